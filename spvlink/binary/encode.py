@@ -1,0 +1,88 @@
+"""A ``Module`` to SPIR-V words, the inverse of ``decode``: a module that nothing changed comes out word for word."""
+
+from __future__ import annotations
+
+from array import array
+
+from spvlink.binary.decode import MAGIC
+from spvlink.binary.walk import interleave
+from spvlink.errors import Broken
+from spvlink.grammar import ops, shapes
+from spvlink.ir.core import PRIVATE, Function, Inst, Module, string_of
+
+
+def encode(module: Module) -> bytes:
+    """The binary of a module, in the byte order in which it came. Raises ``Broken`` for a private opcode."""
+    out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
+    for section in module.sections:
+        _write(section, out)
+    for function in module.functions:
+        _function(function, out)
+    _write(module.tail, out)
+    words = array("I", out)
+    if module.swapped:
+        words.byteswap()
+    return words.tobytes()
+
+
+def _function(function: Function, out: list[int]) -> None:
+    _write(function.lead, out)
+    _write([function], out)
+    _write(function.params, out)
+    for block in function.blocks:
+        if block.lead:
+            _write(block.lead, out)
+        out.append(2 << 16 | ops.OpLabel)
+        out.append(block.id)
+        _write(block.insts, out)
+    _write(function.tail, out)
+    out.append(1 << 16 | ops.OpFunctionEnd)
+
+
+def _write(insts: list[Inst], out: list[int]) -> None:
+    splits = shapes.SPLIT
+    for inst in insts:
+        op = inst.op
+        imm = inst.imm
+        if op >= PRIVATE:
+            raise Broken(f"a private opcode is left at the end: {inst!r}")
+        at = len(out)
+        out.append(0)
+        if inst.type is not None:
+            out.append(inst.type.id)
+        if inst.id:
+            out.append(inst.id)
+        if not imm:
+            out += [a.id for a in inst.args]
+        else:
+            split = splits.get(op, -2)
+            if split == -1:
+                out += [a.id for a in inst.args]
+                out += imm
+            elif split >= 0:
+                out += [a.id for a in inst.args[:split]]
+                out += imm
+                out += [a.id for a in inst.args[split:]]
+            else:
+                out += _interleaved(inst)
+        out[at] = len(out) - at << 16 | op
+
+
+def _interleaved(inst: Inst) -> list[int]:
+    width = 1
+    set_name: str | None = None
+    if inst.op == ops.OpSwitch:
+        cases = len(inst.args) - 2
+        width = len(inst.imm) // cases if cases else 1
+    elif inst.op in (ops.OpConstant, ops.OpSpecConstant):
+        width = len(inst.imm)
+    elif inst.op == ops.OpExtInst:
+        set_name = string_of(inst.args[0].imm)[0]
+    return interleave(inst, width, set_name)
+
+
+def size_in_words(inst: Inst) -> int:
+    """Words of one instruction in the binary."""
+    return 1 + (inst.type is not None) + (inst.id != 0) + len(inst.args) + len(inst.imm)
+
+

@@ -1,0 +1,55 @@
+"""The three ways to fail, and how an error gathers its context on the way up.
+
+``BadSpirv``: the input is not what the specification says (exit status 1). ``Refused``: legal, but beyond us; the
+pipeline is passed through unchanged and the report says why. ``Broken``: a defect of spvlink itself (exit status 3,
+with the inputs passed through). ``Usage``: the command was called wrongly (exit status 2).
+
+Raise at the deepest place, with the fact; every layer on the way may add one line with ``while_``.
+"""
+
+from __future__ import annotations
+
+
+class SpvlinkError(Exception):
+    """Base of all errors; ``message`` is one line, ``context`` says while doing what, innermost first."""
+
+    def __init__(self, message: str, word: int | None = None, instruction: int | None = None) -> None:
+        super().__init__(message)
+        self.message = " ".join(message.split())
+        self.word = word
+        self.instruction = instruction
+        self.file: str | None = None
+        self.context: list[str] = []
+
+    def while_(self, doing: str) -> SpvlinkError:
+        """Add a line of context and return the same error, to be re-raised."""
+        self.context.append(doing)
+        return self
+
+    @property
+    def place(self) -> str:
+        """``(at word N, instruction N)`` or an empty string. Both count from 0; word 0 is the magic number."""
+        if self.word is None:
+            return ""
+        if self.instruction is None:
+            return f" (at word {self.word})"
+        return f" (at word {self.word}, instruction {self.instruction})"
+
+    def __str__(self) -> str:
+        return f"{self.message}{self.place}"
+
+
+class BadSpirv(SpvlinkError):
+    """The input is not valid SPIR-V, or the modules do not fit together as one pipeline."""
+
+
+class Refused(SpvlinkError):
+    """Legal input that spvlink does not know how to improve safely."""
+
+
+class Broken(SpvlinkError):
+    """An internal invariant does not hold: a defect of spvlink."""
+
+
+class Usage(SpvlinkError):
+    """The caller asked for something that makes no sense."""

@@ -1,0 +1,73 @@
+"""Decorations and names by target, groups expanded; recomputed when the lists change."""
+
+from __future__ import annotations
+
+from spvlink.grammar import ops
+from spvlink.ir.core import Inst, Module, string_of
+
+Words = list[int]  # [decoration, *operand words]
+
+
+class Decorations:
+    """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose operands are ids."""
+
+    __slots__ = ("targets", "members", "with_ids")
+
+    def __init__(self, module: Module) -> None:
+        self.targets: dict[Inst, list[Words]] = {}
+        self.members: dict[tuple[Inst, int], list[Words]] = {}
+        self.with_ids: dict[Inst, list[Inst]] = {}
+        for inst in module.annotations:
+            op = inst.op
+            if op == ops.OpDecorate or op == ops.OpDecorateString:
+                self.targets.setdefault(inst.args[0], []).append(inst.imm)
+            elif op == ops.OpMemberDecorate or op == ops.OpMemberDecorateString:
+                self.members.setdefault((inst.args[0], inst.imm[0]), []).append(inst.imm[1:])
+            elif op == ops.OpDecorateId:
+                self.with_ids.setdefault(inst.args[0], []).append(inst)
+            elif op == ops.OpGroupDecorate:
+                group = self.targets.get(inst.args[0], [])
+                for target in inst.args[1:]:
+                    self.targets.setdefault(target, []).extend(group)
+            elif op == ops.OpGroupMemberDecorate:
+                group = self.targets.get(inst.args[0], [])
+                for target, member in zip(inst.args[1:], inst.imm):
+                    self.members.setdefault((target, member), []).extend(group)
+
+    @staticmethod
+    def of(module: Module) -> Decorations:
+        """The tables, cached until an annotation is added or removed (by count and identity of the list's ends)."""
+        notes = module.annotations
+        stamp = hash((len(notes), id(notes), id(notes[-1]) if notes else 0))
+        held = module.facts.get("decorations")
+        if held is not None and held[0] == stamp:
+            assert isinstance(held[1], Decorations)
+            return held[1]
+        tables = Decorations(module)
+        module.facts["decorations"] = (stamp, tables)
+        return tables
+
+    def find(self, target: Inst, decoration: int) -> Words | None:
+        """The operand words of a decoration of ``target`` (empty list if it has none), or None."""
+        for words in self.targets.get(target, ()):
+            if words[0] == decoration:
+                return words[1:]
+        return None
+
+    def find_member(self, struct: Inst, member: int, decoration: int) -> Words | None:
+        for words in self.members.get((struct, member), ()):
+            if words[0] == decoration:
+                return words[1:]
+        return None
+
+
+def names_of(module: Module) -> tuple[dict[Inst, str], dict[tuple[Inst, int], str]]:
+    """OpName and OpMemberName as dicts."""
+    names: dict[Inst, str] = {}
+    members: dict[tuple[Inst, int], str] = {}
+    for inst in module.names:
+        if inst.op == ops.OpName:
+            names.setdefault(inst.args[0], string_of(inst.imm)[0])
+        elif inst.op == ops.OpMemberName:
+            members.setdefault((inst.args[0], inst.imm[0]), string_of(inst.imm, 1)[0])
+    return names, members

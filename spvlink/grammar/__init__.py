@@ -1,0 +1,1 @@
+"""Generated tables of the SPIR-V grammar (scripts/generate-grammar)."""

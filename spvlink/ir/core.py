@@ -1,0 +1,186 @@
+"""The data model: one class of node for everything that SPIR-V calls an instruction.
+
+An ``Inst`` is an instruction and the value it defines; types, constants, variables, labels and functions are Insts too.
+``args`` holds every operand that is an id, as direct references, in order; ``imm`` every other operand word, in order.
+How both interleave in the binary is a fact of the grammar (``grammar.shapes``), not of the node.
+
+A ``Block`` is the Inst of its OpLabel and a ``Function`` the Inst of its OpFunction, so branches and calls refer to
+them directly. Names and decorations hang beside the graph, in the module's lists: they are not uses.
+
+Only ``ir/edit.py`` and the passes' own constructors may write operands; each edit moves ``Module.version`` (any edit) or
+``Module.flow`` (blocks and edges), from which cached facts and "did it change?" are answered.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.grammar import ops
+
+# Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be encoded.
+PRIVATE: Final = 0x10000
+COPY: Final = 0x10000  # args[0]: this value is another one now; swept after the pass
+LOAD_INPUT: Final = 0x10001  # imm[0]: slot key; the type is the slot's scalar type
+STORE_OUTPUT: Final = 0x10002  # imm[0]: slot key; args[0]: the scalar stored
+INTERPOLATE: Final = 0x10003  # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
+
+PRIVATE_NAMES: Final[dict[int, str]] = {
+    COPY: "COPY",
+    LOAD_INPUT: "LOAD_INPUT",
+    STORE_OUTPUT: "STORE_OUTPUT",
+    INTERPOLATE: "INTERPOLATE",
+}
+
+
+class Inst:
+    """An instruction and the value that it defines (``id`` 0: it defines none)."""
+
+    __slots__ = ("op", "type", "args", "imm", "id", "mark")
+
+    def __init__(
+        self, op: int, type: Inst | None, args: list[Inst], imm: list[int], id: int = 0
+    ) -> None:
+        self.op: int = op
+        self.type: Inst | None = type
+        self.args: list[Inst] = args
+        self.imm: list[int] = imm
+        self.id: int = id
+        self.mark: int = 0  # scratch of the running leaf function
+
+    def __repr__(self) -> str:
+        name = ops.NAMES.get(self.op) or PRIVATE_NAMES.get(self.op, f"op{self.op}")
+        words = [f"%{self.type.id}"] if self.type is not None else []
+        words += [f"%{a.id}" for a in self.args] + [str(i) for i in self.imm]
+        return (f"%{self.id} = " if self.id else "") + " ".join([name, *words])
+
+
+class Block(Inst):
+    """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the merge if any.
+
+    ``lead`` holds what stands before the label (OpLine, OpNoLine), nearly always nothing.
+    """
+
+    __slots__ = ("insts", "lead")
+
+    def __init__(self, id: int) -> None:
+        super().__init__(ops.OpLabel, None, [], [], id)
+        self.insts: list[Inst] = []
+        self.lead: list[Inst] = []
+
+    @property
+    def terminator(self) -> Inst:
+        return self.insts[-1]
+
+    def successors(self) -> list[Block]:
+        """The blocks that the terminator may go to, in operand order, repeated where it repeats them."""
+        return [a for a in self.insts[-1].args if isinstance(a, Block)]
+
+    def merge(self) -> Inst | None:
+        """The OpSelectionMerge or OpLoopMerge of this header, or None."""
+        if len(self.insts) > 1 and self.insts[-2].op in (ops.OpSelectionMerge, ops.OpLoopMerge):
+            return self.insts[-2]
+        return None
+
+
+class Function(Inst):
+    """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is the entry block."""
+
+    __slots__ = ("params", "blocks", "lead", "tail")
+
+    def __init__(self, id: int) -> None:
+        super().__init__(ops.OpFunction, None, [], [], id)
+        self.params: list[Inst] = []
+        self.blocks: list[Block] = []
+        self.lead: list[Inst] = []  # before OpFunction (OpLine)
+        self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
+
+
+class EntryPoint:
+    """An OpEntryPoint read: ``inst`` is args [function, *interface variables], imm [model, *name words]."""
+
+    __slots__ = ("inst", "model", "name", "function")
+
+    def __init__(self, inst: Inst, name: str, function: Function) -> None:
+        self.inst = inst
+        self.model = inst.imm[0]
+        self.name = name
+        self.function = function
+
+
+# The sections of a module in the order of the specification's "Logical Layout of a Module" (2.4).
+CAPABILITIES: Final = 0
+EXTENSIONS: Final = 1
+IMPORTS: Final = 2
+MEMORY_MODEL: Final = 3
+ENTRY_POINTS: Final = 4
+EXECUTION_MODES: Final = 5
+STRINGS: Final = 6
+NAMES: Final = 7
+PROCESSED: Final = 8
+ANNOTATIONS: Final = 9
+GLOBALS: Final = 10
+SECTIONS: Final = 11
+
+
+class Module:
+    """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and functions."""
+
+    __slots__ = (
+        "swapped", "spirv_version", "generator", "bound", "schema", "sections", "functions", "tail",
+        "version", "flow", "facts", "entry", "pool",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.swapped = False  # the words are in the byte order opposite to this machine's
+        self.spirv_version = 0x00010000
+        self.generator = 0
+        self.bound = 1  # one more than the largest id
+        self.schema = 0
+        self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        self.functions: list[Function] = []
+        self.tail: list[Inst] = []  # after the last function (OpNoLine)
+        self.version = 0
+        self.flow = 0
+        self.facts: dict[str, tuple[int, object]] = {}
+        self.pool: dict[tuple[int, Inst | None, tuple[Inst, ...], tuple[int, ...]], Inst] = {}
+        self.entry: EntryPoint | None = None  # the entry point that is being linked
+
+    @property
+    def globals(self) -> list[Inst]:
+        """Types, constants, module-scope variables, in order of definition."""
+        return self.sections[GLOBALS]
+
+    @property
+    def names(self) -> list[Inst]:
+        return self.sections[NAMES]
+
+    @property
+    def annotations(self) -> list[Inst]:
+        return self.sections[ANNOTATIONS]
+
+    def new_id(self) -> int:
+        """A fresh result id."""
+        self.bound += 1
+        return self.bound - 1
+
+
+def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
+    """Read the literal string that begins at ``words[start]``; gives it and the index after it.
+
+    Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
+    """
+    data = bytearray()
+    for index in range(start, len(words)):
+        chunk = words[index].to_bytes(4, "little")
+        end = chunk.find(0)
+        if end >= 0:
+            return (bytes(data) + chunk[:end]).decode("utf-8", "replace"), index + 1
+        data += chunk
+    return bytes(data).decode("utf-8", "replace"), len(words)
+
+
+def words_of(text: str) -> list[int]:
+    """The words of a literal string, with its nul and padding."""
+    data = text.encode() + b"\0"
+    data += b"\0" * (-len(data) % 4)
+    return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]

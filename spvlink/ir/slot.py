@@ -1,0 +1,84 @@
+"""The interface of a stage in scalars: one ``Slot`` per component, and what had to stay whole as ``Pinned`` variables.
+
+A slot's key is ``location * 8 + component * 2`` (the odd keys are room for 16-bit halves). A 64-bit scalar has the key of
+its first component and covers two. Built-ins are in no Interface: nothing here moves them.
+"""
+
+from __future__ import annotations
+
+from spvlink.ir.core import Inst
+
+
+def key_of(location: int, component: int) -> int:
+    return location * 8 + component * 2
+
+
+class Slot:
+    """One scalar of an interface, on one side."""
+
+    __slots__ = (
+        "key", "type", "width", "qualifiers", "relaxed", "extras", "variable", "name", "lane", "group",
+    )  # fmt: skip
+
+    def __init__(self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int) -> None:
+        self.key = key
+        self.type = type  # OpTypeFloat or OpTypeInt
+        self.width: int = type.imm[0]
+        self.qualifiers: tuple[int, ...] = ()  # interpolation decorations, sorted
+        self.relaxed = False
+        self.extras: tuple[tuple[int, ...], ...] = ()  # other decorations that must stay, as words
+        self.variable = variable
+        self.name = name  # of the variable or member, for people
+        self.lane = lane  # component within its vector
+        self.group = group  # slots of one vector share a number
+
+    @property
+    def location(self) -> int:
+        return self.key >> 3
+
+    @property
+    def component(self) -> int:
+        return self.key >> 1 & 3
+
+    @property
+    def components(self) -> int:
+        """32-bit components covered: 1, or 2 for 64 bits."""
+        return 2 if self.width == 64 else 1
+
+    def keys(self) -> tuple[int, ...]:
+        """The keys of all components covered."""
+        return (self.key,) if self.width != 64 else (self.key, self.key + 2)
+
+
+class Pinned:
+    """A variable that keeps its shape (a dynamically indexed array, a captured output): it may move as a whole only."""
+
+    __slots__ = ("variable", "location", "component", "keys", "qualifiers", "name", "why", "movable",
+                 "patterns")  # fmt: skip
+
+    def __init__(
+        self, variable: Inst, location: int, component: int, keys: list[int],
+        qualifiers: tuple[int, ...], name: str, why: str, movable: bool,
+    ) -> None:  # fmt: skip
+        self.variable = variable
+        self.location = location
+        self.component = component
+        self.keys = keys
+        self.qualifiers = qualifiers
+        self.name = name
+        self.why = why
+        self.movable = movable
+
+
+class Interface:
+    """One side of the border between two stages."""
+
+    __slots__ = ("slots", "pinned", "variables", "components", "locations", "names")
+
+    def __init__(self) -> None:
+        self.slots: dict[int, Slot] = {}
+        self.pinned: list[Pinned] = []
+        self.variables: list[Inst] = []  # the original variables that the slots stand for
+        self.components = 0  # 32-bit components declared by the original module
+        self.locations: set[int] = set()  # Locations declared by the original module
+        self.names: dict[int, str] = {}

@@ -1,0 +1,174 @@
+"""Types and constants: what they are, and the one way to make them.
+
+Every scalar, vector, matrix and pointer type is unique in a module (specification 2.8), so type equality is ``is``. The pool finds
+what the module already has and appends what it lacks.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import ops
+from spvlink.ir.core import Inst, Module
+
+_POOLED = frozenset(
+    (
+        ops.OpTypeVoid, ops.OpTypeBool, ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeVector, ops.OpTypeMatrix,
+        ops.OpTypePointer, ops.OpTypeFunction, ops.OpConstant, ops.OpConstantTrue,
+        ops.OpConstantFalse, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
+    )
+)  # fmt: skip
+
+CONSTANTS = frozenset(
+    (
+        ops.OpConstant,
+        ops.OpConstantTrue,
+        ops.OpConstantFalse,
+        ops.OpConstantComposite,
+        ops.OpConstantNull,
+    )
+)
+
+
+def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+    """The module-scope type or constant of this description, made if the module has none."""
+    pool = module.pool
+    if not pool:
+        for inst in module.globals:
+            if inst.op in _POOLED:
+                pool.setdefault((inst.op, inst.type, tuple(inst.args), tuple(inst.imm)), inst)
+    key = (op, type, tuple(args), tuple(imm))
+    found = pool.get(key)
+    if found is None:
+        found = Inst(op, type, args, imm, module.new_id())
+        module.globals.append(found)
+        module.version += 1
+        pool[key] = found
+    return found
+
+
+def void(module: Module) -> Inst:
+    return make(module, ops.OpTypeVoid, None, [], [])
+
+
+def boolean(module: Module) -> Inst:
+    return make(module, ops.OpTypeBool, None, [], [])
+
+
+def integer(module: Module, width: int = 32, signed: bool = False) -> Inst:
+    return make(module, ops.OpTypeInt, None, [], [width, int(signed)])
+
+
+def floating(module: Module, width: int = 32) -> Inst:
+    return make(module, ops.OpTypeFloat, None, [], [width])
+
+
+def vector(module: Module, scalar: Inst, size: int) -> Inst:
+    """The vector of ``size`` components; the scalar itself for 1."""
+    return scalar if size == 1 else make(module, ops.OpTypeVector, None, [scalar], [size])
+
+
+def pointer(module: Module, storage: int, pointee: Inst) -> Inst:
+    return make(module, ops.OpTypePointer, None, [pointee], [storage])
+
+
+def undef(module: Module, type: Inst) -> Inst:
+    return make(module, ops.OpUndef, type, [], [])
+
+
+def null(module: Module, type: Inst) -> Inst:
+    """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull otherwise."""
+    if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
+        return make(module, ops.OpConstant, type, [], [0] * (2 if type.imm[0] > 32 else 1))
+    if type.op == ops.OpTypeBool:
+        return make(module, ops.OpConstantFalse, type, [], [])
+    return make(module, ops.OpConstantNull, type, [], [])
+
+
+def constant(module: Module, type: Inst, bits: int) -> Inst:
+    """The scalar constant with this bit pattern (an int of the type's width; for a signed type narrower than 32 bits the
+    literal is sign-extended as specification 2.2.1 asks)."""
+    if type.op == ops.OpTypeBool:
+        return make(module, ops.OpConstantTrue if bits else ops.OpConstantFalse, type, [], [])
+    width = type.imm[0]
+    bits &= (1 << width) - 1
+    if width < 32 and type.op == ops.OpTypeInt and type.imm[1] and bits >> (width - 1):
+        bits |= 0xFFFFFFFF & ~((1 << width) - 1)
+    words = [bits] if width <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
+    return make(module, ops.OpConstant, type, [], words)
+
+
+def composite(module: Module, type: Inst, parts: list[Inst]) -> Inst:
+    return make(module, ops.OpConstantComposite, type, parts, [])
+
+
+def bits_of(value: Inst) -> int | None:
+    """The bit pattern of a scalar constant, or None if it is none."""
+    op = value.op
+    if op == ops.OpConstant:
+        imm = value.imm
+        if len(imm) == 2:
+            return imm[0] | imm[1] << 32
+        assert value.type is not None
+        width = value.type.imm[0]
+        return imm[0] if width == 32 else imm[0] & ((1 << width) - 1)
+    if op == ops.OpConstantTrue:
+        return 1
+    if op == ops.OpConstantFalse:
+        return 0
+    if op == ops.OpConstantNull and value.type is not None and value.type.op in _SCALARS:
+        return 0
+    return None
+
+
+def index_of(value: Inst) -> int | None:
+    """The value of an integer constant used as an index, sign read; None if it is no constant."""
+    if value.op != ops.OpConstant:
+        return 0 if value.op == ops.OpConstantNull else None
+    bits = bits_of(value)
+    type = value.type
+    if bits is None or type is None or type.op != ops.OpTypeInt:
+        return None
+    if type.imm[1] and bits >> (type.imm[0] - 1):
+        return bits - (1 << type.imm[0])
+    return bits
+
+
+_SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
+
+
+def is_scalar(type: Inst) -> bool:
+    return type.op in _SCALARS
+
+
+def is_composite(type: Inst) -> bool:
+    return type.op in _COMPOSITES
+
+
+def size_of(type: Inst) -> int:
+    """Number of immediate parts of a composite type (0: runtime or specialization-sized array, or no composite)."""
+    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+        return type.imm[0]
+    if type.op == ops.OpTypeStruct:
+        return len(type.args)
+    if type.op == ops.OpTypeArray:
+        return index_of(type.args[1]) or 0
+    return 0
+
+
+def part_type(type: Inst, index: int) -> Inst:
+    """Type of part ``index`` of a composite type."""
+    return type.args[index] if type.op == ops.OpTypeStruct else type.args[0]
+
+
+def parts_of(module: Module, value: Inst) -> list[Inst] | None:
+    """The parts of a constant composite, or None if the value is no constant."""
+    if value.op == ops.OpConstantComposite:
+        return value.args
+    type = value.type
+    if type is None:
+        return None
+    if value.op == ops.OpConstantNull:
+        return [null(module, part_type(type, i)) for i in range(size_of(type))]
+    if value.op == ops.OpUndef:
+        return [undef(module, part_type(type, i)) for i in range(size_of(type))]
+    return None

@@ -1,0 +1,28 @@
+"""What a user may ask for; the command line and the Python face share it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+
+class Options:
+    """All settings of one ``link``. The defaults are those of the command line (shared contract, cli.md)."""
+
+    __slots__ = (
+        "disabled", "exact", "keep_interface", "target_env", "validate", "strict", "check_each", "stop_after",
+        "layout", "spec", "observer",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.disabled: frozenset[str] = frozenset()  # names of optimizations, see schedule.PASSES
+        self.exact = False  # only changes that keep every output bit of every stage
+        self.keep_interface: frozenset[str] = frozenset()  # stages ("vert", "frag" ...)
+        self.target_env: str | None = None  # None: the lowest that fits the modules
+        self.validate = True  # run spirv-val on what is written
+        self.strict = False  # a pipeline passed through is an error
+        self.check_each = False  # our own verifier after each pass
+        self.stop_after: int | None = None  # stop after this many passes (to bisect)
+        self.layout: dict[str, object] | None = None  # the pipeline layout, as read from JSON
+        self.spec: dict[tuple[str, int], str] = {}  # (stage, SpecId) -> value
+        # called after each pass that changed something: (number, pass name, stage, module)
+        self.observer: Callable[[int, str, str, object], None] | None = None

@@ -1,0 +1,101 @@
+"""What a pass may keep of a variable in SSA values: the tree of its parts, split only where the code looks inside.
+
+A variable's type is a tree of structs, arrays and matrices over vectors and scalars. Every access with constant indices
+names a node of it. A node that only whole loads and stores touch stays one value, whatever its type (so that vector and
+matrix code stays as it is); a node that is looked into splits into its children; a node that is indexed dynamically, or
+whose address goes where we cannot follow (a function, an atomic), stays in memory, alone: its neighbours are still free.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst
+
+WHOLE: Final = 0  # one value
+SPLIT: Final = 1
+MEMORY: Final = 2
+
+MAX_PARTS: Final = 512  # a node with more parts than this stays in memory
+
+
+class Node:
+    """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node becomes."""
+
+    __slots__ = ("type", "kind", "children", "cell", "variable", "why", "path", "keys", "spot")
+
+    def __init__(self, type: Inst, path: tuple[int, ...]) -> None:
+        self.type = type
+        self.kind = WHOLE
+        self.children: list[Node] = []
+        self.cell = -1
+        self.variable: Inst | None = None
+        self.why = ""
+        self.path = path
+        self.keys: list[int] = []  # of the slots of an interface node, one a component
+        self.spot: object = None  # where an interface node lies (lower_io)
+
+    def split(self) -> bool:
+        """Make the children; False if the type cannot be split."""
+        if self.kind == SPLIT:
+            return True
+        if self.kind == MEMORY or self.type.op == ops.OpTypeVector:
+            return False
+        count = types.size_of(self.type) if types.is_composite(self.type) else 0
+        if not 0 < count <= MAX_PARTS:
+            return False
+        self.kind = SPLIT
+        self.children = [
+            Node(types.part_type(self.type, i), self.path + (i,)) for i in range(count)
+        ]
+        return True
+
+    def pin(self, why: str) -> None:
+        """Keep this node in memory."""
+        self.kind = MEMORY
+        self.children = []
+        self.why = self.why or why
+
+    def leaves(self) -> list[Node]:
+        """The WHOLE and MEMORY nodes below, in order."""
+        if self.kind != SPLIT:
+            return [self]
+        return [leaf for child in self.children for leaf in child.leaves()]
+
+
+class Place:
+    """Where a pointer points: a node and, inside a vector, an index (constant or dynamic)."""
+
+    __slots__ = ("node", "lane", "rest")
+
+    def __init__(self, node: Node, lane: Inst | None, rest: list[Inst]) -> None:
+        self.node = node
+        self.lane = lane  # index into the vector of a WHOLE node
+        self.rest = rest  # indices that go on into a MEMORY node
+
+
+def find(root: Node, indices: list[Inst], touch: bool) -> Place:
+    """Follow ``indices`` from a variable's root; with ``touch`` split on the way and pin what must stay in memory."""
+    node = root
+    for at, index in enumerate(indices):
+        if node.kind == MEMORY:
+            return Place(node, None, indices[at:])
+        if node.type.op == ops.OpTypeVector:
+            constant = types.index_of(index)
+            if touch and constant is not None and not 0 <= constant < node.type.imm[0]:
+                node.pin("an index is out of bounds")
+                return Place(node, None, indices[at:])
+            return Place(node, index, [])
+        constant = types.index_of(index)
+        if touch and not node.split():
+            node.pin("it is too large to split")
+            return Place(node, None, indices[at:])
+        if constant is None or not 0 <= constant < len(node.children):
+            if touch:
+                what = "a dynamic index" if constant is None else "an index out of bounds"
+                node.pin(f"it is accessed with {what}")
+            return Place(node, None, indices[at:])
+        node = node.children[constant]
+    return Place(node, None, [])

@@ -1,0 +1,529 @@
+"""Variables become SSA values: locals, Private globals, and the interface of the stage, in one renaming.
+
+    %v = OpVariable %ptr Function            %x = ...
+    OpStore %v %x                      ->    OpStore gone
+    %y = OpLoad %float %v                    every use of %y is %x
+    OpStore %outColor %y                     STORE_OUTPUT key, component of %y   (before each OpReturn)
+
+What it rests on:
+* A Function variable, and a Private one that only the entry point's function touches, is seen by one invocation only and
+  its value is what the last store left (specification 3.7). The parts that must stay in memory are found by ``cells``.
+* An Output variable of a vertex or evaluation shader is read by the next stage only after the invocation ended, so only its
+  value at the returns counts. That also serves outputs that are read back, written in several places, or written on some
+  paths only (there the value is undefined, as it was). Stages whose outputs are seen earlier (control, geometry, mesh)
+  are not handed to this pass with outputs.
+* An Input variable never changes, so a load of it may be made of loads of its components.
+
+SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that no block reads before writing it gets no phi
+(Briggs et al. 1998). Values on entry are looked up along the dominator tree; nothing recurses, so depth is no limit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from spvlink.facts.cfg import Cfg
+from spvlink.grammar import enums, glsl, ops
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
+
+CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+INTERPOLATIONS: Final = frozenset(
+    (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
+)
+
+
+class Promotion:
+    """One run over one function. ``roots`` are the candidate variables; inputs and outputs come with slot keys."""
+
+    def __init__(
+        self, module: Module, function: Function, roots: dict[Inst, Node], glsl_set: Inst | None
+    ) -> None:
+        self.module = module
+        self.function = function
+        self.roots = roots
+        self.glsl_set = glsl_set
+        self.pointers: dict[Inst, tuple[Inst, list[Inst]]] = {v: (v, []) for v in roots}
+        self.places: dict[Inst, Place] = {}
+        self.cells: list[Node] = []
+        self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
+        self.global_cells: set[int] = set()  # read in some block before that block writes them
+        self.at_exit: dict[Block, dict[int, Inst]] = {}
+        self.phis: dict[Block, dict[int, Inst]] = {}
+        self.start: dict[int, Inst] = {}  # value on entry to the function
+        self.loaded: set[int] = set()  # slot keys of inputs that some instruction reads
+        self.cfg = Cfg.of(module, function)
+
+    def storage(self, variable: Inst) -> int:
+        return variable.imm[0]
+
+    # -- analysis ----------------------------------------------------------------------------------------------------
+
+    def analyse(self) -> None:
+        """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each pointer points."""
+        pointers = self.pointers
+        for block in self.cfg.order:
+            for inst in block.insts:
+                for arg in inst.args:
+                    if arg in pointers:
+                        self.use(inst)
+                        break
+        for pointer, (variable, indices) in pointers.items():
+            self.places[pointer] = find(self.roots[variable], indices, False)
+
+    def use(self, inst: Inst) -> None:
+        op, args, pointers = inst.op, inst.args, self.pointers
+        if op in CHAINS and args[0] in pointers:
+            variable, indices = pointers[args[0]]
+            pointers[inst] = (variable, indices + args[1:])
+            find(self.roots[variable], pointers[inst][1], True)
+        elif op == ops.OpLoad and not _volatile(inst.imm):
+            pass
+        elif op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm):
+            pass
+        elif op == ops.OpCopyMemory and not inst.imm:
+            pass  # made into a load and a store by lower_copies
+        elif op == ops.OpExtInst and self.interpolates(inst):
+            pass
+        elif op == ops.OpExtInst and inst.args[0] is not self.glsl_set and _is_debug(inst):
+            pass  # removed with the variable
+        elif op == ops.OpVariable:
+            pass
+        else:
+            for arg in args:
+                if arg in pointers:
+                    variable, indices = pointers[arg]
+                    place = find(self.roots[variable], indices, True)
+                    place.node.pin("its address is used by " + ops.NAMES.get(op, "an instruction"))
+
+    def interpolates(self, inst: Inst) -> bool:
+        """An interpolateAt* of a promotable input, whole or one component by constant index."""
+        if inst.args[0] is not self.glsl_set or inst.imm[0] not in INTERPOLATIONS:
+            return False
+        if len(inst.args) > 2 and inst.args[2] in self.pointers:
+            return False
+        variable, indices = self.pointers[inst.args[1]]
+        place = find(self.roots[variable], indices, True)
+        if place.lane is not None and types.index_of(place.lane) is None:
+            return False
+        return place.node.kind == WHOLE
+
+    def lower_copies(self) -> None:
+        """OpCopyMemory of candidates as OpLoad and OpStore."""
+        for block in self.cfg.order:
+            if not any(i.op == ops.OpCopyMemory for i in block.insts):
+                continue
+            insts: list[Inst] = []
+            for inst in block.insts:
+                if inst.op != ops.OpCopyMemory or inst.imm:
+                    insts.append(inst)
+                    continue
+                target, source = inst.args
+                assert source.type is not None
+                load = value(self.module, ops.OpLoad, source.type.args[0], [source], [])
+                insts += [load, Inst(ops.OpStore, None, [target, load], [])]
+            block.insts = insts
+
+    # -- cells -------------------------------------------------------------------------------------------------------
+
+    def number(self) -> None:
+        """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
+        for variable, root in self.roots.items():
+            initializer = variable.args[0] if variable.args else None
+            for leaf in root.leaves():
+                if leaf.kind == MEMORY:
+                    self.place_memory(variable, root, leaf, initializer)
+                    continue
+                leaf.cell = len(self.cells)
+                self.cells.append(leaf)
+                if initializer is not None:
+                    self.start[leaf.cell] = self.part(initializer, leaf.path)
+
+    def place_memory(
+        self, variable: Inst, root: Node, leaf: Node, initializer: Inst | None
+    ) -> None:
+        if leaf is root:
+            leaf.variable = variable
+            return
+        storage = self.storage(variable)
+        type = types.pointer(self.module, storage, leaf.type)
+        args = [] if initializer is None else [self.part(initializer, leaf.path)]
+        leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
+        if storage == enums.StorageClass_Function:
+            self.function.blocks[0].insts.insert(0, leaf.variable)
+        else:
+            self.module.globals.append(leaf.variable)
+        self.module.version += 1
+
+    def part(self, whole: Inst, path: tuple[int, ...]) -> Inst:
+        """The part of a constant at ``path``."""
+        for index in path:
+            parts = types.parts_of(self.module, whole)
+            assert parts is not None
+            whole = parts[index]
+        return whole
+
+    # -- renaming ----------------------------------------------------------------------------------------------------
+
+    def run(self) -> None:
+        """Rename everything; the function is in swept form afterwards."""
+        self.lower_copies()
+        self.analyse()
+
+    def rename(self, stores: Callable[[Promotion, Block], list[Inst]] | None) -> None:
+        """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what each OpReturn needs."""
+        self.number()
+        self.gather(stores is not None)
+        self.place_phis()
+        for block in self.cfg.order:
+            self.block(block)
+        for block in self.cfg.order:
+            self.fill_phis(block)
+            if stores is not None and block.terminator.op == ops.OpReturn:
+                block.insts[-1:-1] = stores(self, block)
+        if self.cells:
+            self.module.version += 1
+        sweep(self.module, self.function)
+
+    def gather(self, outputs: bool) -> None:
+        """Which cells are written where, and which are read before a write in their block."""
+        places = self.places
+        for block in self.cfg.order:
+            own: set[int] = set()
+            for inst in block.insts:
+                op = inst.op
+                if op == ops.OpLoad:
+                    place = places.get(inst.args[0])
+                    if place is not None:
+                        self.reads(place.node, own)
+                elif op == ops.OpStore:
+                    place = places.get(inst.args[0])
+                    if place is not None:
+                        if place.lane is not None:
+                            self.reads(place.node, own)
+                        for leaf in place.node.leaves():
+                            if leaf.kind == WHOLE:
+                                own.add(leaf.cell)
+                                self.written.setdefault(leaf.cell, set()).add(block)
+            if outputs and block.terminator.op == ops.OpReturn:
+                for cell, node in enumerate(self.cells):
+                    if node.keys and cell not in own:
+                        self.global_cells.add(cell)
+
+    def reads(self, node: Node, own: set[int]) -> None:
+        for leaf in node.leaves():
+            if leaf.kind == WHOLE and leaf.cell not in own:
+                self.global_cells.add(leaf.cell)
+
+    def place_phis(self) -> None:
+        wanted = {c: self.written[c] for c in self.global_cells if c in self.written}
+        if not wanted:
+            return
+        frontier = dominance_frontiers(self.cfg)
+        for cell in sorted(wanted):
+            todo = sorted(wanted[cell], key=lambda b: self.cfg.index[b])
+            seen = set(todo)
+            while todo:
+                for target in frontier.get(todo.pop(), ()):
+                    here = self.phis.setdefault(target, {})
+                    if cell in here:
+                        continue
+                    here[cell] = value(self.module, ops.OpPhi, self.cells[cell].type, [], [])
+                    if target not in seen:
+                        seen.add(target)
+                        todo.append(target)
+
+    def fill_phis(self, block: Block) -> None:
+        phis = self.phis.get(block)
+        if not phis:
+            return
+        for cell, phi in phis.items():
+            for pred in self.cfg.preds[block]:
+                phi.args += [self.lookup(cell, pred), pred]
+            for pred in self.cfg.dead_preds.get(block, ()):
+                phi.args += [types.undef(self.module, self.cells[cell].type), pred]
+        block.insts[:0] = phis.values()
+
+    def lookup(self, cell: int, block: Block) -> Inst:
+        """The value of a cell at the end of ``block``."""
+        trail: list[Block] = []
+        at: Block | None = block
+        while at is not None:
+            found = self.at_exit[at].get(cell)
+            if found is not None:
+                break
+            trail.append(at)
+            at = self.cfg.idom.get(at)
+        else:
+            found = self.start.get(cell)
+            if found is None:
+                found = types.undef(self.module, self.cells[cell].type)
+        found = resolve(found)
+        for passed in trail:
+            self.at_exit[passed][cell] = found
+        return found
+
+    def block(self, block: Block) -> None:
+        """Rename within one block; its dominators are done."""
+        now: dict[int, Inst] = dict(self.phis.get(block, {}))
+        self.at_exit[block] = now
+        places = self.places
+        out: list[Inst] = []
+        for inst in block.insts:
+            op = inst.op
+            if op == ops.OpLoad:
+                place = places.get(inst.args[0])
+                if place is not None:
+                    self.load(inst, place, block, out)
+                    continue
+            elif op == ops.OpStore:
+                place = places.get(inst.args[0])
+                if place is not None:
+                    self.store(inst, place, block, out)
+                    continue
+            elif inst in places:
+                self.pointer(inst, places[inst], out)
+                continue
+            elif op == ops.OpExtInst and self.extended(inst, block, out):
+                continue
+            out.append(inst)
+        block.insts = out
+
+    def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
+        """A variable or access chain: it stays only for what lies in memory."""
+        if place.node.kind != MEMORY:
+            return
+        variable = place.node.variable
+        assert variable is not None
+        if inst is variable:
+            out.append(inst)
+        elif inst.op == ops.OpVariable:
+            return
+        elif place.rest:
+            rewrite(self.module, inst, inst.op, [variable, *place.rest], [])
+            out.append(inst)
+        else:
+            become(self.module, inst, variable)
+
+    def address(self, place: Place, out: list[Inst]) -> Inst:
+        """A pointer to all of a MEMORY node."""
+        assert place.node.variable is not None
+        return place.node.variable
+
+    def load(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
+        node = place.node
+        if node.kind == MEMORY:
+            if not place.rest:
+                assert node.variable is not None
+                inst.args = [node.variable]
+            out.append(inst)
+        elif place.lane is not None:
+            self.load_lane(inst, node, place.lane, block, out)
+        elif node.kind == WHOLE:
+            become(self.module, inst, self.current(node, block, out))
+        else:
+            parts = [self.compose(child, block, out) for child in node.children]
+            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+            out.append(inst)
+
+    def load_lane(
+        self, inst: Inst, node: Node, lane: Inst, block: Block, out: list[Inst]
+    ) -> None:
+        whole = self.current(node, block, out)
+        index = types.index_of(lane)
+        if index is None:
+            rewrite(self.module, inst, ops.OpVectorExtractDynamic, [whole, lane], [])
+            out.append(inst)
+        elif whole.op == ops.OpCompositeConstruct and len(whole.args) == node.type.imm[0]:
+            become(self.module, inst, resolve(whole.args[index]))
+        else:
+            rewrite(self.module, inst, ops.OpCompositeExtract, [whole], [index])
+            out.append(inst)
+
+    def compose(self, node: Node, block: Block, out: list[Inst]) -> Inst:
+        """The value of a whole node."""
+        if node.kind == WHOLE:
+            return self.current(node, block, out)
+        if node.kind == MEMORY:
+            assert node.variable is not None
+            made = value(self.module, ops.OpLoad, node.type, [node.variable], [])
+        else:
+            parts = [self.compose(child, block, out) for child in node.children]
+            made = value(self.module, ops.OpCompositeConstruct, node.type, parts, [])
+        out.append(made)
+        return made
+
+    def current(self, node: Node, block: Block, out: list[Inst]) -> Inst:
+        """The value of a cell here; an input is loaded where it is first wanted."""
+        if not node.keys or not node.spot:
+            return self.now(node.cell, block)
+        found = self.at_exit[block].get(node.cell)
+        if found is None:
+            above = self.cfg.idom.get(block)
+            while above is not None and found is None:
+                found = self.at_exit[above].get(node.cell)
+                above = self.cfg.idom.get(above)
+        if found is None:
+            found = self.load_input(node, out)
+        self.at_exit[block][node.cell] = found
+        return found
+
+    def load_input(self, node: Node, out: list[Inst]) -> Inst:
+        scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
+        loads = [value(self.module, LOAD_INPUT, scalar, [], [key]) for key in node.keys]
+        self.loaded.update(node.keys)
+        out += loads
+        if len(loads) == 1:
+            return loads[0]
+        out.append(value(self.module, ops.OpCompositeConstruct, node.type, list(loads), []))
+        return out[-1]
+
+    def now(self, cell: int, block: Block) -> Inst:
+        found = self.at_exit[block].get(cell)
+        if found is None:
+            above = self.cfg.idom.get(block)
+            if above is not None:
+                found = self.lookup(cell, above)
+            else:
+                found = self.start.get(cell) or types.undef(self.module, self.cells[cell].type)
+            self.at_exit[block][cell] = found
+        return resolve(found)
+
+    def store(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
+        node, stored = place.node, inst.args[1]
+        if node.kind == MEMORY:
+            if not place.rest:
+                assert node.variable is not None
+                inst.args = [node.variable, stored]
+            out.append(inst)
+        elif place.lane is not None:
+            old = self.now(node.cell, block)
+            index = types.index_of(place.lane)
+            if index is None:
+                args = [old, stored, place.lane]
+                new = value(self.module, ops.OpVectorInsertDynamic, node.type, args, [])
+            else:
+                args = [stored, old]
+                new = value(self.module, ops.OpCompositeInsert, node.type, args, [index])
+            out.append(new)
+            self.at_exit[block][node.cell] = new
+        elif node.kind == WHOLE:
+            self.at_exit[block][node.cell] = resolve(stored)
+        else:
+            self.take_apart(node, stored, (), block, out)
+
+    def take_apart(
+        self, node: Node, whole: Inst, path: tuple[int, ...], block: Block, out: list[Inst]
+    ) -> None:
+        """Store a composite value into the nodes below ``node``."""
+        for index, child in enumerate(node.children):
+            if child.kind == SPLIT:
+                self.take_apart(child, whole, (*path, index), block, out)
+                continue
+            made = extract(self.module, resolve(whole), (*path, index), child.type, out)
+            if child.kind == MEMORY:
+                assert child.variable is not None
+                out.append(Inst(ops.OpStore, None, [child.variable, made], []))
+            else:
+                self.at_exit[block][child.cell] = made
+
+    def extended(self, inst: Inst, block: Block, out: list[Inst]) -> bool:
+        """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted variable goes."""
+        if inst.args[0] is not self.glsl_set:
+            if not _is_debug(inst):
+                return False
+            return any(
+                a in self.places and self.places[a].node.kind != MEMORY for a in inst.args[1:]
+            )
+        place = self.places.get(inst.args[1]) if len(inst.args) > 1 else None
+        if place is None or place.node.kind == MEMORY or inst.imm[0] not in INTERPOLATIONS:
+            if place is not None and not place.rest and place.node.variable is not None:
+                inst.args[1] = place.node.variable
+            return False
+        node = place.node
+        keys = node.keys
+        if place.lane is not None:
+            keys = [keys[types.index_of(place.lane) or 0]]
+        self.loaded.update(keys)
+        scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
+        number, rest = inst.imm[0], inst.args[2:]
+        if len(keys) == 1:
+            rewrite(self.module, inst, INTERPOLATE, rest, [keys[0], number])
+            out.append(inst)
+            return True
+        parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
+        out += parts
+        rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+        out.append(inst)
+        return True
+
+
+def extract(
+    module: Module, whole: Inst, path: tuple[int, ...], type: Inst, out: list[Inst]
+) -> Inst:
+    """The part of a value at ``path``, seen through constructs, made by OpCompositeExtract if need be."""
+    at = 0
+    while at < len(path):
+        assert whole.type is not None
+        if whole.op == ops.OpCompositeConstruct and len(whole.args) == types.size_of(whole.type):
+            whole = resolve(whole.args[path[at]])
+        else:
+            parts = types.parts_of(module, whole)
+            if parts is None:
+                break
+            whole = parts[path[at]]
+        at += 1
+    if at == len(path):
+        return whole
+    made = value(module, ops.OpCompositeExtract, type, [whole], list(path[at:]))
+    out.append(made)
+    return made
+
+
+def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
+    """STORE_OUTPUT of every component of every output that has a value at this return."""
+    out: list[Inst] = []
+    for cell, node in enumerate(promotion.cells):
+        if not node.keys or node.spot:
+            continue
+        found = promotion.lookup(cell, block)
+        if found.op == ops.OpUndef:
+            continue
+        if node.type.op != ops.OpTypeVector:
+            out.append(Inst(STORE_OUTPUT, None, [found], [node.keys[0]]))
+            continue
+        for lane, key in enumerate(node.keys):
+            part = extract(promotion.module, found, (lane,), node.type.args[0], out)
+            if part.op != ops.OpUndef:
+                out.append(Inst(STORE_OUTPUT, None, [part], [key]))
+    return out
+
+
+def dominance_frontiers(cfg: Cfg) -> dict[Block, list[Block]]:
+    """Blocks where the dominance of a block ends (Cooper, Harvey, Kennedy 2001, figure 5)."""
+    frontier: dict[Block, list[Block]] = {}
+    for block in cfg.order:
+        preds = cfg.preds[block]
+        if len(preds) < 2 and block is not cfg.order[0]:
+            continue
+        stop = cfg.idom.get(block)
+        for pred in preds:
+            runner: Block | None = pred
+            while runner is not None and runner is not stop:
+                here = frontier.setdefault(runner, [])
+                if block not in here:
+                    here.append(block)
+                runner = cfg.idom.get(runner)
+    return frontier
+
+
+def _volatile(imm: list[int]) -> bool:
+    return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
+
+
+def _is_debug(inst: Inst) -> bool:
+    """An instruction of a non-semantic set."""
+    return bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."

@@ -1,0 +1,92 @@
+"""What a user hands over and gets back: the modules of one pipeline, before and after."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.grammar import enums
+
+# Short stage names as glslang and the report use them, in pipeline order.
+STAGES: Final[dict[int, str]] = {
+    enums.ExecutionModel_Vertex: "vert",
+    enums.ExecutionModel_TessellationControl: "tesc",
+    enums.ExecutionModel_TessellationEvaluation: "tese",
+    enums.ExecutionModel_Geometry: "geom",
+    enums.ExecutionModel_TaskEXT: "task",
+    enums.ExecutionModel_MeshEXT: "mesh",
+    enums.ExecutionModel_Fragment: "frag",
+}
+
+
+class Source:
+    """One module of a pipeline: its bytes, what to call it in messages, and which entry point is meant (None: the only one)."""
+
+    __slots__ = ("data", "file", "entry")
+
+    def __init__(self, data: bytes, file: str = "", entry: str | None = None) -> None:
+        self.data = data
+        self.file = file
+        self.entry = entry
+
+
+class StageResult:
+    """One stage after linking. ``instructions`` and ``bytes`` are (before, after); ``data`` is the module to use."""
+
+    __slots__ = ("stage", "file", "data", "changed", "instructions", "bytes", "body")
+
+    def __init__(self, stage: str, file: str, data: bytes, changed: bool) -> None:
+        self.stage = stage
+        self.file = file
+        self.data = data
+        self.changed = changed
+        self.instructions = (0, 0)
+        self.bytes = (0, 0)
+        self.body = (0, 0)  # instructions in function bodies
+
+
+class InterfaceResult:
+    """The border of two stages: 32-bit components declared by the producer, and the Locations they use (before, after)."""
+
+    __slots__ = ("producer", "consumer", "components", "locations")
+
+    def __init__(self, producer: str, consumer: str) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.components = (0, 0)
+        self.locations = (0, 0)
+
+
+class Remark:
+    """What became of one varying (or a part of it) and why. ``action`` is one of ACTIONS."""
+
+    __slots__ = ("interface", "name", "slot", "action", "why")
+
+    def __init__(self, interface: str, name: str, slot: str, action: str, why: str) -> None:
+        self.interface = interface  # "vert->frag"
+        self.name = name
+        self.slot = slot  # "1.xyz", "2", "3-6.x"
+        self.action = action
+        self.why = why
+
+
+ACTIONS: Final = (
+    "removed", "undefined", "propagated", "merged", "moved-backward", "moved-forward", "flattened", "packed", "kept",
+)  # fmt: skip
+
+
+class Linked:
+    """The result of one link. ``passed_through`` is None or the reason why the inputs came back unchanged."""
+
+    __slots__ = (
+        "stages", "interfaces", "remarks", "passed_through", "defect", "validated", "seconds", "target_env",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.stages: list[StageResult] = []
+        self.interfaces: list[InterfaceResult] = []
+        self.remarks: list[Remark] = []
+        self.passed_through: str | None = None
+        self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
+        self.validated: str | None = None  # "validated", or why it was not
+        self.seconds: dict[str, float] = {}  # per phase
+        self.target_env = ""

@@ -1,0 +1,235 @@
+"""One Vulkan device per process, and a pool that frees what one draw made.
+
+The device is Mesa's lavapipe (a CPU device) whenever there is one: its results are the same on
+every machine. Rasterizer threads are switched off, so that atomics and blending happen in one
+order and two draws of the same inputs give the same bits.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable
+from typing import Any
+
+import vulkan as vk
+from vulkan import ffi
+
+from .reflect import CannotDraw
+
+LAYER = "VK_LAYER_KHRONOS_validation"
+
+# Extensions to enable where offered, with the struct that switches their features on.
+_EXTENSIONS = {
+    "VK_EXT_mesh_shader": "VkPhysicalDeviceMeshShaderFeaturesEXT",
+    "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
+    "VK_KHR_fragment_shader_barycentric": "VkPhysicalDeviceFragmentShaderBarycentricFeaturesKHR",
+    "VK_EXT_shader_atomic_float": "VkPhysicalDeviceShaderAtomicFloatFeaturesEXT",
+    "VK_EXT_shader_image_atomic_int64": "VkPhysicalDeviceShaderImageAtomicInt64FeaturesEXT",
+    "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
+    "VK_EXT_fragment_shader_interlock": "VkPhysicalDeviceFragmentShaderInterlockFeaturesEXT",
+    "VK_EXT_shader_stencil_export": None,
+    "VK_EXT_post_depth_coverage": None,
+    "VK_EXT_shader_viewport_index_layer": None,
+    "VK_KHR_workgroup_memory_explicit_layout": (
+        "VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR"
+    ),
+}
+
+
+class Structs:
+    """The package's struct constructors, with everything made kept alive until `clear`.
+
+    The package ties what a struct points at to the life of that struct; a struct in a list is
+    copied into an array and dies, and with it the strings and arrays that the copy points at.
+    """
+
+    def __init__(self) -> None:
+        self._alive: list[Any] = []
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        constructor = getattr(vk, name)
+
+        def make(*args: Any, **fields: Any) -> Any:
+            item = constructor(*args, **fields)
+            self._alive.append(item)
+            return item
+
+        return make
+
+    def clear(self) -> None:
+        self._alive.clear()
+
+
+new = Structs()
+
+
+class Device:
+    """Instance, device and queue. `messages` collects validation message ids since `clear`."""
+
+    def __init__(self, validate: bool) -> None:
+        os.environ.setdefault("LP_NUM_THREADS", "0")
+        software = sorted(glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json"))
+        if software:  # loading hardware drivers costs time and is of no use here
+            os.environ.setdefault("VK_ICD_FILENAMES", software[0])
+        self.messages: list[str] = []
+        self.validate = validate
+        self.instance = self._make_instance()
+        self.physical = self._choose()
+        self.extensions: set[str] = set()
+        self.device = self._make_device()
+        self.queue = vk.vkGetDeviceQueue(self.device, 0, 0)
+        self.commands = vk.vkCreateCommandPool(
+            self.device, new.VkCommandPoolCreateInfo(queueFamilyIndex=0), None
+        )
+        self.memory_types = vk.vkGetPhysicalDeviceMemoryProperties(self.physical)
+        self._types: dict[tuple[int, bool], int] = {}
+
+    def _make_instance(self) -> Any:
+        app = new.VkApplicationInfo(pApplicationName="spvlink", apiVersion=vk.VK_MAKE_VERSION(1, 3, 0))
+        if not self.validate:
+            return vk.vkCreateInstance(new.VkInstanceCreateInfo(pApplicationInfo=app), None)
+        offered = {layer.layerName for layer in vk.vkEnumerateInstanceLayerProperties()}
+        if LAYER not in offered:
+            raise CannotDraw(f"{LAYER} is not installed")
+        info = new.VkInstanceCreateInfo(
+            pApplicationInfo=app,
+            ppEnabledLayerNames=[LAYER],
+            ppEnabledExtensionNames=["VK_EXT_debug_utils"],
+        )
+        instance = vk.vkCreateInstance(info, None)
+        messenger = new.VkDebugUtilsMessengerCreateInfoEXT(
+            messageSeverity=vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_WARNING_BIT_EXT
+            | vk.VK_DEBUG_UTILS_MESSAGE_SEVERITY_ERROR_BIT_EXT,
+            messageType=vk.VK_DEBUG_UTILS_MESSAGE_TYPE_VALIDATION_BIT_EXT,
+            pfnUserCallback=self._message,
+        )
+        create = vk.vkGetInstanceProcAddr(instance, "vkCreateDebugUtilsMessengerEXT")
+        self._messenger = create(instance, messenger, None)
+        return instance
+
+    def _message(self, severity: int, kind: int, data: Any, user: Any) -> int:
+        self.messages.append(ffi.string(data.pMessageIdName).decode("utf-8", "replace"))
+        if os.environ.get("RENDER_MESSAGES"):
+            print(ffi.string(data.pMessage).decode("utf-8", "replace"))
+        return 0
+
+    def _choose(self) -> Any:
+        devices = vk.vkEnumeratePhysicalDevices(self.instance)
+        cpu = vk.VK_PHYSICAL_DEVICE_TYPE_CPU
+        for device in devices:
+            if vk.vkGetPhysicalDeviceProperties(device).deviceType == cpu:
+                return device
+        raise CannotDraw("no software Vulkan device (run scripts/setup)")
+
+    def _make_device(self) -> Any:
+        properties = vk.vkEnumerateDeviceExtensionProperties(self.physical, None)
+        offered = {extension.extensionName for extension in properties}
+        structs = [
+            "VkPhysicalDeviceVulkan11Features",
+            "VkPhysicalDeviceVulkan12Features",
+            "VkPhysicalDeviceVulkan13Features",
+        ]
+        names = []
+        for name, struct in _EXTENSIONS.items():
+            if name in offered:
+                names.append(name)
+                structs += [struct] if struct else []
+        self.extensions = set(names)
+        chain, keep = ffi.NULL, []
+        for struct in structs:
+            item = getattr(new, struct)()
+            item.pNext = chain
+            keep.append(item)  # a pointer to a struct does not keep it alive
+            chain = ffi.cast("void*", ffi.addressof(item))
+        features = ffi.new("VkPhysicalDeviceFeatures2*")
+        features.sType = vk.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
+        features.pNext = chain
+        vk.vkGetPhysicalDeviceFeatures2(self.physical, features)
+        for item in keep:  # features that depend on others which are not enabled here
+            for field in ("multiviewMeshShader", "primitiveFragmentShadingRateMeshShader"):
+                if hasattr(item, field):
+                    setattr(item, field, 0)
+        queue = new.VkDeviceQueueCreateInfo(queueFamilyIndex=0, pQueuePriorities=[1.0])
+        info = new.VkDeviceCreateInfo(
+            pNext=features, pQueueCreateInfos=[queue], ppEnabledExtensionNames=names
+        )
+        return vk.vkCreateDevice(self.physical, info, None)
+
+    def memory_type(self, bits: int, host: bool) -> int:
+        """An allowed memory type, host-visible and coherent if asked for."""
+        if (bits, host) not in self._types:
+            wanted = 0
+            if host:
+                wanted = (
+                    vk.VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | vk.VK_MEMORY_PROPERTY_HOST_COHERENT_BIT
+                )
+            for i in range(self.memory_types.memoryTypeCount):
+                flags = self.memory_types.memoryTypes[i].propertyFlags
+                if bits >> i & 1 and flags & wanted == wanted:
+                    self._types[bits, host] = i
+                    break
+            else:
+                raise CannotDraw("no suitable memory type")
+        return self._types[bits, host]
+
+
+_devices: dict[bool, Device] = {}
+
+
+def get_device(validate: bool = False) -> Device:
+    """The process's device; the one with the validation layer is a second device."""
+    if validate not in _devices:
+        _devices[validate] = Device(validate)
+    return _devices[validate]
+
+
+class Pool:
+    """Makes Vulkan objects and destroys them, last made first, when the block ends."""
+
+    def __init__(self, device: Device) -> None:
+        self.device = device
+        self._destroy: list[tuple[Callable[..., None], Any]] = []
+
+    def __enter__(self) -> Pool:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for function, handle in reversed(self._destroy):
+            function(self.device.device, handle, None)
+        new.clear()
+
+    def make(self, create: Callable[..., Any], destroy: Callable[..., None], info: Any) -> Any:
+        handle = create(self.device.device, info, None)
+        self._destroy.append((destroy, handle))
+        return handle
+
+    def buffer(self, size: int, usage: int, address: bool = False) -> tuple[Any, Any]:
+        """(VkBuffer, a writable mapping of its memory)"""
+        device = self.device.device
+        info = new.VkBufferCreateInfo(size=size, usage=usage)
+        buffer = self.make(vk.vkCreateBuffer, vk.vkDestroyBuffer, info)
+        needs = vk.vkGetBufferMemoryRequirements(device, buffer)
+        flags = None
+        if address:
+            flags = new.VkMemoryAllocateFlagsInfo(flags=2)
+        allocate = new.VkMemoryAllocateInfo(
+            pNext=flags,
+            allocationSize=needs.size,
+            memoryTypeIndex=self.device.memory_type(needs.memoryTypeBits, True),
+        )
+        memory = self.make(vk.vkAllocateMemory, vk.vkFreeMemory, allocate)
+        vk.vkBindBufferMemory(device, buffer, memory, 0)
+        return buffer, vk.vkMapMemory(device, memory, 0, size, 0)
+
+    def image(self, **info: Any) -> Any:
+        device = self.device.device
+        image = self.make(vk.vkCreateImage, vk.vkDestroyImage, new.VkImageCreateInfo(**info))
+        needs = vk.vkGetImageMemoryRequirements(device, image)
+        allocate = new.VkMemoryAllocateInfo(
+            allocationSize=needs.size,
+            memoryTypeIndex=self.device.memory_type(needs.memoryTypeBits, False),
+        )
+        memory = self.make(vk.vkAllocateMemory, vk.vkFreeMemory, allocate)
+        vk.vkBindImageMemory(device, image, memory, 0)
+        return image
