@@ -1,19 +1,349 @@
-"""The whole story in one function."""
+"""The whole story in one function: ``link``.
+
+    decode    bytes to modules; the entry point of each; do they make a pipeline?
+    prepare   each stage: inline; find how it touches its interface; both sides agree on what stays whole; rewrite; clean
+    link      each border: dead varyings to a fixpoint, compaction
+    finish    each stage: variables again, clean, trim, encode
+    check     our cross-stage checker, spirv-val, and: is it better at all?
+
+On any doubt the original bytes go out and the result says why.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
+from typing import Final
 
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
+from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError
+from spvlink.grammar import enums, ops
+from spvlink.ir import core
+from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
+from spvlink.link import agree, compact, dead, interface, remarks
+from spvlink.link.border import Link, Stage
 from spvlink.options import Options
-from spvlink.pipeline import Linked, Source, StageResult
+from spvlink.passes import raise_io, trim
+from spvlink.passes.lower_io import Lowering
+from spvlink.pipeline import STAGES, InterfaceResult, Linked, Source, StageResult
+from spvlink.schedule import Runner
+
+_ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
+MAX_ROUNDS: Final = 8  # of dead-varying removal at one border; each round needs a death in the one before
 
 
 def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Linked:
-    """Link the modules of one pipeline."""
-    linked = Linked()
-    for source in stages:
-        if isinstance(source, bytes):
-            source = Source(source)
-        linked.stages.append(StageResult("vert", source.file, source.data, False))
-    linked.passed_through = "not written yet"
-    return linked
+    """Link the modules of one pipeline, given in any order.
+
+    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline. A pipeline that cannot be improved, or not safely,
+    comes back unchanged with ``passed_through`` set.
+    """
+    options = options or Options()
+    sources = [s if isinstance(s, Source) else Source(s) for s in stages]
+    return _Session(sources, options).run()
+
+
+class _Session:
+    """One call of ``link``."""
+
+    def __init__(self, sources: list[Source], options: Options) -> None:
+        self.sources = sources
+        self.options = options
+        self.runner = Runner(options)
+        self.linked = Linked()
+        self.stages: list[Stage] = []
+        self.before: list[tuple[int, int]] = []
+
+    def run(self) -> Linked:
+        self.timed("decode", self.decode)
+        linked = self.linked
+        linked.target_env = self.target_env()
+        try:
+            outputs = self.optimize()
+        except Refused as error:
+            return self.pass_through(str(error))
+        except BadSpirv:
+            raise
+        except Exception as error:  # a defect of ours must not cost the user his pipeline
+            return self.blame(error)
+        self.fill(outputs)
+        if not self.better(outputs):
+            return self.pass_through("nothing to gain")
+        return self.validate(outputs)
+
+    def timed(self, name: str, act: object) -> None:
+        begin = time.perf_counter()
+        assert callable(act)
+        try:
+            act()
+        finally:
+            seconds = self.runner.seconds
+            seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begin
+
+    # -- decode ------------------------------------------------------------------------------------------------------
+
+    def decode(self) -> None:
+        """Modules and entry points; raises BadSpirv unless they make one pipeline."""
+        for source in self.sources:
+            try:
+                module = decode(source.data)
+                entry = select_entry(module, source.entry)
+            except SpvlinkError as error:
+                error.file = error.file or source.file
+                raise
+            module.entry = entry
+            self.stages.append(Stage(source, STAGES[entry.model], module))
+        self.stages.sort(key=lambda s: _ORDER[s.name])
+        for first, second in zip(self.stages, self.stages[1:]):
+            if first.name == second.name:
+                error = BadSpirv(f"a second {first.name} stage beside {first.source.file or 'another one'}")
+                error.file = second.source.file
+                raise error
+        for stage in self.stages:
+            self.before.append(count(stage.module))
+
+    def target_env(self) -> str:
+        from spvlink.validate import lowest_env
+
+        return self.options.target_env or lowest_env([s.module.spirv_version for s in self.stages])
+
+    # -- optimize ----------------------------------------------------------------------------------------------------
+
+    def optimize(self) -> list[bytes]:
+        """All passes; the new binaries in pipeline order."""
+        names = [s.name for s in self.stages]
+        if len(names) < 2:
+            raise Refused("there is nothing to link: the pipeline has one stage")
+        if names != ["vert", "frag"]:
+            raise Refused(f"chains of {' -> '.join(names)} are not linked yet")
+        producer, consumer = self.stages
+        consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
+        for stage in self.stages:
+            self.guard(stage, lambda stage=stage: self.runner.prepare(stage))  # type: ignore[misc]
+        self.lower(producer, consumer)
+        border = Link(producer, consumer)
+        for stage in self.stages:
+            self.guard(stage, lambda stage=stage: self.runner.clean(stage))  # type: ignore[misc]
+        self.link(border)
+        placement = compact.run(border) if self.runner.enabled("compact") else compact.at_old_places(border)
+        self.finish(border, placement)
+        outputs = [encode(s.module) for s in self.stages]
+        self.timed("check", lambda: interface.check(producer.module, consumer.module, True))
+        remarks.fill(self.linked, border, placement)
+        result = InterfaceResult(producer.name, consumer.name)
+        result.components, result.locations = remarks.totals(border, placement)
+        self.linked.interfaces.append(result)
+        return outputs
+
+    def guard(self, stage: Stage, act: object) -> None:
+        """Errors on the way out say which stage and file."""
+        assert callable(act)
+        try:
+            act()
+        except SpvlinkError as error:
+            error.file = error.file or stage.source.file
+            raise
+
+    def lower(self, producer: Stage, consumer: Stage) -> None:
+        """Both stages to slots."""
+        begin = time.perf_counter()
+        low_out = self.analysed(producer, False, True)
+        low_in = self.analysed(consumer, True, False)
+        agree.run(low_out, low_in)
+        self.runner.seconds["analyse"] = time.perf_counter() - begin
+        for stage, low in ((producer, low_out), (consumer, low_in)):
+            self.guard(stage, lambda s=stage, w=low: self.runner.run("promote", s, w.finish))  # type: ignore[misc]
+        producer.outputs = low_out.outputs
+        consumer.inputs = low_in.inputs
+
+    def analysed(self, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
+        """How a stage touches its interface. Where an index looks dynamic, local variables are promoted and constants
+        folded first: it may only have come through a variable."""
+        try:
+            low = Lowering(stage.module, inputs, outputs)
+            low.analyse()
+            side = low.inputs or low.outputs
+            assert side is not None
+            if any("dynamic" in n.why for n in low.memory_nodes(side)):
+                locals_only = Lowering(stage.module, False, False)
+                locals_only.analyse()
+                self.runner.run("promote", stage, locals_only.finish)
+                self.runner.clean(stage, 1)
+                low = Lowering(stage.module, inputs, outputs)
+                low.analyse()
+            return low
+        except SpvlinkError as error:
+            error.file = error.file or stage.source.file
+            raise
+
+    def link(self, border: Link) -> None:
+        """Dead varyings to a fixpoint."""
+        if not self.runner.enabled("dead"):
+            return
+        for _ in range(MAX_ROUNDS):
+            versions = [s.module.version for s in self.stages]
+            self.runner.run("dead", border.producer, lambda: dead.run(border))  # type: ignore[arg-type, return-value]
+            changed = False
+            for stage, version in zip(self.stages, versions):
+                if stage.module.version != version:
+                    changed = True
+                    self.runner.clean(stage)
+            if not changed:
+                return
+
+    def finish(self, border: Link, placement: compact.Placement) -> None:
+        """Variables again, on both sides; then whatever that left to clean."""
+        for stage, storage, side, other in (
+            (border.producer, enums.StorageClass_Output, border.outputs, border.inputs),
+            (border.consumer, enums.StorageClass_Input, border.inputs, border.outputs),
+        ):
+            keys = border.stores if side is border.outputs else border.loads
+            mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
+            dropped = frozenset(side.variables)
+
+            def act(stage: Stage = stage, mine: list[compact.Varying] = mine, storage: int = storage) -> None:
+                raise_io.Raise(stage.module, mine, storage).run()
+
+            self.guard(stage, lambda stage=stage, act=act: self.runner.run("raise", stage, act))  # type: ignore[misc]
+            for pinned in side.pinned:
+                twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
+                qualifiers = twin.qualifiers if twin is not None and side is border.outputs else ()
+                raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
+            self.runner.clean(stage, 2)
+            dead.keep_sample_rate(stage)
+            self.runner.run("trim", stage, lambda s=stage, d=dropped: trim.run(s.module, d))  # type: ignore[misc]
+
+    # -- the way out -------------------------------------------------------------------------------------------------
+
+    def fill(self, outputs: list[bytes]) -> None:
+        """Figures before and after."""
+        for stage, data, before in zip(self.stages, outputs, self.before):
+            result = StageResult(stage.name, stage.source.file, data, data != stage.source.data)
+            after = count(stage.module)
+            result.instructions = (before[0], after[0])
+            result.body = (before[1], after[1])
+            result.bytes = (len(stage.source.data), len(data))
+            self.linked.stages.append(result)
+        self.linked.seconds = self.runner.seconds
+
+    def better(self, outputs: list[bytes]) -> bool:
+        """Fewer Locations or components, or fewer instructions in functions, or fewer bytes; in this order."""
+        linked = self.linked
+        before = [
+            sum(i.locations[0] for i in linked.interfaces), sum(i.components[0] for i in linked.interfaces),
+            sum(s.body[0] for s in linked.stages), sum(s.bytes[0] for s in linked.stages),
+        ]  # fmt: skip
+        after = [
+            sum(i.locations[1] for i in linked.interfaces), sum(i.components[1] for i in linked.interfaces),
+            sum(s.body[1] for s in linked.stages), sum(s.bytes[1] for s in linked.stages),
+        ]  # fmt: skip
+        return after < before
+
+    def validate(self, outputs: list[bytes]) -> Linked:
+        """spirv-val over what is about to go out."""
+        linked = self.linked
+        if not self.options.validate:
+            linked.validated = "not validated: switched off"
+            return linked
+        from spvlink import validate
+
+        begin = time.perf_counter()
+        verdicts = validate.validate_all(outputs, linked.target_env)
+        linked.seconds["spirv-val"] = time.perf_counter() - begin
+        bad = [n for n, verdict in enumerate(verdicts) if verdict is not None]
+        if not bad:
+            linked.validated = "validated"
+            return linked
+        originals = validate.validate_all([self.stages[n].source.data for n in bad], linked.target_env)
+        for n, verdict in zip(bad, originals):
+            if verdict is None:
+                self.linked.defect = f"spirv-val refuses the new {self.stages[n].name} module: {verdicts[n]}"
+                return self.pass_through(self.linked.defect)
+            if not validate.too_old(verdict):
+                error = BadSpirv(f"spirv-val refuses it: {verdict}")
+                error.file = self.stages[n].source.file
+                raise error
+        linked.validated = f"not validated: spirv-val refuses the input too ({originals[0]})"
+        return linked
+
+    def blame(self, error: Exception) -> Linked:
+        """An exception that no input should cause: if the input is bad after all, say so; else it is our defect."""
+        from spvlink.ir.check import check
+
+        for stage in self.stages:
+            try:
+                check(decode(stage.source.data), input=True)
+            except BadSpirv as bad:
+                bad.file = stage.source.file
+                raise bad from None
+            if self.options.validate:
+                from spvlink import validate
+
+                verdict = validate.validate_all([stage.source.data], self.linked.target_env)[0]
+                if verdict is not None and not validate.too_old(verdict):
+                    bad = BadSpirv(f"spirv-val refuses it: {verdict}")
+                    bad.file = stage.source.file
+                    raise bad from None
+        what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
+        self.linked.defect = what
+        return self.pass_through(f"a defect of spvlink: {what}")
+
+    def pass_through(self, why: str) -> Linked:
+        """The originals, and the reason."""
+        linked = self.linked
+        linked.passed_through = why
+        linked.stages = []
+        linked.remarks = []
+        for interface_result in linked.interfaces:
+            interface_result.components = (interface_result.components[0],) * 2
+            interface_result.locations = (interface_result.locations[0],) * 2
+        for stage, before in zip(self.stages, self.before):
+            result = StageResult(stage.name, stage.source.file, stage.source.data, False)
+            result.instructions = (before[0], before[0])
+            result.body = (before[1], before[1])
+            result.bytes = (len(stage.source.data),) * 2
+            linked.stages.append(result)
+        linked.seconds = self.runner.seconds
+        return linked
+
+
+def select_entry(module: Module, name: str | None) -> EntryPoint:
+    """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many, or it is no graphics stage."""
+    found: list[EntryPoint] = []
+    for inst in module.sections[core.ENTRY_POINTS]:
+        text, end = string_of(inst.imm, 1)
+        function = inst.args[0] if inst.args else None
+        if not isinstance(function, Function) or not function.blocks:
+            raise BadSpirv(f"the entry point {text!r} is no function with a body")
+        if end < len(inst.imm):
+            raise BadSpirv(f"the name of the entry point {text!r} ends early")
+        if name is None or text == name:
+            found.append(EntryPoint(inst, text, function))
+    if not found:
+        raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
+    if len(found) > 1:
+        listed = ", ".join(repr(e.name) for e in found)
+        raise BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as FILE:ENTRY")
+    entry = found[0]
+    if entry.model not in STAGES:
+        raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
+    for variable in entry.inst.args[1:]:
+        if variable.op != ops.OpVariable or variable.type is None or variable.type.op != ops.OpTypePointer:
+            raise BadSpirv(f"the entry point {entry.name!r} lists %{variable.id}, which is no variable")
+    return entry
+
+
+def count(module: Module) -> tuple[int, int]:
+    """(instructions of the module, instructions in function bodies: everything between OpFunction and OpFunctionEnd)."""
+    body = 0
+    outside = sum(len(s) for s in module.sections) + len(module.tail)
+    for function in module.functions:
+        body += len(function.params) + sum(1 + len(b.insts) + len(b.lead) for b in function.blocks)
+        outside += 2 + len(function.lead) + len(function.tail)
+    return outside + body, body
+
+
+def all_insts(module: Module) -> list[Inst]:
+    """Every Inst of the functions, for tests and tools."""
+    return [i for f in module.functions for b in f.blocks for i in b.insts]

@@ -8,12 +8,12 @@ layout(location = 0) out vec4 outColor;
 void main()
 {
     float size = length(vNormal);
+    vec3 n = vNormal / max(size, 1e-4);
+    vec3 bend = fwidth(n);
     if (size < 1e-4) {
         outColor = vec4(1.0, 0.0, 1.0, 1.0);
         return;
     }
-    vec3 n = vNormal / size;
-    vec3 bend = fwidth(n);
     float edge = smoothstep(0.02, 0.4, bend.x + bend.y + bend.z);
     vec3 base = n * 0.5 + 0.5;
     outColor = vec4(mix(base, base * 0.25, edge), 1.0);

@@ -1,5 +1,5 @@
 #version 450
-// Lights the g-buffer: rebuilds the position, unpacks the surface, goes through a tile's light list.
+// Lights the g-buffer: rebuilds the position, unpacks the surface, walks a tile's light list.
 
 layout(set = 0, binding = 1) uniform sampler2D albedoBuffer;
 layout(set = 0, binding = 2) uniform sampler2D normalBuffer;

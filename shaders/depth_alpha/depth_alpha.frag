@@ -1,5 +1,5 @@
 #version 450
-// Depth pre-pass of alpha-tested surfaces: hashed alpha test and a depth bias that only pushes back.
+// Depth pre-pass of alpha-tested surfaces: hashed alpha test, a bias that only pushes back.
 
 layout(set = 0, binding = 1) uniform sampler2D baseMap;
 

@@ -40,6 +40,7 @@ void main()
     float light = 0.6 + 0.4 * clamp(vNormal.z, -1.0, 1.0);
     color = mix(color, texel, 0.3 + 0.4 * pattern) * light;
     color = mix(color, vec3(0.1), clamp(line, 0.0, 1.0) * 0.5);
-    vec2 shifted = interpolateAtOffset(vScreen, vec2(0.25));
-    outColor = vec4(color * (1.0 - 0.2 * abs(shifted.x - vScreen.x)), 1.0);
+    vec2 shifted = interpolateAtOffset(vRuler, vec2(0.25)) - vRuler;
+    float vignette = 1.0 - 0.2 * clamp(dot(vScreen, vScreen), 0.0, 2.0);
+    outColor = vec4(color * vignette * (1.0 - 0.1 * clamp(abs(shifted.x), 0.0, 1.0)), 1.0);
 }

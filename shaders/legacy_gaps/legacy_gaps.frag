@@ -13,9 +13,9 @@ layout(set = 0, binding = 1) uniform sampler2D baseMap;
 layout(location = 0) in vec4 vColor;
 layout(location = 3) in vec3 vNormal;
 layout(location = 7) in vec2 vUv;
-layout(location = 9) flat in uint vRetiredMask;
-layout(location = 10) in vec4 vRetiredFog;
 layout(location = 12) in vec4 vSpecular;
+layout(location = 13) flat in uint vRetiredMask;
+layout(location = 14) in vec4 vRetiredFog;
 
 layout(location = 0) out vec4 outColor;
 

@@ -1,5 +1,6 @@
 #version 450
-// Grown over years: Locations with gaps, and one that is declared but no longer written.
+// Grown over years: Locations with gaps, and two that are declared but no longer written. These two
+// are the highest: below others, they make Mesa 25.0 (lavapipe) give wrong values to those others.
 
 layout(location = 0) in vec3 inPosition;
 layout(location = 3) in vec3 inNormal;
@@ -17,9 +18,9 @@ layout(location = 0) out vec4 vColor;
 layout(location = 3) out vec3 vNormal;
 layout(location = 5) out vec4 vProjector;
 layout(location = 7) out vec2 vUv;
-layout(location = 9) flat out uint vRetiredMask;     // not written any more
-layout(location = 10) out vec4 vRetiredFog;          // not written any more
 layout(location = 12) out vec4 vSpecular;
+layout(location = 13) flat out uint vRetiredMask;     // not written any more
+layout(location = 14) out vec4 vRetiredFog;          // not written any more
 
 void main()
 {

@@ -48,7 +48,7 @@ vec3 unit(vec3 v)
 // x: 1 inside a tile, 0 in the joint; y: a number of its own for each tile.
 vec2 tilePattern(vec2 uv)
 {
-    vec2 grid = uv * vec2(3.0, 6.0);
+    vec2 grid = uv * vec2(2.0, 4.0);
     grid.x += 0.5 * mod(floor(grid.y), 2.0);
     vec2 cell = floor(grid);
     vec2 inside = abs(fract(grid) - 0.5);
@@ -62,7 +62,7 @@ vec3 mappedNormal(vec3 normal, vec4 tangentFrame, vec2 uv)
 {
     vec3 tangent = unit(tangentFrame.xyz - normal * dot(normal, tangentFrame.xyz));
     vec3 bitangent = cross(normal, tangent) * tangentFrame.w;
-    vec2 slope = (texture(normalMap, uv).xy * 2.0 - 1.0) * 0.35;
+    vec2 slope = (texture(normalMap, uv).xy * 2.0 - 1.0) * 0.15;
     return unit(tangent * slope.x + bitangent * slope.y + normal);
 }
 
@@ -72,9 +72,9 @@ Surface readSurface()
     vec2 uv = vUv.xy;
     vec2 tile = tilePattern(uv);
     vec3 texel = texture(albedoMap, uv).rgb;
-    vec3 glaze = mix(vec3(0.62, 0.24, 0.13), vec3(0.20, 0.36, 0.48), tile.y);
-    vec3 paint = glaze * (0.65 + 0.5 * texel) * vColor.rgb * 1.3;
-    surface.albedo = mix(vec3(0.42, 0.40, 0.36), paint, tile.x);
+    vec3 glaze = mix(vec3(0.70, 0.20, 0.08), vec3(0.08, 0.30, 0.48), tile.y);
+    vec3 paint = glaze * (0.8 + 0.4 * texel) * vColor.rgb * 1.3;
+    surface.albedo = mix(vec3(0.16, 0.14, 0.12), paint, tile.x);
     if (vMaterial == 2u)
         surface.albedo *= 1.0 + 0.12 * vTint.rgb;
     vec3 detail = texture(surfaceMap, uv).rgb;
@@ -112,9 +112,9 @@ vec3 sunLight(Surface surface, vec3 view)
 vec3 skyLight(Surface surface, vec3 view)
 {
     float up = vShadingNormal.y * -0.5 + 0.5;
-    vec3 sky = mix(vec3(0.30, 0.27, 0.24), vec3(0.45, 0.55, 0.72), clamp(up, 0.0, 1.0));
+    vec3 sky = mix(vec3(0.30, 0.27, 0.24), vec3(0.32, 0.42, 0.62), clamp(up, 0.0, 1.0));
     float rim = pow(1.0 - clamp(dot(surface.normal, view), 0.0, 1.0), 4.0);
-    return sky * surface.occlusion * (surface.albedo * 0.8 + 0.18 * rim);
+    return sky * surface.occlusion * (surface.albedo * 0.7 + 0.1 * rim);
 }
 
 void main()
@@ -124,6 +124,6 @@ void main()
     vec3 color = sunLight(surface, view) + skyLight(surface, view);
     float depth = clamp(0.5 + 0.5 * vWorldPosition.z, 0.0, 1.0);
     color = mix(color, vFog.rgb, vFog.a * depth);
-    color = color / (color + 0.6) * 1.45;
-    outColor = vec4(pow(max(color, 0.0), vec3(1.0 / 2.2)), 1.0);
+    color = color / (color + 0.9) * 1.3;
+    outColor = vec4(pow(max(color, 0.0), vec3(1.0 / 1.8)), 1.0);
 }

@@ -59,8 +59,8 @@ void main()
     vNormal = normal;
     vTangent = vec4(tangent, handedness);
     vBitangent = cross(normal, tangent) * handedness;
-    vUv = vec4(inUv * 2.0, inUv * 0.5 + 0.5);
-    vColor = vec4(0.55 + 0.45 * inColor.rgb, inColor.a);
+    vUv = vec4(inUv * 1.5, inUv * 0.5 + 0.5);
+    vColor = vec4(0.8 + 0.2 * inColor.rgb, inColor.a);
     vViewVector = frame.cameraPosition.xyz + vec3(0.0, 0.0, 2.5) - world;
 
     vec4 shadow = frame.shadowFromWorld * vec4(world + normal * 0.02, 1.0);

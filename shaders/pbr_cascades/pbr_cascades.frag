@@ -86,6 +86,12 @@ vec3 shade(Surface s, vec3 light, vec3 radiance)
     return ((1.0 - f) * s.diffuse / PI + gloss) * radiance * nl;
 }
 
+// Explicit gradients: the taps lie behind branches that differ from pixel to pixel.
+float shadowTap(vec3 p, float layer)
+{
+    return textureGrad(shadowMap, vec4(p.xy, layer, p.z), vec2(0.0), vec2(0.0));
+}
+
 float cascadeShadow(vec4 position, float layer)
 {
     vec3 p = position.xyz / max(position.w, 0.05);
@@ -94,7 +100,7 @@ float cascadeShadow(vec4 position, float layer)
     float lit = 0.0;
     for (int y = -1; y <= 1; ++y)
         for (int x = -1; x <= 1; ++x)
-            lit += texture(shadowMap, vec4(p.xy + vec2(x, y) * 0.01, layer, p.z - 0.005));
+            lit += shadowTap(vec3(p.xy + vec2(x, y) * 0.01, p.z - 0.005), layer);
     return lit / 9.0;
 }
 

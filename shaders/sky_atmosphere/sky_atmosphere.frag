@@ -52,8 +52,8 @@ void main()
     vec3 color = scattered(direction, sun) * vIntensity + vNight;
     float disc = smoothstep(0.995, 0.999, dot(direction, sun));
     color += vec3(1.0, 0.9, 0.7) * disc * 5.0;
+    float cloud = texture(cloudMap, vCloudUv.xy).r * texture(cloudMap, vCloudUv.zw).g;
     if (direction.y > -0.2) {
-        float cloud = texture(cloudMap, vCloudUv.xy).r * texture(cloudMap, vCloudUv.zw).g;
         float veil = smoothstep(0.2, 0.6, cloud) * smoothstep(-0.2, 0.1, direction.y);
         color = mix(color, vec3(0.8) * (0.3 + 0.7 * max(sun.y, 0.0)), veil);
     }

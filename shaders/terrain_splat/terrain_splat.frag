@@ -48,7 +48,7 @@ vec3 blended(out float total)
 void main()
 {
     float total;
-    vec3 color = blended(total) ;
+    vec3 color = blended(total);
     color /= max(total, 0.01);
     vec3 macro = texture(macroMap, vMacroUv).rgb;
     color = mix(color, color * macro * 1.8, 0.5);

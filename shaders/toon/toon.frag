@@ -38,6 +38,7 @@ float banded(float light)
 
 void main()
 {
+    vec3 base = texture(baseMap, vUv.xy).rgb * vColor.rgb;
     vec3 n = unit(vNormal);
     vec3 eye = unit(vToEye);
     vec3 light = unit(view.light.xyz + vec3(0.2, 0.3, 1.0));
@@ -47,7 +48,6 @@ void main()
         outColor = vec4(0.05, 0.04, 0.08, 1.0);
         return;
     }
-    vec3 base = texture(baseMap, vUv.xy).rgb * vColor.rgb;
-    vec3 ramp = texture(rampMap, vec2(level, 0.5)).rgb;
+    vec3 ramp = textureLod(rampMap, vec2(level, 0.5), 0.0).rgb;
     outColor = vec4(base * (0.4 + 0.6 * ramp) * (0.5 + level), 1.0);
 }

@@ -24,7 +24,7 @@ MAX_PARTS: Final = 512  # a node with more parts than this stays in memory
 class Node:
     """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node becomes."""
 
-    __slots__ = ("type", "kind", "children", "cell", "variable", "why", "path", "keys", "spot")
+    __slots__ = ("type", "kind", "children", "cell", "variable", "why", "path", "keys", "is_input")
 
     def __init__(self, type: Inst, path: tuple[int, ...]) -> None:
         self.type = type
@@ -35,7 +35,7 @@ class Node:
         self.why = ""
         self.path = path
         self.keys: list[int] = []  # of the slots of an interface node, one a component
-        self.spot: object = None  # where an interface node lies (lower_io)
+        self.is_input = False
 
     def split(self) -> bool:
         """Make the children; False if the type cannot be split."""

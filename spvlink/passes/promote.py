@@ -71,7 +71,10 @@ class Promotion:
                     if arg in pointers:
                         self.use(inst)
                         break
-        for pointer, (variable, indices) in pointers.items():
+
+    def replace_places(self) -> None:
+        """Settle where each pointer points, now that no node will be pinned or split any more."""
+        for pointer, (variable, indices) in self.pointers.items():
             self.places[pointer] = find(self.roots[variable], indices, False)
 
     def use(self, inst: Inst) -> None:
@@ -210,7 +213,7 @@ class Promotion:
                                 self.written.setdefault(leaf.cell, set()).add(block)
             if outputs and block.terminator.op == ops.OpReturn:
                 for cell, node in enumerate(self.cells):
-                    if node.keys and cell not in own:
+                    if node.keys and not node.is_input and cell not in own:
                         self.global_cells.add(cell)
 
     def reads(self, node: Node, own: set[int]) -> None:
@@ -358,7 +361,7 @@ class Promotion:
 
     def current(self, node: Node, block: Block, out: list[Inst]) -> Inst:
         """The value of a cell here; an input is loaded where it is first wanted."""
-        if not node.keys or not node.spot:
+        if not node.is_input:
             return self.now(node.cell, block)
         found = self.at_exit[block].get(node.cell)
         if found is None:
@@ -487,7 +490,7 @@ def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
     """STORE_OUTPUT of every component of every output that has a value at this return."""
     out: list[Inst] = []
     for cell, node in enumerate(promotion.cells):
-        if not node.keys or node.spot:
+        if not node.keys or node.is_input:
             continue
         found = promotion.lookup(cell, block)
         if found.op == ops.OpUndef:

@@ -14,6 +14,7 @@ from typing import Any
 
 import vulkan as vk
 from vulkan import ffi
+from vulkan._vulkan import lib
 
 from .reflect import CannotDraw
 
@@ -28,12 +29,23 @@ _EXTENSIONS = {
     "VK_EXT_shader_image_atomic_int64": "VkPhysicalDeviceShaderImageAtomicInt64FeaturesEXT",
     "VK_KHR_shader_clock": "VkPhysicalDeviceShaderClockFeaturesKHR",
     "VK_EXT_fragment_shader_interlock": "VkPhysicalDeviceFragmentShaderInterlockFeaturesEXT",
+    "VK_KHR_deferred_host_operations": None,
+    "VK_KHR_acceleration_structure": "VkPhysicalDeviceAccelerationStructureFeaturesKHR",
+    "VK_KHR_ray_query": "VkPhysicalDeviceRayQueryFeaturesKHR",
     "VK_EXT_shader_stencil_export": None,
     "VK_EXT_post_depth_coverage": None,
     "VK_EXT_shader_viewport_index_layer": None,
     "VK_KHR_workgroup_memory_explicit_layout": (
         "VkPhysicalDeviceWorkgroupMemoryExplicitLayoutFeaturesKHR"
     ),
+}
+
+# SPIR-V capability: the device extension or the feature that it needs.
+NEEDS = {
+    4436: "storageInputOutput16",
+    4472: "VK_KHR_ray_query",
+    5283: "VK_EXT_mesh_shader",
+    5284: "VK_KHR_fragment_shader_barycentric",
 }
 
 
@@ -76,7 +88,7 @@ class Device:
         self.validate = validate
         self.instance = self._make_instance()
         self.physical = self._choose()
-        self.extensions: set[str] = set()
+        self.offered: set[str] = set()  # extensions, and features of NEEDS
         self.device = self._make_device()
         self.queue = vk.vkGetDeviceQueue(self.device, 0, 0)
         self.commands = vk.vkCreateCommandPool(
@@ -86,7 +98,8 @@ class Device:
         self._types: dict[tuple[int, bool], int] = {}
 
     def _make_instance(self) -> Any:
-        app = new.VkApplicationInfo(pApplicationName="spvlink", apiVersion=vk.VK_MAKE_VERSION(1, 3, 0))
+        version = vk.VK_MAKE_VERSION(1, 3, 0)
+        app = new.VkApplicationInfo(pApplicationName="spvlink", apiVersion=version)
         if not self.validate:
             return vk.vkCreateInstance(new.VkInstanceCreateInfo(pApplicationInfo=app), None)
         offered = {layer.layerName for layer in vk.vkEnumerateInstanceLayerProperties()}
@@ -135,7 +148,6 @@ class Device:
             if name in offered:
                 names.append(name)
                 structs += [struct] if struct else []
-        self.extensions = set(names)
         chain, keep = ffi.NULL, []
         for struct in structs:
             item = getattr(new, struct)()
@@ -150,11 +162,29 @@ class Device:
             for field in ("multiviewMeshShader", "primitiveFragmentShadingRateMeshShader"):
                 if hasattr(item, field):
                     setattr(item, field, 0)
+            for feature in NEEDS.values():
+                if getattr(item, feature, 0):
+                    self.offered.add(feature)
+        self.offered |= offered
         queue = new.VkDeviceQueueCreateInfo(queueFamilyIndex=0, pQueuePriorities=[1.0])
         info = new.VkDeviceCreateInfo(
             pNext=features, pQueueCreateInfos=[queue], ppEnabledExtensionNames=names
         )
         return vk.vkCreateDevice(self.physical, info, None)
+
+    def address(self, buffer: Any) -> int:
+        """The device address of a VkBuffer. The package's own wrapper returns its argument."""
+        info = ffi.new("VkBufferDeviceAddressInfo*")
+        info.sType = vk.VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO
+        info.buffer = buffer
+        return int(lib.vkGetBufferDeviceAddress(self.device, info))
+
+    def function(self, name: str) -> Any:
+        """A device-level extension function, as a C function pointer."""
+        pointer = lib.vkGetDeviceProcAddr(self.device, name.encode())
+        if pointer == ffi.NULL:
+            raise CannotDraw(f"the device does not offer {name}")
+        return ffi.cast(f"PFN_{name}", pointer)
 
     def memory_type(self, bits: int, host: bool) -> int:
         """An allowed memory type, host-visible and coherent if asked for."""
@@ -201,8 +231,12 @@ class Pool:
 
     def make(self, create: Callable[..., Any], destroy: Callable[..., None], info: Any) -> Any:
         handle = create(self.device.device, info, None)
-        self._destroy.append((destroy, handle))
+        self.on_exit(destroy, handle)
         return handle
+
+    def on_exit(self, destroy: Callable[..., None], handle: Any) -> None:
+        """destroy(device, handle, None) will be called."""
+        self._destroy.append((destroy, handle))
 
     def buffer(self, size: int, usage: int, address: bool = False) -> tuple[Any, Any]:
         """(VkBuffer, a writable mapping of its memory)"""

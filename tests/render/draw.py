@@ -15,10 +15,11 @@ import vulkan as vk
 from numpy.typing import NDArray
 from vulkan import ffi
 
-from . import formats
+from . import acceleration, formats
 from .compare import CLEAR, CLEAR_DEPTH, Result
-from .device import Device, Pool, get_device, new
+from .device import NEEDS, Device, Pool, get_device, new
 from .reflect import FRAGMENT, TESS_EVALUATION, CannotDraw, Stage
+from .rewrite import drawable
 from .scene import (
     STAGE_FLAGS,
     VARIANTS,
@@ -34,6 +35,7 @@ from .scene import (
 
 _GENERAL = vk.VK_IMAGE_LAYOUT_GENERAL
 _TRANSFER = vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT | vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT
+_ACCELERATION_DESCRIPTOR = 1000150000  # VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR
 _WHOLE_SIZE = 2**64 - 1
 _ADDRESS = 0x20000  # VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, which the package lacks
 _KINDS = {  # kind of binding: (descriptor type, usage of its buffer or image)
@@ -51,6 +53,7 @@ _KINDS = {  # kind of binding: (descriptor type, usage of its buffer or image)
     "sampled": (vk.VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, vk.VK_IMAGE_USAGE_SAMPLED_BIT),
     "combined": (vk.VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, vk.VK_IMAGE_USAGE_SAMPLED_BIT),
     "storage_image": (vk.VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, vk.VK_IMAGE_USAGE_STORAGE_BIT),
+    "acceleration": (_ACCELERATION_DESCRIPTOR, 0),
     "input_attachment": (
         vk.VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
         vk.VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT,
@@ -65,8 +68,13 @@ def draw(codes: Sequence[Code], scene: Scene | None = None, validate: bool = Fal
     """
     scene = scene or make_scene(codes)
     device = get_device(validate)
+    stages = read_stages(codes)
+    for stage in stages:  # a driver may crash on what it does not offer
+        for capability in sorted(stage.module.capabilities & NEEDS.keys()):
+            if NEEDS[capability] not in device.offered:
+                raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
     with Pool(device) as pool:
-        return _Draw(device, pool, read_stages(codes), scene).run()
+        return _Draw(device, pool, stages, scene).run()
 
 
 def draw_covering(
@@ -109,6 +117,8 @@ class _Draw:
         self.image_readback: list[tuple[str, Any, ImageData]] = []
         self.inputs: dict[int, tuple[Any, int]] = {}  # input attachments: index: (view, format)
         self.addresses: list[int] = []
+        self._codes: list[bytes] = []
+        self._structures: acceleration.Structures | None = None
 
     def run(self) -> Result:
         self._make_pointees()
@@ -126,8 +136,7 @@ class _Draw:
         for number, data in enumerate(self.scene.pointees):
             usage = vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | _ADDRESS
             buffer, mapped = self.pool.buffer(len(data.data), usage, address=True)
-            info = new.VkBufferDeviceAddressInfo(buffer=buffer)
-            self.addresses.append(vk.vkGetBufferDeviceAddress(self.device.device, info))
+            self.addresses.append(self.device.address(buffer))
             made.append(np.frombuffer(mapped, np.uint8))
             self.readback.append((f"pointee{number}", data, made[-1]))
         for data, memory in zip(self.scene.pointees, made):
@@ -195,10 +204,18 @@ class _Draw:
         }
         if binding.kind in ("uniform", "storage"):
             infos = [
-                new.VkDescriptorBufferInfo(buffer=self._buffer(binding, i)[0], range=_WHOLE_SIZE)
+                new.VkDescriptorBufferInfo(
+                    buffer=self._buffer(binding, i)[0], range=_WHOLE_SIZE
+                )
                 for i in range(binding.count)
             ]
             return new.VkWriteDescriptorSet(pBufferInfo=infos, **common)
+        if binding.kind == "acceleration":
+            structures = [self._acceleration_structure() for _ in range(binding.count)]
+            info = new.VkWriteDescriptorSetAccelerationStructureKHR(
+                pAccelerationStructures=structures
+            )
+            return new.VkWriteDescriptorSet(pNext=info, **common)
         if binding.kind in ("uniform_texel", "storage_texel"):
             views = []
             for i, data in enumerate(binding.buffers):
@@ -217,6 +234,11 @@ class _Draw:
                 new.VkDescriptorImageInfo(sampler=sampler, imageView=view, imageLayout=_GENERAL)
             )
         return new.VkWriteDescriptorSet(pImageInfo=infos, **common)
+
+    def _acceleration_structure(self) -> Any:
+        if self._structures is None:
+            self._structures = acceleration.Structures(self.device, self.pool)
+        return self._structures.top
 
     def _buffer(self, binding: Binding, index: int) -> tuple[Any, Any]:
         data = binding.buffers[index]
@@ -397,10 +419,14 @@ class _Draw:
         )
         made = vk.vkCreateGraphicsPipelines(self.device.device, None, 1, [create], None)
         self.pipeline = made[0]
-        self.pool._destroy.append((vk.vkDestroyPipeline, self.pipeline))
+        self.pool.on_exit(vk.vkDestroyPipeline, self.pipeline)
 
     def _stage(self, stage: Stage) -> Any:
-        info = new.VkShaderModuleCreateInfo(codeSize=len(stage.code), pCode=stage.code)
+        code = stage.code
+        if self.scene.exact and not self.device.validate:
+            code = drawable(code, stage.module)
+        self._codes.append(code)  # alive until the module is made
+        info = new.VkShaderModuleCreateInfo(codeSize=len(code), pCode=code)
         module = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
         return new.VkPipelineShaderStageCreateInfo(
             stage=STAGE_FLAGS[stage.model], module=module, pName=stage.entry
@@ -463,6 +489,8 @@ class _Draw:
         command = vk.vkAllocateCommandBuffers(device, info)[0]
         try:
             vk.vkBeginCommandBuffer(command, new.VkCommandBufferBeginInfo(flags=1))
+            if self._structures is not None:
+                self._structures.build(command, self._barrier)
             self._upload(command)
             self._render(command)
             copies = self._copy_out(command)
@@ -556,7 +584,14 @@ class _Draw:
         if self.sets:
             sets = [self.sets[number] for number in sorted(self.sets)]
             vk.vkCmdBindDescriptorSets(
-                command, vk.VK_PIPELINE_BIND_POINT_GRAPHICS, self.layout, 0, len(sets), sets, 0, None
+                command,
+                vk.VK_PIPELINE_BIND_POINT_GRAPHICS,
+                self.layout,
+                0,
+                len(sets),
+                sets,
+                0,
+                None,
             )
         for number, (_, data) in enumerate(scene.attributes.values()):
             usage = vk.VK_BUFFER_USAGE_VERTEX_BUFFER_BIT
@@ -571,7 +606,7 @@ class _Draw:
     def _push(self, command: Any) -> None:
         """Ranges of several stages overlap: each part goes to all stages that have it."""
         start = 0
-        data = self.scene.push.tobytes()
+        data = self._with_addresses(self.scene.push).tobytes()
         for end in sorted({size for _, size in self.scene.push_ranges}):
             flags = 0
             for flag, size in self.scene.push_ranges:

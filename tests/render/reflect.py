@@ -26,7 +26,8 @@ PUSH_CONSTANT, STORAGE_BUFFER, PHYSICAL = 9, 12, 5349
 
 # Decorations
 BLOCK, BUFFER_BLOCK, ROW_MAJOR, ARRAY_STRIDE, MATRIX_STRIDE, BUILTIN = 2, 3, 4, 6, 7, 11
-LOCATION, COMPONENT, INDEX, BINDING, SET, OFFSET, INPUT_ATTACHMENT_INDEX = 30, 31, 32, 33, 34, 35, 43
+LOCATION, COMPONENT, INDEX, BINDING, SET, OFFSET = 30, 31, 32, 33, 34, 35
+INPUT_ATTACHMENT_INDEX = 43
 
 # Execution modes
 DEPTH_REPLACING = 12
@@ -34,6 +35,7 @@ DEPTH_REPLACING = 12
 # Instructions whose trailing words are literals: no ids to look for there.
 _NO_IDS = {8, 43, 50, 79, 81, 82, 246, 247, 251, 317}
 _DREF_OPS = {89, 90, 93, 94, 97, 307, 308, 311, 312, 315}
+_DECORATING_OPS = {71, 72, 73, 74, 75, 332, 5632, 5633}
 _TYPE_OPS = {*range(19, 40), 4472, 5341}
 
 
@@ -93,6 +95,7 @@ class Module:
     variables: dict[int, tuple[int, int]] = field(default_factory=dict)  # id: (type, class)
     functions: dict[int, list[list[int]]] = field(default_factory=dict)
     capabilities: set[int] = field(default_factory=set)
+    annotations_end: int = 0  # word offset
 
 
 def parse(code: bytes) -> Module:
@@ -121,6 +124,10 @@ def parse(code: bytes) -> Module:
                 body = None
         else:
             _declare(module, inst)
+            if inst[0] in _DECORATING_OPS:
+                module.annotations_end = at
+            elif inst[0] in _TYPE_OPS and not module.annotations_end:
+                module.annotations_end = at - length
     return module
 
 
@@ -351,7 +358,9 @@ class Stage:
                 found[at, index] = Attribute(at, index, number, label)
         return [found[key] for key in sorted(found)]
 
-    def _flatten(self, type_id: int, location: int, name: str) -> Iterator[tuple[int, Numeric, str]]:
+    def _flatten(
+        self, type_id: int, location: int, name: str
+    ) -> Iterator[tuple[int, Numeric, str]]:
         op, args = self.module.types[type_id]
         number = self.numeric(type_id)
         if number is not None:
@@ -435,7 +444,7 @@ class Stage:
             )
 
     def _kind(self, storage: int, type_id: int) -> str:
-        op, args = self.module.types[type_id]
+        op = self.module.types[type_id][0]
         if storage == STORAGE_BUFFER:
             return "storage"
         if storage == UNIFORM:
@@ -453,7 +462,7 @@ class Stage:
                 return "storage_texel" if stored else "uniform_texel"
             return "storage_image" if stored else "sampled"
         if op == 5341:
-            raise CannotDraw("acceleration structures")
+            return "acceleration"
         raise CannotDraw(f"a resource of type opcode {op}")
 
     def image(self, type_id: int) -> dict[str, int | str]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from . import formats
 from .reflect import (
+    ARRAY_STRIDE,
     FRAGMENT,
     GEOMETRY,
     MESH,
@@ -30,12 +31,15 @@ from .reflect import (
 
 Code = bytes | tuple[bytes, str]
 
-RUNTIME_DESCRIPTORS = 8  # elements of a runtime-sized descriptor array
+RUNTIME_DESCRIPTORS = 64  # elements of a runtime-sized descriptor array
 RUNTIME_BYTES = 65536  # of a runtime-sized array in a buffer, at most 1024 elements
 VARIANTS = 6
 
 _SIGNED = re.compile(r"pos|norm|dir|tangent|binormal|vert|coord3|velocity|axis", re.I)
-_BUILTIN_VERTEX_INDEX = 42
+_LIMIT = re.compile(r"max_?count|capacity", re.I)  # an integer that a counter is held against
+_LINKED_LIST = re.compile(r"linked_?list", re.I)
+_LIST_END = 0xFFFFFFFF
+_VERTEX_INDEX, _INSTANCE_INDEX = 42, 43
 _TOPOLOGIES = {19: 0, 20: 1, 21: 6, 22: 3, 23: 8}  # input primitive of a geometry shader
 
 
@@ -82,6 +86,7 @@ class Binding:
     binding: int
     kind: str
     stages: int  # VkShaderStageFlags
+    structures: int = 0  # acceleration structures, all of the same few triangles
     buffers: list[BufferData] = field(default_factory=list)
     images: list[ImageData] = field(default_factory=list)
     samplers: list[SamplerData] = field(default_factory=list)
@@ -89,7 +94,7 @@ class Binding:
 
     @property
     def count(self) -> int:
-        return max(len(self.buffers), len(self.images), len(self.samplers))
+        return max(self.structures, len(self.buffers), len(self.images), len(self.samplers))
 
 
 @dataclass
@@ -113,10 +118,11 @@ class Scene:
     attributes: dict[int, tuple[int, NDArray[np.uint8]]] = field(default_factory=dict)
     bindings: list[Binding] = field(default_factory=list)
     pointees: list[BufferData] = field(default_factory=list)
-    push: NDArray[np.uint8] = field(default_factory=lambda: np.zeros(0, np.uint8))
+    push: BufferData = field(default_factory=lambda: BufferData(np.zeros(0, np.uint8)))
     push_ranges: list[tuple[int, int]] = field(default_factory=list)  # (stage flag, size)
     targets: list[Target] = field(default_factory=list)
     dual_source: bool = False
+    exact: bool = True  # forbid the driver to reassociate: rewrite.py
 
 
 STAGE_FLAGS = {
@@ -170,12 +176,14 @@ class _Filler:
             else:
                 count = (len(self.buffer.data) - int(offsets[0])) // max(stride, 1)
             self.fill(_spread(offsets, stride, count), args[0], name)
+        elif op == 30 and stage.module.names.get(type_id, "").startswith("_MatrixStorage"):
+            self._slang_matrix(offsets + stage.offset(type_id, 0), args[0])
         elif op == 30:
             for i, member in enumerate(args):
                 label = stage.module.member_names.get((type_id, i), name)
                 self._member(offsets + stage.offset(type_id, i), type_id, i, member, label)
         elif op == 32:
-            target = self.maker.pointee(stage, args[1], name)
+            target = self.maker.pointee(stage, type_id, name)
             self.buffer.pointers.append(Pointer(offsets, target))
 
     def _member(
@@ -196,11 +204,30 @@ class _Filler:
         columns, rows = stage.matrix_shape(inner)
         number = stage.numeric(stage.module.types[inner][1][0])
         assert number is not None
-        step, stride = number.width // 8, stage.matrix_stride(struct, index)
-        matrix = self.maker.matrix(number, len(offsets), columns, rows)
-        for column in range(columns):
-            for row in range(rows):
-                if stage.row_major(struct, index):
+        stride, row_major = stage.matrix_stride(struct, index), stage.row_major(struct, index)
+        self._matrix(offsets, number, (columns, rows), stride, row_major)
+
+    def _slang_matrix(self, offsets: NDArray[np.int64], array: int) -> None:
+        """Slang keeps matrices as struct { vector data[n]; } with a name of its own."""
+        column = self.stage.numeric(self.stage.module.types[array][1][0])
+        assert column is not None
+        columns = self.stage.strip_arrays(array)[1]
+        stride = self.stage.array_stride(array)
+        self._matrix(offsets, column, (columns, column.count), stride, False)
+
+    def _matrix(
+        self,
+        offsets: NDArray[np.int64],
+        number: Numeric,
+        shape: tuple[int, int],
+        stride: int,
+        row_major: bool,
+    ) -> None:
+        step = number.width // 8
+        matrix = self.maker.matrix(number, len(offsets), *shape)
+        for column in range(shape[0]):
+            for row in range(shape[1]):
+                if row_major:
                     at = offsets + row * stride + column * step
                 else:
                     at = offsets + column * stride + row * step
@@ -224,6 +251,8 @@ class _Maker:
         self.stages, self.scene = stages, scene
         self.random = np.random.default_rng([scene.seed, scene.variant, 0x5CE7E])
         self._pointees: dict[tuple[int, int], int] = {}
+        names = [r.name for stage in stages for r in stage.resources]
+        self._linked_lists = any(_LINKED_LIST.search(name) for name in names)
 
     def make(self) -> Scene:
         scene = self.scene
@@ -255,6 +284,11 @@ class _Maker:
         integers = self.random.integers(0, high, shape)
         if self.scene.variant == 5:
             integers = np.minimum(integers, 1)
+        if _LIMIT.search(name):
+            integers[:] = 1000
+        if self._linked_lists and number.kind == "uint" and count >= 64:
+            integers = self.random.integers(0, 2**32, shape)
+            integers[:, 0] = np.where(np.arange(count) < 4, np.arange(count) + 1, _LIST_END)
         return integers.astype(f"{'i' if number.kind == 'int' else 'u'}{number.width // 8}")
 
     def matrix(self, number: Numeric, count: int, columns: int, rows: int) -> NDArray[np.generic]:
@@ -263,6 +297,8 @@ class _Maker:
         matrix = self.random.uniform(-spread, spread, (count, columns, rows))
         for i in range(min(columns, rows)):
             matrix[:, i, i] += 1.0
+        if self.scene.variant == 3 and min(columns, rows) > 1:
+            matrix[:, 1, 1] *= 0.1  # heights that are scaled up by a constant in the shader
         return matrix.astype(f"f{number.width // 8}")
 
     # -- geometry --------------------------------------------------------------------------
@@ -272,10 +308,7 @@ class _Maker:
         if vertex is None:
             raise CannotDraw("no vertex shader")
         scene = self.scene
-        scene.vertices = 3 * 160
-        lengths = [n for n in vertex.local_array_lengths() if n >= 3]
-        if _BUILTIN_VERTEX_INDEX in vertex.builtins and lengths:
-            scene.vertices = min(min(lengths) // 3 * 3, scene.vertices)
+        scene.vertices, scene.instances = self._counts(vertex)
         position = self._position_location(vertex)
         for attribute in vertex.inputs:
             number = attribute.numeric
@@ -288,6 +321,20 @@ class _Maker:
                 values = self.values(full, scene.vertices, attribute.name)
             data = np.ascontiguousarray(values.astype(kind)).view(np.uint8)
             scene.attributes[attribute.location] = (format_, data.reshape(scene.vertices, -1))
+
+    def _counts(self, vertex: Stage) -> tuple[int, int]:
+        """(vertices, instances): enough to cover the picture, inside arrays by gl_VertexIndex."""
+        vertices, instances = 3 * 160, 2
+        lengths = [n for n in vertex.local_array_lengths() if n >= 3]
+        if _VERTEX_INDEX in vertex.builtins and lengths:
+            vertices = min(min(lengths) // 3 * 3, vertices)
+        elif not vertex.inputs and all(r.kind != "storage" for r in vertex.resources):
+            vertices = 6  # gl_VertexIndex alone: triangles that fill the screen
+        if vertices <= 36 and _INSTANCE_INDEX in vertex.builtins:
+            resources = [r for stage in self.stages for r in stage.resources]
+            arrays = [r.count or RUNTIME_DESCRIPTORS for r in resources if r.count != 1]
+            instances = min([64, *arrays])  # the instance may choose the descriptor
+        return vertices, instances
 
     @staticmethod
     def _position_location(vertex: Stage) -> int:
@@ -337,10 +384,7 @@ class _Maker:
             assert stage.push_constant is not None
             buffer.pointers.clear()
             _Filler(self, stage, buffer).fill(np.zeros(1, np.int64), stage.push_constant, "")
-        if buffer.pointers:
-            self.scene.pointees.append(buffer)
-            raise CannotDraw("buffer addresses in push constants")
-        self.scene.push = buffer.data
+        self.scene.push = buffer
 
     # -- resources -------------------------------------------------------------------------
 
@@ -387,6 +431,9 @@ class _Maker:
         if kind in ("uniform", "storage"):
             binding.buffers.append(self._block(group))
             return
+        if kind == "acceleration":
+            binding.structures += 1
+            return
         if kind == "sampler":
             binding.samplers.append(SamplerData(compare, not integer))
             return
@@ -399,12 +446,12 @@ class _Maker:
         if kind == "combined":
             binding.samplers.append(SamplerData(compare, image["kind"] == "float"))
         depth = (compare or image["depth"] == 1) and kind != "storage_image"
-        binding.images.append(self._image(image, depth))
+        binding.images.append(self._image(image, depth, small=len(binding.images) > 8))
 
-    def _image(self, image: dict[str, int | str], depth: bool) -> ImageData:
+    def _image(self, image: dict[str, int | str], depth: bool, small: bool) -> ImageData:
         format_ = formats.image(image, depth)
         dim, arrayed = int(image["dim"]), bool(image["arrayed"])
-        side = self.scene.size if dim in (1, 6) and not arrayed else 16
+        side = self.scene.size if dim in (1, 6) and not arrayed and not small else 16
         extents = {0: (side, 1, 1), 1: (side, side, 1), 2: (side, side, side), 3: (side, side, 1)}
         extent = extents.get(dim, (self.scene.size, self.scene.size, 1))
         layers = (4 if arrayed else 1) * (6 if dim == 3 else 1)
@@ -438,13 +485,15 @@ class _Maker:
         return buffer
 
     def pointee(self, stage: Stage, type_id: int, name: str) -> int:
-        """The number of the buffer that pointers to this type point at; made on first use."""
+        """The number of the buffer that pointers of this type point at; made on first use."""
+        stride = stage.module.decorations[type_id].get(ARRAY_STRIDE, [0])[0]
+        type_id = stage.module.types[type_id][1][1]
         key = (id(stage), type_id)
         if key not in self._pointees:
             self._pointees[key] = len(self.scene.pointees)
             buffer = BufferData(np.zeros(RUNTIME_BYTES, np.uint8))
             self.scene.pointees.append(buffer)
-            size = max(-(-stage.size(type_id) // 16) * 16, 16)
+            size = stride or max(-(-stage.size(type_id) // 16) * 16, 16)
             if stage.module.types[type_id][0] == 30:
                 last = stage.module.types[type_id][1][-1]
                 size = RUNTIME_BYTES if stage.module.types[last][0] == 29 else size

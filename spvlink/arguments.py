@@ -1,0 +1,229 @@
+"""The arguments of ``spvlink link``, read by hand: importing argparse would cost more than that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from spvlink.errors import Usage
+from spvlink.options import Options
+from spvlink.pipeline import STAGES
+from spvlink.sources import Argument
+from spvlink.validate import ENVIRONMENTS
+
+HELP: Final = """\
+usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
+       spvlink passes | --version | --help
+
+Optimizes the SPIR-V modules of ONE Vulkan pipeline together: what one stage writes and the next
+does not need goes away on both sides, the rest is packed into fewer Locations, and every stage
+is cleaned up behind it. This is stage linking: unlike spirv-link, it joins no modules that
+import and export symbols. One module a stage goes in and one module a stage comes out.
+
+STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read from the module.
+             FILE:ENTRY picks one of several entry points (of a file given twice, the outputs are
+             NAME.ENTRY.spv). Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with
+             a stage before it (x.frag.hlsl) are compiled with glslangValidator; - is SPIR-V on
+             standard input.
+-o OUT_DIR   one file a stage, under the input's name. All files are written or none is; a file
+             whose bytes would not change is not touched.
+
+  --report FILE           write a JSON report (-: to standard output)
+  --explain               print a table: what became of every varying, and why
+  --layout FILE           the pipeline layout as JSON: which stages may read which resource
+  --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+  --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
+  --enable PASS, --disable PASS
+                          switch one optimization (see: spvlink passes); repeatable
+  --exact                 only changes that keep every output bit of every stage
+  --keep-interface STAGE  leave the interface of that stage as it is; repeatable
+  --no-validate           do not run spirv-val on what is written
+  --strict                a pipeline that is passed through unchanged is an error
+
+to debug the linker:
+  --dump DIR              one text file for each pass that changed something
+  --print-after PASS      that text on standard error, after one pass
+  --time                  milliseconds per phase, on standard error
+  --stop-after N          stop after N passes
+  --check each            verify the module after each pass
+
+exit status: 0 done, or passed through unchanged (the report says why); 1 the input is not valid,
+or with --strict was passed through; 2 usage, or a file that cannot be read or written; 3 a defect
+of spvlink itself, with the inputs passed through.
+"""
+
+_FLAGS: Final = ("--explain", "--exact", "--no-validate", "--strict", "--time")
+_VALUES: Final = (
+    "-o", "--report", "--layout", "--target-env", "--dump", "--print-after", "--stop-after",
+    "--check",
+)  # fmt: skip
+_LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
+# Passes that every link needs, so that they cannot be switched; their results can be looked at.
+ALWAYS: Final = ("inline", "promote", "raise", "trim")
+SEE: Final = "spvlink --help"
+
+
+class Command:
+    """What was asked for. ``options`` is for the linker, the rest for the command itself."""
+
+    __slots__ = (
+        "dump", "explain", "inputs", "layout", "options", "out_dir", "print_after", "report",
+        "time",
+    )  # fmt: skip
+
+    def __init__(self) -> None:
+        self.inputs: list[Argument] = []
+        self.out_dir = ""
+        self.report: str | None = None
+        self.explain = False
+        self.layout: str | None = None
+        self.dump: str | None = None
+        self.print_after: str | None = None
+        self.time = False
+        self.options = Options()
+
+
+def passes() -> dict[str, str]:
+    """The optimizations that can be switched: name -> one line."""
+    from spvlink.schedule import PASSES
+
+    return PASSES
+
+
+def parse(words: Sequence[str]) -> Command:
+    """Read the words after ``spvlink link``. Raises Usage with one line that says what is wrong."""
+    command = Command()
+    given: dict[str, str] = {}
+    for name, value in _pairs(words):
+        if name == "":
+            command.inputs.append(Argument(value))
+        elif name in _LISTS:
+            _listed(command.options, name, value)
+        elif name in given:
+            raise Usage(f"{name} is given twice")
+        else:
+            given[name] = value
+    _apply(command, given)
+    _check_inputs(command)
+    return command
+
+
+def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(option, value) of every option, ("", word) of everything else."""
+    rest = iter(words)
+    for word in rest:
+        if word == "--":
+            yield from (("", other) for other in rest)
+            return
+        if word == "-" or not word.startswith("-"):
+            yield "", word
+            continue
+        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        if name in _FLAGS:
+            if equals:
+                raise Usage(f"{name} takes no value")
+        elif name not in _VALUES and name not in _LISTS:
+            raise Usage(f"unknown option {name}; see {SEE}")
+        elif not equals:
+            found = next(rest, None)
+            if found is None or (found.startswith("-") and len(found) > 1):
+                raise Usage(f"{name} needs a value")
+            value = found
+        if not value and name not in _FLAGS:
+            raise Usage(f"{name} needs a value")
+        yield name, value
+
+
+def _listed(options: Options, name: str, value: str) -> None:
+    """An option that may be given several times."""
+    if name == "--spec":
+        _spec(options, value)
+        return
+    if name == "--keep-interface":
+        _one_of(name, value, STAGES.values())
+        options.keep_interface |= {value}
+        return
+    _one_of(name, value, passes())
+    if name == "--disable":
+        options.disabled |= {value}
+    else:
+        options.disabled -= {value}
+
+
+def _spec(options: Options, text: str) -> None:
+    stage, colon, rest = text.partition(":")
+    number, equals, value = rest.partition("=")
+    if not (colon and equals and number.isascii() and number.isdigit() and value):
+        raise Usage(f"--spec {text}: expected STAGE:ID=VALUE, as frag:3=1.5")
+    _one_of("--spec", stage, STAGES.values())
+    if not _is_value(value):
+        raise Usage(f"--spec {text}: {value} is neither a number nor true nor false")
+    key = stage, int(number)
+    if key[1] >= 1 << 32:
+        raise Usage(f"--spec {text}: an id has 32 bits")
+    if key in options.spec:
+        raise Usage(f"--spec {stage}:{number} is given twice")
+    options.spec[key] = value
+
+
+def _is_value(text: str) -> bool:
+    if text in ("true", "false"):
+        return True
+    try:
+        int(text, 0)
+    except ValueError:
+        try:
+            float(text)
+        except ValueError:
+            return False
+    return "_" not in text
+
+
+def _one_of(option: str, value: str, known: Iterable[str]) -> None:
+    if value not in known:
+        raise Usage(f"{option} {value}: there are {', '.join(known)}")
+
+
+def _apply(command: Command, given: dict[str, str]) -> None:
+    """Options that stand at most once."""
+    options = command.options
+    command.out_dir = given.get("-o", "")
+    command.report = given.get("--report")
+    command.explain = "--explain" in given
+    command.layout = given.get("--layout")
+    command.dump = given.get("--dump")
+    command.print_after = given.get("--print-after")
+    command.time = "--time" in given
+    options.exact = "--exact" in given
+    options.validate = "--no-validate" not in given
+    options.strict = "--strict" in given
+    options.target_env = given.get("--target-env")
+    if options.target_env is not None:
+        _one_of("--target-env", options.target_env, ENVIRONMENTS)
+    if command.print_after is not None:
+        _one_of("--print-after", command.print_after, [*passes(), *ALWAYS])
+    if "--check" in given:
+        _one_of("--check", given["--check"], ("each",))
+        options.check_each = True
+    if "--stop-after" in given:
+        count = given["--stop-after"]
+        if not (count.isascii() and count.isdigit()):
+            raise Usage(f"--stop-after {count}: expected a number of passes")
+        options.stop_after = int(count)
+
+
+def _check_inputs(command: Command) -> None:
+    if not command.inputs:
+        raise Usage(f"no stage files; see {SEE}")
+    if not command.out_dir:
+        raise Usage("-o OUT_DIR is missing: the folder for the linked modules")
+    seen: set[tuple[str, str | None]] = set()
+    for argument in command.inputs:
+        key = argument.path, argument.entry
+        if key in seen:
+            raise Usage(f"{argument.text} is given twice")
+        seen.add(key)
+    if sum(argument.path == "-" for argument in command.inputs) > 1:
+        raise Usage("standard input (-) can be read once only")
+    if command.report == "-" and command.explain:
+        raise Usage("--report - and --explain both want standard output")

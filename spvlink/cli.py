@@ -1,0 +1,241 @@
+"""The command ``spvlink``: what it promises is written in ``arguments.HELP``; this file does it.
+
+Imports are few and late, because a link takes milliseconds and so does every module of Python's
+library.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from spvlink import output, report, sources, validate
+from spvlink.arguments import HELP, SEE, Command, parse, passes
+from spvlink.driver import link
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.options import Options
+from spvlink.pipeline import Linked, Source, StageResult
+
+DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command; gives the exit status."""
+    collecting = gc.isenabled()
+    gc.disable()  # a short life: what is made is kept to the end anyway
+    try:
+        return _main(sys.argv[1:] if words is None else words)
+    except SpvlinkError as error:
+        _complain(error)
+        if isinstance(error, Usage):
+            return USAGE
+        return DEFECT if isinstance(error, Broken) else INVALID
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _main(words: Sequence[str]) -> int:
+    if not words:
+        raise Usage(f"what is to be done? see {SEE}")
+    command, rest = words[0], words[1:]
+    if "--help" in words or command in ("-h", "help"):
+        return _print(HELP)
+    if command == "--version":
+        from spvlink import __version__
+
+        return _print(f"spvlink {__version__}\n")
+    if command == "passes":
+        if rest:
+            raise Usage("passes takes no arguments")
+        return _print("".join(f"{name:16} {line}\n" for name, line in passes().items()))
+    if command == "link":
+        return _link(parse(rest))
+    if command.startswith("-"):
+        raise Usage(f"unknown option {command}; see {SEE}")
+    raise Usage(f"unknown command {command}: there are link and passes; see {SEE}")
+
+
+def _print(text: str) -> int:
+    """Write to standard output; a reader that went away is no trouble of ours."""
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Python flushes once more at exit, and would complain then.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return DONE
+
+
+def _complain(error: SpvlinkError) -> None:
+    where = f"{error.file}: " if error.file else ""
+    lines = [f"spvlink: error: {where}{error.message}{error.place}"]
+    lines += [f"  while {doing}" for doing in error.context]
+    print("\n".join(lines), file=sys.stderr)
+
+
+def _link(command: Command) -> int:
+    options = command.options
+    names = _outputs(command)
+    if command.layout is not None:
+        from spvlink.layout import read_layout
+
+        options.layout = read_layout(command.layout)
+    if options.validate and not validate.available():
+        raise validate.missing()  # before any work, and also if there will be nothing to validate
+    start = time.perf_counter()
+    stages = sources.read_all(command.inputs, options.target_env)
+    reading = time.perf_counter() - start
+    _observe(command, stages)
+    linked = _guarded(stages, options, command.dump)
+    linked.seconds = {"read": reading, **linked.seconds}
+    return _finish(command, linked, names)
+
+
+def _guarded(stages: list[Source], options: Options, dump: str | None) -> Linked:
+    """Link; an exception that nobody foresaw is a defect, and the inputs go through as they are."""
+    try:
+        return link(stages, options)
+    except Refused as error:
+        return _untouched(stages, str(error), None)
+    except Exception as error:
+        if isinstance(error, SpvlinkError) and not isinstance(error, Broken):
+            raise
+        import traceback
+
+        if dump is not None:
+            text = traceback.format_exc()
+            output.write_all([(os.path.join(dump, "defect.txt"), text.encode())])
+        last = traceback.extract_tb(error.__traceback__)[-1]
+        defect = (
+            f"{type(error).__name__}: {error} (in {os.path.basename(last.filename)},"
+            f" line {last.lineno}; --dump DIR writes the whole trace)"
+        )
+        return _untouched(stages, f"a defect of spvlink: {defect}", defect)
+
+
+def _untouched(stages: list[Source], reason: str, defect: str | None) -> Linked:
+    """The inputs as they are: the last resort where even the linker's own way out failed."""
+    linked = Linked()
+    linked.passed_through, linked.defect = reason, defect
+    for source in stages:
+        result = StageResult("unknown", source.file, source.data, False)
+        result.bytes = (len(source.data), len(source.data))
+        linked.stages.append(result)
+    return linked
+
+
+def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
+    """Write everything that was asked for; gives the exit status."""
+    from spvlink import __version__
+
+    strict = command.options.strict and linked.passed_through is not None
+    refused = strict and linked.defect is None
+    files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages]
+    text = report.to_json(linked, __version__) if command.report is not None else ""
+    if command.report not in (None, "-"):
+        files.append((str(command.report), text.encode()))
+    output.write_all(files)
+    if command.report == "-":
+        _print(text)
+    if command.explain:
+        _print(report.explain(linked))
+    if command.time:
+        sys.stderr.write(report.times(linked))
+    if linked.defect is not None:
+        error = Broken(f"a defect of spvlink: {linked.defect}")
+        _complain(error.while_("linking; the inputs were passed through unchanged"))
+        return DEFECT
+    if refused:
+        _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
+        return INVALID
+    return DONE
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _outputs(command: Command) -> dict[str, str]:
+    """Output path of every input, by the input as written. Raises Usage where they collide."""
+    paths = [argument.path for argument in command.inputs]
+    inputs = {os.path.realpath(path): path for path in paths if path != "-"}
+    outputs: dict[str, str] = {}
+    owner: dict[str, str] = {}
+    for argument in command.inputs:
+        name = argument.name
+        if paths.count(argument.path) > 1:
+            if argument.entry is None:
+                raise Usage(f"{argument.text} is given twice: say FILE:ENTRY_NAME each time")
+            entry = argument.entry.replace("/", "_")
+            name = f"{name.removesuffix('.spv')}.{entry}.spv"
+        path = os.path.join(command.out_dir, name)
+        real = os.path.realpath(path)
+        if real in inputs:
+            raise Usage(f"{path}: the output would overwrite the input {inputs[real]}")
+        if real in owner:
+            raise Usage(f"{path}: {owner[real]} and {argument.text} would both be written there")
+        owner[real] = argument.text
+        outputs[argument.text] = path
+    if command.report not in (None, "-"):
+        real = os.path.realpath(str(command.report))
+        if real in inputs or real in owner:
+            raise Usage(f"--report {command.report}: this is a file of the pipeline")
+    return outputs
+
+
+# -- looking inside --------------------------------------------------------------------------------
+
+
+def _observe(command: Command, stages: list[Source]) -> None:
+    """Set the observer that ``--dump`` and ``--print-after`` need."""
+    if command.dump is None and command.print_after is None:
+        return
+    from spvlink.binary.decode import decode
+    from spvlink.ir.core import Module
+    from spvlink.text import print_module
+
+    folder, wanted = command.dump, command.print_after
+    if folder is not None:
+        _make_folder(folder)
+        for number, source in enumerate(stages):
+            text = _attempt(lambda data=source.data: print_module(decode(data)))  # type: ignore[misc]
+            if text is not None:  # else the linker will say what is wrong with it
+                _dump(folder, f"000-input{number}", text)
+
+    def observer(number: int, name: str, stage: str, module: object) -> None:
+        assert isinstance(module, Module)
+        text = print_module(module)
+        if folder is not None:
+            _dump(folder, f"{number:03}-{stage}-{name}", text)
+        if wanted == name:
+            sys.stderr.write(f"; after {name}, pass {number}, {stage}\n{text}")
+
+    command.options.observer = observer
+
+
+def _attempt(make: Callable[[], str]) -> str | None:
+    try:
+        return make()
+    except SpvlinkError:
+        return None
+
+
+def _make_folder(folder: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except OSError as error:
+        raise Usage(f"{folder}: cannot write it: {error.strerror}") from None
+
+
+def _dump(folder: str, name: str, text: str) -> None:
+    path = os.path.join(folder, name.replace("->", "-").replace("/", "_") + ".spvasm")
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise Usage(f"{path}: cannot write it: {error.strerror}") from None

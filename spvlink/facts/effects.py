@@ -1,0 +1,110 @@
+"""What an instruction may do, from the grammar's facts and, where operands decide, from the operands."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import enums, info, ops
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module, string_of
+
+_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpCopyObject))
+_PRIVATE_FLAGS: Final[dict[int, int]] = {
+    LOAD_INPUT: info.PURE | info.REMOVABLE | info.SPECULATABLE,
+    INTERPOLATE: info.PURE | info.REMOVABLE,
+}
+FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
+
+
+class Effects:
+    """Per module: which imports are which, which variables never change during the draw."""
+
+    __slots__ = ("glsl", "nonsemantic", "constant_memory", "signatures", "volatile")
+
+    def __init__(self, module: Module) -> None:
+        self.glsl: set[Inst] = set()
+        self.nonsemantic: set[Inst] = set()
+        for inst in module.sections[2]:
+            name = string_of(inst.imm)[0]
+            if name == "GLSL.std.450":
+                self.glsl.add(inst)
+            elif name.startswith("NonSemantic.") or name == "OpenCL.DebugInfo.100":
+                self.nonsemantic.add(inst)
+        tables = Decorations.of(module)
+        self.constant_memory: set[Inst] = {
+            v for v in module.globals if v.op == ops.OpVariable and _never_changes(tables, v)
+        }
+        # Decorations that a value must not lose or gain by being merged with another.
+        self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {
+            target: tuple(sorted(tuple(w) for w in words))
+            for target, words in tables.targets.items()
+            if target.type is not None and target.op != ops.OpVariable
+        }
+
+    @staticmethod
+    def of(module: Module) -> Effects:
+        stamp = len(module.annotations) << 32 | len(module.globals)
+        held = module.facts.get("effects")
+        if held is not None and held[0] == stamp:
+            assert isinstance(held[1], Effects)
+            return held[1]
+        made = Effects(module)
+        module.facts["effects"] = (stamp, made)
+        return made
+
+    def flags(self, inst: Inst) -> int:
+        """The facts of an instruction; 0 for what must not be touched."""
+        op = inst.op
+        if op == ops.OpExtInst:
+            if inst.args[0] in self.glsl:
+                return info.GLSL_FLAGS.get(inst.imm[0], 0)
+            return 0
+        found = FLAGS.get(op, 0)
+        if inst.imm and found & (info.PURE | info.REMOVABLE):
+            if op == ops.OpLoad:
+                if inst.imm[0] & enums.MemoryAccess_Volatile:
+                    return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
+            elif op in IMAGE_MASK_AT and inst.imm[0] & _STRONG:
+                return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
+        return found
+
+    def reads_constant(self, load: Inst) -> bool:
+        """Whether an OpLoad gives the same value whenever it runs in this invocation."""
+        if load.imm and load.imm[0] & enums.MemoryAccess_Volatile:
+            return False
+        return root(load.args[0]) in self.constant_memory
+
+
+IMAGE_MASK_AT: Final = frozenset(
+    op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
+)
+_STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
+
+
+def root(pointer: Inst) -> Inst:
+    """The variable (or whatever else) that a chain of access chains starts from."""
+    while pointer.op in _CHAINS:
+        pointer = pointer.args[0]
+    return pointer
+
+
+def _never_changes(tables: Decorations, variable: Inst) -> bool:
+    storage = variable.imm[0]
+    if storage in (enums.StorageClass_UniformConstant, enums.StorageClass_PushConstant):
+        return True
+    if variable.type is None or len(variable.type.args) != 1:
+        return False
+    if storage == enums.StorageClass_Input:
+        builtin = tables.find(variable, enums.Decoration_BuiltIn)
+        if builtin and builtin[0] in info.VOLATILE_BUILTINS:
+            return False
+        return tables.find(variable, enums.Decoration_Volatile) is None
+    if storage == enums.StorageClass_Uniform:
+        struct = variable.type.args[0]
+        while struct.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
+            struct = struct.args[0]
+        return (
+            tables.find(struct, enums.Decoration_BufferBlock) is None
+            and tables.find(variable, enums.Decoration_Volatile) is None
+        )
+    return False

@@ -1,0 +1,78 @@
+"""The nesting of structured control flow: which construct a block is in (specification 2.11).
+
+``parent[b]`` is the header of the innermost construct that holds ``b`` besides its own header, or None. It is read off the
+dominator tree: a block is where its immediate dominator is, one level deeper if that is a header, and a merge block is
+where its header is. For blocks reached only by ``continue`` this may name too deep a construct, never too shallow a one.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.cfg import Cfg
+from spvlink.grammar import ops
+from spvlink.ir.core import Block, Function, Inst, Module
+
+
+class Structure:
+    """Headers with their merge and continue blocks, and the parent of each reachable block."""
+
+    __slots__ = ("parent", "merge_of", "header_of_merge", "continue_of", "loops")
+
+    def __init__(self, cfg: Cfg) -> None:
+        self.parent: dict[Block, Block | None] = {}
+        self.merge_of: dict[Block, Block] = {}
+        self.header_of_merge: dict[Block, Block] = {}
+        self.continue_of: dict[Block, Block] = {}  # loop header -> continue target
+        self.loops: set[Block] = set()
+        for block in cfg.order:
+            merge = block.merge()
+            if merge is None:
+                continue
+            target = merge.args[0]
+            assert isinstance(target, Block)
+            self.merge_of[block] = target
+            self.header_of_merge[target] = block
+            if merge.op == ops.OpLoopMerge:
+                self.loops.add(block)
+                after = merge.args[1]
+                assert isinstance(after, Block)
+                self.continue_of[block] = after
+        for block in cfg.order:
+            header = self.header_of_merge.get(block)
+            if header is not None and header in self.parent:
+                self.parent[block] = self.parent[header]
+                continue
+            above = cfg.idom.get(block)
+            if above is None:
+                self.parent[block] = None
+            elif above in self.merge_of:
+                self.parent[block] = above
+            else:
+                self.parent[block] = self.parent.get(above)
+
+    @staticmethod
+    def of(module: Module, function: Function) -> Structure:
+        key = f"structure{function.id}"
+        held = module.facts.get(key)
+        if held is not None and held[0] == module.flow:
+            assert isinstance(held[1], Structure)
+            return held[1]
+        made = Structure(Cfg.of(module, function))
+        module.facts[key] = (module.flow, made)
+        return made
+
+    def around(self, block: Block) -> list[Block]:
+        """Headers of the constructs around a block, innermost first."""
+        out: list[Block] = []
+        at = self.parent.get(block)
+        while at is not None:
+            out.append(at)
+            at = self.parent.get(at)
+        return out
+
+
+def is_switch(header: Block) -> bool:
+    return header.terminator.op == ops.OpSwitch
+
+
+def selection_merge(target: Block) -> Inst:
+    return Inst(ops.OpSelectionMerge, None, [target], [0])

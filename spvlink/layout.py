@@ -1,0 +1,117 @@
+"""The pipeline layout as JSON: its shape is checked here, with one line for what is wrong."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.errors import Usage
+
+# VkShaderStageFlagBits without prefix and _BIT.
+STAGE_FLAGS: Final[dict[str, int]] = {
+    "VERTEX": 0x1,
+    "TESSELLATION_CONTROL": 0x2,
+    "TESSELLATION_EVALUATION": 0x4,
+    "GEOMETRY": 0x8,
+    "FRAGMENT": 0x10,
+    "COMPUTE": 0x20,
+    "TASK_EXT": 0x40,
+    "MESH_EXT": 0x80,
+    "ALL_GRAPHICS": 0x1F,
+    "ALL": 0x7FFFFFFF,
+}
+
+
+def read_layout(path: str) -> dict[str, object]:
+    """The layout in a JSON file, its shape checked. Raises Usage."""
+    import json
+
+    try:
+        with open(path, "rb") as file:
+            layout = json.load(file)
+    except OSError as error:
+        raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+    except (ValueError, RecursionError) as error:
+        raise Usage(f"{path}: not JSON: {error}") from None
+    try:
+        return check_layout(layout)
+    except Usage as trouble:
+        raise Usage(f"{path}: {trouble.message}") from None
+
+
+def check_layout(layout: object) -> dict[str, object]:
+    """The same layout if its shape is right; raises Usage with the place and what was expected."""
+    top = _object(layout, "the layout", ("setLayouts", "pushConstantRanges"))
+    numbers: set[int] = set()
+    for index, entry in enumerate(_list(top.get("setLayouts", []), "setLayouts")):
+        where = f"setLayouts[{index}]"
+        one = _object(entry, where, ("set", "bindings"))
+        number = _number(one.get("set", index), f"{where}.set")
+        if number in numbers:
+            raise Usage(f"{where}: set {number} stands there twice")
+        numbers.add(number)
+        _check_bindings(_list(_needed(one, "bindings", where), f"{where}.bindings"), where)
+    for index, entry in enumerate(_list(top.get("pushConstantRanges", []), "pushConstantRanges")):
+        where = f"pushConstantRanges[{index}]"
+        one = _object(entry, where, ("stageFlags", "offset", "size"))
+        stage_mask(_needed(one, "stageFlags", where), f"{where}.stageFlags")
+        _number(_needed(one, "offset", where), f"{where}.offset")
+        _number(_needed(one, "size", where), f"{where}.size")
+    return top
+
+
+def _check_bindings(bindings: list[object], where: str) -> None:
+    numbers: set[int] = set()
+    for index, entry in enumerate(bindings):
+        place = f"{where}.bindings[{index}]"
+        one = _object(
+            entry, place,
+            ("binding", "descriptorType", "descriptorCount", "stageFlags", "immutableSamplers"),
+        )  # fmt: skip
+        number = _number(_needed(one, "binding", place), f"{place}.binding")
+        if number in numbers:
+            raise Usage(f"{place}: binding {number} stands there twice")
+        numbers.add(number)
+        kind = one.get("descriptorType", 0)
+        if not isinstance(kind, str):
+            _number(kind, f"{place}.descriptorType")
+        _number(one.get("descriptorCount", 1), f"{place}.descriptorCount")
+        stage_mask(_needed(one, "stageFlags", place), f"{place}.stageFlags")
+
+
+def stage_mask(flags: object, where: str = "stageFlags") -> int:
+    """VkShaderStageFlags of a list of names, or of the integer itself. Raises Usage."""
+    if not isinstance(flags, list):
+        return _number(flags, where, "a list of stages or their bit mask")
+    mask = 0
+    for flag in flags:
+        if not isinstance(flag, str) or flag not in STAGE_FLAGS:
+            raise Usage(f"{where}: {flag!r} is none of {' '.join(STAGE_FLAGS)}")
+        mask |= STAGE_FLAGS[flag]
+    return mask
+
+
+def _object(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
+    if not isinstance(value, dict):
+        raise Usage(f"{where}: expected an object")
+    for key in value:
+        if key not in keys:
+            raise Usage(f"{where}: unknown key {key!r} (there are: {', '.join(keys)})")
+    return value
+
+
+def _list(value: object, where: str) -> list[object]:
+    if not isinstance(value, list):
+        raise Usage(f"{where}: expected a list")
+    return value
+
+
+def _needed(value: dict[str, object], key: str, where: str) -> object:
+    if key not in value:
+        raise Usage(f"{where}: {key} is missing")
+    return value[key]
+
+
+def _number(value: object, where: str, what: str = "an integer of 0 or more") -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise Usage(f"{where}: expected {what}")
+    return value

@@ -1,0 +1,322 @@
+"""What is left goes into the fewest Locations.
+
+The unit is a group: the live components of one vector, which stay together where that costs nothing. A Location takes groups of one
+interpolation qualifier tuple only (VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but drivers and
+GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as long as all components of one
+qualifier tuple would fit into a Location less, the emptiest Location is dissolved into the holes of the others, component by
+component. That always succeeds, since four holes or more then stand against at most three components to move. Flat components of different base types may share that
+way, as uint through OpBitcast, which keeps every bit; floats never carry integers, since a float may lose its payload or be
+flushed to zero on the way.
+
+64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; 16-bit ones take a whole component each. What stays whole
+(dynamically indexed arrays) is placed first, as a whole; its free components are open to the rest.
+
+The new placement is taken only if it needs fewer Locations than what is alive at its old places, or the same number and a lower
+highest one, or fewer variables. So the highest Location never rises, and a second run finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import Inst
+from spvlink.ir.slot import Pinned, Slot
+from spvlink.link.border import Link
+
+UINT = "u32"  # the base type that may carry others, bit for bit
+
+
+def base_of(type: Inst) -> str:
+    """f32, i32, u32, f16, u64 ..."""
+    if type.op == ops.OpTypeFloat:
+        return f"f{type.imm[0]}"
+    return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+
+
+class Varying:
+    """One variable of the new interface: a scalar or vector, declared alike on both sides."""
+
+    __slots__ = ("location", "component", "base", "keys", "qualifiers", "relaxed", "extras", "name")
+
+    def __init__(self, location: int, component: int, base: str, key: int) -> None:
+        self.location = location
+        self.component = component
+        self.base = base
+        self.keys: list[int] = [key]  # the old keys, one a lane
+        self.qualifiers: tuple[int, ...] = ()
+        self.relaxed = False
+        self.extras: tuple[tuple[int, ...], ...] = ()
+        self.name = ""
+
+    @property
+    def width(self) -> int:
+        return int(self.base[1:])
+
+    @property
+    def components(self) -> int:
+        return len(self.keys) * (2 if self.width == 64 else 1)
+
+
+class Bin:
+    """A Location that is being filled: for each component the old key that goes there, -1 for free, -2 for blocked."""
+
+    __slots__ = ("location", "qualifiers", "base", "cells")
+
+    def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
+        self.location = location
+        self.qualifiers = qualifiers
+        self.base = base
+        self.cells = [-1, -1, -1, -1]
+
+    def free(self) -> int:
+        return self.cells.count(-1)
+
+    def fit(self, size: int, even: bool) -> int:
+        """The first component where ``size`` neighbours are free (an even one for 64 bits), or -1."""
+        for at in range(0, 5 - size, 2 if even else 1):
+            if all(c == -1 for c in self.cells[at : at + size]):
+                return at
+        return -1
+
+
+class Placement:
+    """A complete answer: where each live key goes, and each whole variable's shift."""
+
+    __slots__ = ("varyings", "moved", "locations")
+
+    def __init__(self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int]) -> None:
+        self.varyings = varyings
+        self.moved = moved  # the new Location of each whole variable
+        self.locations = locations
+
+    def cost(self) -> tuple[int, int, int]:
+        return len(self.locations), max(self.locations, default=-1), len(self.varyings)
+
+
+def run(link: Link) -> Placement:
+    """The new interface of a border. Nothing is edited here: ``raise_io`` does that on both sides."""
+    link.gather()
+    old = at_old_places(link)
+    new = packed(link)
+    return new if new.cost() < old.cost() else old
+
+
+def at_old_places(link: Link) -> Placement:
+    """What is alive, where it was."""
+    moved = {p: p.location for pair in link.pinned() for p in pair if p is not None}
+    locations = {k >> 3 for p in moved for k in p.keys}
+    bins: dict[int, dict[int, int]] = {}
+    for key in link.used():
+        bins.setdefault(key >> 3, {})[key >> 1 & 3] = key
+    varyings: list[Varying] = []
+    for location in sorted(bins):
+        locations.add(location)
+        cells = [bins[location].get(c, -1) for c in range(4)]
+        varyings += _varyings(link, location, cells, None)
+    return Placement(varyings, moved, locations)
+
+
+def packed(link: Link) -> Placement:
+    """Everything in the fewest Locations."""
+    bins: dict[int, Bin] = {}
+    moved: dict[Pinned, int] = {}
+    _place_whole(link, bins, moved)
+    groups = _groups(link)
+    for qualifiers in sorted({g[0] for g in groups}):
+        mine = [g for g in groups if g[0] == qualifiers]
+        for base in sorted({g[1] for g in mine}):
+            for _, _, keys in (g for g in mine if g[1] == base):
+                _place(bins, qualifiers, base, keys)
+        for width in ("16", "32", "64"):
+            _dissolve(bins, qualifiers, width, enums.Decoration_Flat in qualifiers)
+    varyings: list[Varying] = []
+    for location in sorted(bins):
+        varyings += _varyings(link, location, bins[location].cells, bins[location].base)
+    return Placement(varyings, moved, set(bins))
+
+
+def _groups(link: Link) -> list[tuple[tuple[int, ...], str, list[int]]]:
+    """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest first."""
+    found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
+    for key in link.used():
+        slot = link.slot(key)
+        assert slot is not None
+        found.setdefault((slot.group, slot.qualifiers, base_of(slot.type)), []).append(key)
+    groups: list[tuple[tuple[int, ...], str, list[int]]] = []
+    for (_, qualifiers, base), keys in found.items():
+        most = 2 if base.endswith("64") else 4
+        groups += [(qualifiers, base, keys[i : i + most]) for i in range(0, len(keys), most)]
+    return sorted(groups, key=lambda g: (-len(g[2]), g[2][0]))
+
+
+def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
+    """Whole variables first: those that cannot move where they are, the others where they fit, longest first."""
+    pairs = link.pinned()
+    movable = [(a, b) for a, b in pairs if b is not None and a.movable and b.movable]
+    for pair in pairs:
+        if pair not in movable:
+            for pinned in pair:
+                if pinned is not None:
+                    _block(link, bins, pinned, pinned.location, moved)
+    for a, b in sorted(movable, key=lambda p: (-len(p[0].keys), p[0].keys[0])):
+        assert b is not None
+        at = 0
+        while not _free_for(link, bins, b, at):
+            at += 1
+        for pinned in (a, b):
+            _block(link, bins, pinned, at, moved)
+
+
+def _shifted(pinned: Pinned, location: int) -> list[int]:
+    return [k + 8 * (location - pinned.location) for k in pinned.keys]
+
+
+def _base_of_whole(pinned: Pinned) -> str:
+    type = pinned.variable.type
+    assert type is not None
+    scalar = type.args[0]
+    while scalar.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+        scalar = scalar.args[0]
+    return base_of(scalar) if scalar.op in (ops.OpTypeInt, ops.OpTypeFloat) else "mixed"
+
+
+def _qualifiers(link: Link, pinned: Pinned) -> tuple[int, ...]:
+    """As the consumer declares them."""
+    if pinned in link.inputs.pinned:
+        return pinned.qualifiers
+    twin = next((b for a, b in link.pinned() if a is pinned and b is not None), None)
+    return twin.qualifiers if twin is not None else pinned.qualifiers
+
+
+def _free_for(link: Link, bins: dict[int, Bin], pinned: Pinned, location: int) -> bool:
+    qualifiers, base = _qualifiers(link, pinned), _base_of_whole(pinned)
+    for key in _shifted(pinned, location):
+        bin = bins.get(key >> 3)
+        if bin is None:
+            continue
+        if bin.cells[key >> 1 & 3] != -1 or bin.qualifiers != qualifiers or bin.base != base:
+            return False
+    return True
+
+
+def _block(
+    link: Link, bins: dict[int, Bin], pinned: Pinned, location: int, moved: dict[Pinned, int]
+) -> None:
+    """Take the components of a whole variable."""
+    moved[pinned] = location
+    qualifiers, base = _qualifiers(link, pinned), _base_of_whole(pinned)
+    for key in _shifted(pinned, location):
+        bin = bins.setdefault(key >> 3, Bin(key >> 3, qualifiers, base))
+        if bin.base != base or bin.qualifiers != qualifiers:
+            bin.base = "mixed"
+        bin.cells[key >> 1 & 3] = -2
+
+
+def _place(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int]) -> None:
+    """Put one group into the Location of its kind that it fills best, or into a new one."""
+    wide = base.endswith("64")
+    size = len(keys) * (2 if wide else 1)
+    best: Bin | None = None
+    for bin in bins.values():
+        if bin.qualifiers == qualifiers and bin.base == base and bin.fit(size, wide) >= 0:
+            if best is None or (bin.free(), bin.location) < (best.free(), best.location):
+                best = bin
+    if best is None:
+        best = _new_bin(bins, qualifiers, base)
+    _put(best, best.fit(size, wide), keys, wide)
+
+
+def _new_bin(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str) -> Bin:
+    location = 0
+    while location in bins:
+        location += 1
+    bins[location] = Bin(location, qualifiers, base)
+    return bins[location]
+
+
+def _put(bin: Bin, at: int, keys: list[int], wide: bool) -> None:
+    for key in keys:
+        bin.cells[at] = key
+        if wide:
+            bin.cells[at + 1] = -2
+        at += 2 if wide else 1
+
+
+def _dissolve(bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, flat: bool) -> None:
+    """Empty Locations into the holes of others as long as that saves one."""
+    if width == "64":
+        return  # scalars of 64 bits leave no holes that another could not have used
+    while True:
+        mine = [
+            b for b in bins.values()
+            if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
+        ]  # fmt: skip
+        if not _dissolve_one(bins, mine, flat and width == "32"):
+            return
+
+
+def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool) -> bool:
+    """Dissolve one Location if it can be; same base type first, then by bit-casting."""
+    for by_cast in (False, True) if cast else (False,):
+        for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
+            if -2 in bin.cells:
+                continue  # it holds a part of something whole
+            moving = [c for c in bin.cells if c >= 0]
+            others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
+            if by_cast:
+                others = [b for b in others if -2 not in b.cells or b.base == bin.base]
+            if sum(b.free() for b in others) < len(moving):
+                continue
+            others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
+            for key in moving:
+                target = next(b for b in others if b.free())
+                target.cells[target.cells.index(-1)] = key
+                if target.base != bin.base:
+                    target.base = UINT
+            del bins[bin.location]
+            _close_gap(bins, bin.location)
+            return True
+    return False
+
+
+def _close_gap(bins: dict[int, Bin], location: int) -> None:
+    """Move the highest Location that may move into a gap."""
+    highest = max(bins, default=-1)
+    if highest > location and -2 not in bins[highest].cells:
+        bin = bins.pop(highest)
+        bin.location = location
+        bins[location] = bin
+
+
+def _varyings(link: Link, location: int, cells: list[int], base: str | None) -> list[Varying]:
+    """The variables of one Location: neighbours of one vector and one type are one variable."""
+    out: list[Varying] = []
+    last: tuple[int, str, tuple[int, ...]] | None = None
+    expected = -1
+    for at, key in enumerate(cells):
+        if key < 0:
+            continue
+        slot = link.slot(key)
+        assert slot is not None
+        wire = base if base is not None and base != "mixed" else base_of(slot.type)
+        kind = (slot.group, wire, slot.qualifiers)
+        if kind == last and at == expected:
+            out[-1].keys.append(key)
+        else:
+            made = Varying(location, at, wire, key)
+            made.qualifiers = slot.qualifiers
+            out.append(made)
+        last, expected = kind, at + (2 if wire.endswith("64") else 1)
+    for varying in out:
+        _describe(link, varying)
+    return out
+
+
+def _describe(link: Link, varying: Varying) -> None:
+    """Name and decorations, from all that the variable is made of."""
+    slots: list[Slot] = [s for s in map(link.slot, varying.keys) if s is not None]
+    sources = [link.outputs.slots[k] for k in varying.keys if k in link.outputs.slots]
+    names = dict.fromkeys((s.name or t.name) for s, t in zip(slots, sources or slots))
+    varying.name = "_".join(n for n in names if n)
+    varying.relaxed = all(s.relaxed for s in slots) and all(s.relaxed for s in sources)
+    extras = {words for s in sources for words in s.extras}
+    varying.extras = tuple(sorted(extras))

@@ -1,0 +1,152 @@
+"""Dead varyings, by component and both ways.
+
+    producer stores 2.w, no consumer instruction loads it    ->  the store goes, and with it the code behind it
+    consumer loads 5.x, no producer instruction stores it    ->  the load is zero
+
+A slot is alive if an instruction says so, not if a declaration does: the code was cleaned before (dead code elimination by component), so a load that
+is still there has a use. An input that nothing writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
+may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform feedback consume is no
+slot (built-ins) or pinned (captured variables), so it cannot be reached from here.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import root
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import STORE_OUTPUT, Inst, Module
+from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.slot import Pinned
+from spvlink.link.border import Link, Stage
+
+
+def run(link: Link) -> bool:
+    """Remove what is dead at this border now; whether anything changed (cleaning up may bring more to light)."""
+    link.gather()
+    unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
+    unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
+    if unread:
+        remove_stores(link.producer, unread)
+        for key in unread:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    if unwritten:
+        for key in unwritten:
+            for load in link.loads[key]:
+                zero(link.consumer, load)
+            link.fate[key] = ("undefined", f"the {link.producer.name} stage never writes it; read as zero")
+        function = link.consumer.module.entry
+        assert function is not None
+        sweep(link.consumer.module, function.function)
+    whole = [a for a, b in link.pinned() if _idle(link, a, b) and drop_whole(link.producer, a.variable)]
+    for pinned in whole:
+        link.outputs.pinned.remove(pinned)
+        link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
+        link.outputs.variables.append(pinned.variable)
+        link.kept_out -= set(pinned.keys)
+        link.kept_in -= set(pinned.keys)
+        for key in pinned.keys:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    return bool(unread or unwritten or whole)
+
+
+def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
+    """Whether a variable that stays whole on the producer's side is read by nothing on the other."""
+    if out not in link.outputs.pinned or "transform feedback" in out.why:
+        return False
+    if any(k in link.loads for k in out.keys):
+        return False
+    if twin is None:
+        return not any(k in link.kept_in for k in out.keys)
+    return not uses(link.consumer.module, twin.variable)
+
+
+def uses(module: Module, variable: Inst) -> list[Inst]:
+    """Instructions of functions that refer to a variable."""
+    return [
+        i for f in module.functions for b in f.blocks for i in b.insts if variable in i.args
+    ]  # fmt: skip
+
+
+def drop_whole(stage: Stage, variable: Inst) -> bool:
+    """Delete all stores to a variable, unless something else is done with it."""
+    entry = stage.module.entry
+    assert entry is not None
+    stores: set[Inst] = set()
+    for function in stage.module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                for at, arg in enumerate(inst.args):
+                    if root(arg) is not variable:
+                        continue
+                    if inst.op == ops.OpStore and at == 0:
+                        stores.add(inst)
+                    elif inst.op not in (ops.OpAccessChain, ops.OpInBoundsAccessChain):
+                        return False
+    for function in stage.module.functions:
+        for block in function.blocks:
+            block.insts = [i for i in block.insts if i not in stores]
+    stage.module.version += 1
+    return True
+
+
+
+def remove_stores(stage: Stage, keys: set[int]) -> None:
+    """Delete every STORE_OUTPUT of these keys."""
+    entry = stage.module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        if any(i.op == STORE_OUTPUT and i.imm[0] in keys for i in block.insts):
+            block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.imm[0] not in keys]
+    stage.module.version += 1
+
+
+def zero(stage: Stage, load: Inst) -> None:
+    """A load becomes the zero of its type."""
+    assert load.type is not None
+    become(stage.module, load, types.null(stage.module, load.type))
+
+
+def sample_rate_reasons(module: Module) -> list[str]:
+    """What makes a fragment shader run once per sample: each variable it uses statically that is Sample-qualified or one of the
+    built-ins that say so (Vulkan, "Sample Shading")."""
+    tables = Decorations.of(module)
+    entry = module.entry
+    assert entry is not None
+    reasons: list[str] = []
+    for variable in entry.inst.args[1:]:
+        words = tables.targets.get(variable, [])
+        struct = variable.type.args[0] if variable.type is not None else None
+        if struct is not None and struct.op == ops.OpTypeStruct:
+            for index in range(len(struct.args)):
+                words = words + tables.members.get((struct, index), [])
+        by_rate = any(
+            w[0] == enums.Decoration_Sample
+            or (w[0] == enums.Decoration_BuiltIn and w[1] in info.SAMPLE_RATE_BUILTINS)
+            for w in words
+        )
+        if by_rate and variable.imm[0] == enums.StorageClass_Input and uses(module, variable):
+            reasons.append(f"%{variable.id}")
+    return reasons
+
+
+def keep_sample_rate(stage: Stage) -> None:
+    """If the original ran once per sample and nothing is left that says so, a load of SampleId says it."""
+    if not stage.per_sample or sample_rate_reasons(stage.module):
+        return
+    module = stage.module
+    entry = module.entry
+    assert entry is not None
+    storage = enums.StorageClass_Input
+    number = types.integer(module, 32, True)
+    variable = value(module, ops.OpVariable, types.pointer(module, storage, number), [], [storage])
+    module.globals.append(variable)
+    for words in ([enums.Decoration_BuiltIn, enums.BuiltIn_SampleId], [enums.Decoration_Flat]):
+        module.annotations.append(Inst(ops.OpDecorate, None, [variable], words))
+    entry.inst.args.append(variable)
+    block = entry.function.blocks[0]
+    at = 0
+    while block.insts[at].op == ops.OpVariable:
+        at += 1
+    block.insts.insert(at, value(module, ops.OpLoad, number, [variable], []))
+    module.version += 1

@@ -1,0 +1,183 @@
+"""The cross-stage checker: reads two finished modules afresh and holds them against Vulkan's rules for interfaces.
+
+It shares nothing with the passes but the module's own decorations, so that a mistake of theirs shows. spirv-val checks none of
+this: it sees one module at a time. Rules checked (Vulkan specification, "Shader Input and Output Interfaces"):
+
+* every component of a user Input is declared as Output by the previous stage, as part of a variable of the same Location, Component and
+  type (08743, 07754, 08746), no two variables of a side share a component;
+* all inputs of a fragment shader that share a Location agree in their interpolation decorations (Input-10604); integers and
+  doubles are Flat (Flat-04744);
+* vectors stay within their Location; 64-bit ones begin at component 0 or 2.
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import Broken
+from spvlink.facts.decorations import Decorations, names_of
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+
+Place = tuple[int, int]  # (Location, Component)
+
+
+class Declared:
+    """One user variable, or one member of a user block, as declared."""
+
+    __slots__ = ("name", "place", "shape", "qualifiers", "covers", "integral")
+
+    def __init__(
+        self, name: str, place: Place, shape: str, qualifiers: frozenset[int], covers: set[Place],
+        integral: bool,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.place = place
+        self.shape = shape
+        self.qualifiers = qualifiers
+        self.covers = covers
+        self.integral = integral
+
+
+def check(producer: Module, consumer: Module, fragment: bool) -> None:
+    """Raise ``Broken`` if the two modules do not fit."""
+    outputs = declared(producer, enums.StorageClass_Output)
+    inputs = declared(consumer, enums.StorageClass_Input)
+    by_place: dict[Place, Declared] = {}
+    for variable in outputs:
+        for place in variable.covers:
+            by_place[place] = variable
+    for variable in inputs:
+        for place in variable.covers:
+            twin = by_place.get(place)
+            if twin is None:
+                raise Broken(f"input {variable.name} at {_at(place)} has no output of the previous stage")
+            if twin.place != variable.place or twin.shape != variable.shape:
+                raise Broken(
+                    f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces output"
+                    f" {twin.name} ({twin.shape} at {_at(twin.place)})"
+                )
+    if fragment:
+        _check_fragment(inputs)
+
+
+def _check_fragment(inputs: list[Declared]) -> None:
+    per_location: dict[int, Declared] = {}
+    for variable in inputs:
+        if variable.integral and not variable.qualifiers & {
+            enums.Decoration_Flat, enums.Decoration_PerVertexKHR,
+        }:  # fmt: skip
+            raise Broken(f"input {variable.name} holds integers or doubles and is not Flat")
+        for location, _ in variable.covers:
+            other = per_location.setdefault(location, variable)
+            if other.qualifiers != variable.qualifiers:
+                raise Broken(
+                    f"inputs {other.name} and {variable.name} share Location {location} with"
+                    " different interpolation"
+                )
+
+
+def declared(module: Module, storage: int) -> list[Declared]:
+    """The user variables of one side. Raises ``Broken`` where they break a rule among themselves."""
+    tables = Decorations.of(module)
+    names, members = names_of(module)
+    found: list[Declared] = []
+    taken: dict[Place, str] = {}
+    assert module.entry is not None
+    for variable in module.entry.inst.args[1:]:
+        if variable.imm[0] != storage or variable.type is None:
+            continue
+        words = tables.targets.get(variable, [])
+        type = variable.type.args[0]
+        if any(w[0] == enums.Decoration_BuiltIn for w in words):
+            continue
+        name = names.get(variable) or f"%{variable.id}"
+        place = _place(words)
+        if type.op != ops.OpTypeStruct:
+            if place is None:
+                raise Broken(f"{name} has no Location")
+            _add(found, taken, name, place, type, words)
+            continue
+        at = place[0] if place else -1
+        for index, member in enumerate(type.args):
+            inner = tables.members.get((type, index), [])
+            if any(w[0] == enums.Decoration_BuiltIn for w in inner):
+                break
+            own = _place(inner)
+            spot = own or (at, 0)
+            label = f"{name}.{members.get((type, index), str(index))}"
+            if spot[0] < 0:
+                raise Broken(f"{label} has no Location")
+            at = spot[0] + _add(found, taken, label, spot, member, words + inner)
+    return found
+
+
+def _add(
+    found: list[Declared], taken: dict[Place, str], name: str, place: Place, type: Inst,
+    words: list[list[int]],
+) -> int:  # fmt: skip
+    """Note one variable; gives the Locations it takes."""
+    covers: set[Place] = set()
+    length = _cover(type, place, covers, name)
+    for spot in covers:
+        if spot in taken:
+            raise Broken(f"{name} and {taken[spot]} overlap at {_at(spot)}")
+        taken[spot] = name
+    qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)
+    shape = shape_of(type)
+    integral = any(t in shape for t in ("i", "u", "f64"))
+    found.append(Declared(name, place, shape, qualifiers, covers, integral))
+    return length
+
+
+def _place(words: list[list[int]]) -> Place | None:
+    location = component = None
+    for word in words:
+        if word[0] == enums.Decoration_Location:
+            location = word[1]
+        elif word[0] == enums.Decoration_Component:
+            component = word[1]
+    return None if location is None else (location, component or 0)
+
+
+def _cover(type: Inst, place: Place, covers: set[Place], name: str) -> int:
+    """Add the components of a variable; gives the Locations it takes."""
+    location, component = place
+    op = type.op
+    if op == ops.OpTypeStruct:
+        total = 0
+        for member in type.args:
+            total += _cover(member, (location + total, 0), covers, name)
+        return total
+    if op in (ops.OpTypeArray, ops.OpTypeMatrix):
+        total = 0
+        for _ in range(types.size_of(type)):
+            total += _cover(type.args[0], (location + total, component), covers, name)
+        return total
+    scalar = type.args[0] if op == ops.OpTypeVector else type
+    size = type.imm[0] if op == ops.OpTypeVector else 1
+    wide = scalar.imm[0] == 64
+    words = size * (2 if wide else 1)
+    if wide and component % 2 or component + min(words, 4) > 4 or (words > 4 and component):
+        raise Broken(f"{name} does not fit at {_at(place)}")
+    for word in range(words):
+        at = component + word
+        covers.add((location + at // 4, at % 4))
+    return 2 if words > 4 else 1
+
+
+def shape_of(type: Inst) -> str:
+    """A type as text, equal for equal types of two modules."""
+    op = type.op
+    if op == ops.OpTypeFloat:
+        return f"f{type.imm[0]}"
+    if op == ops.OpTypeInt:
+        return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+    if op == ops.OpTypeStruct:
+        return "{" + ",".join(shape_of(m) for m in type.args) + "}"
+    if op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+        return f"{shape_of(type.args[0])}x{types.size_of(type)}"
+    return ops.NAMES.get(op, "?")
+
+
+def _at(place: Place) -> str:
+    return f"Location {place[0]}.{'xyzw'[place[1] & 3]}"

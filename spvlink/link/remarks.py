@@ -1,0 +1,93 @@
+"""What became of every varying, in words: one remark for each group of components that met the same fate."""
+
+from __future__ import annotations
+
+from spvlink.ir.slot import Interface
+from spvlink.link.border import Link
+from spvlink.link.compact import Placement
+from spvlink.pipeline import Linked, Remark
+
+LANES = "xyzw"
+
+
+def fill(linked: Linked, link: Link, placement: Placement) -> None:
+    """Append the remarks of one border."""
+    new_place = {
+        key: (v, lane) for v in placement.varyings for lane, key in enumerate(v.keys)
+    }  # fmt: skip
+    groups: dict[tuple[str, int, str, str], list[int]] = {}
+    names: dict[int, str] = {}
+    for key in sorted(link.outputs.slots.keys() | link.inputs.slots.keys()):
+        slot = link.outputs.slots.get(key) or link.inputs.slots[key]
+        names[key] = _name(link, key)
+        action, why = link.fate.get(key, ("", ""))
+        if key in new_place:
+            varying, lane = new_place[key]
+            at = varying.component + lane * (2 if varying.width == 64 else 1)
+            if (varying.location, at) == (key >> 3, key >> 1 & 3):
+                action, why = "kept", _kept(link, key)
+            else:
+                action, why = "packed", f"to {_place(varying.location, varying.component, varying.components)}"
+        elif not action:
+            action, why = _nobody(link, key)
+        groups.setdefault((names[key], slot.location, action, why), []).append(key)
+    for (name, location, action, why), keys in groups.items():
+        lanes = "".join(LANES[k >> 1 & 3] for k in keys)
+        linked.remarks.append(Remark(link.title, name, f"{location}.{lanes}", action, why))
+    _whole(linked, link, placement)
+
+
+def _kept(link: Link, key: int) -> str:
+    slot = link.inputs.slots.get(key)
+    if slot is not None and key in link.loads:
+        return f"the {link.consumer.name} stage reads it"
+    return f"the {link.producer.name} stage writes it"
+
+
+def _nobody(link: Link, key: int) -> tuple[str, str]:
+    if key not in link.outputs.slots:
+        return "removed", f"declared by the {link.consumer.name} stage only, and not read"
+    if key not in link.inputs.slots:
+        return "removed", f"the {link.consumer.name} stage does not declare it"
+    return "removed", "neither written nor read"
+
+
+def _name(link: Link, key: int) -> str:
+    slot = link.outputs.slots.get(key)
+    if slot is None or not slot.name:
+        slot = link.inputs.slots.get(key, slot)
+    return slot.name if slot is not None and slot.name else f"location {key >> 3}"
+
+
+def _place(location: int, component: int, count: int) -> str:
+    return f"Location {location}.{LANES[component : component + count]}"
+
+
+def _whole(linked: Linked, link: Link, placement: Placement) -> None:
+    for out, twin in link.pinned():
+        last = max(k >> 3 for k in out.keys)
+        lanes = sorted({k >> 1 & 3 for k in out.keys})
+        place = f"{out.location}-{last}" if last > out.location else f"{out.location}"
+        text = "".join(LANES[n] for n in lanes)
+        slot = place if len(lanes) == 4 else f"{place}.{text}"
+        name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
+        moved = placement.moved.get(out, out.location)
+        if moved != out.location:
+            why = f"as a whole to Location {moved}; {out.why}"
+            linked.remarks.append(Remark(link.title, name, slot, "packed", why))
+        else:
+            linked.remarks.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+
+
+def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(components before, after), (Locations before, after) of what the producer declares."""
+    out: Interface = link.outputs
+    components = sum(v.components for v in placement.varyings) + sum(
+        len(p.keys) for p in out.pinned
+    )
+    locations = {v.location for v in placement.varyings} | {
+        (k >> 3) + placement.moved[p] - p.location for p in out.pinned for k in p.keys
+    }
+    return (out.components, components), (len(out.locations), len(locations))
+
+

@@ -1,0 +1,402 @@
+"""Calls become the code of the callee, so that the entry point's function holds all that touches the interface.
+
+    head: ... call f ...                 head:  ... OpSelectionMerge %tail; OpSwitch %0 %entry
+                                 ->      entry: ... the callee's blocks; each return goes to %tail
+                                         tail:  phi of the returned values ...
+
+The switch is there only if some return stands inside a construct: from selections one may break to the merge of an
+enclosing switch (specification 2.11.2). If a return stands in a switch, a loop of one round takes its place, since a loop may be left
+from anywhere in it but an inner loop. From an inner loop a return sets a flag, breaks, and the flag is tested
+after each loop on the way out.
+
+A callee is inlined after its own calls. One with a single call site gives its blocks away instead of being copied.
+What cannot be inlined (a callee that can end the invocation, called from a continue construct) stays a call.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.errors import BadSpirv, Refused
+from spvlink.facts.cfg import Cfg
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.structure import Structure, is_switch, selection_merge
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
+from spvlink.passes.flow import drop_unreachable
+
+_RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
+_ENDS: Final = frozenset((ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable))
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+
+DIRECT: Final = 0  # no return inside a construct
+BY_SWITCH: Final = 1
+BY_LOOP: Final = 2
+BY_FLAG: Final = 3
+
+
+def run(module: Module) -> None:
+    """Inline every call that the entry point makes, directly or not, where that is possible."""
+    assert module.entry is not None
+    order = _callees_first(module.entry.function)
+    if len(order) == 1:
+        return
+    calls = _call_counts(module)
+    for function in order:
+        drop_unreachable(module, function)
+        _inline_into(module, function, calls)
+
+
+def callees(function: Function) -> list[Function]:
+    """The functions that a function calls, in order, each once."""
+    found: dict[Function, None] = {}
+    for block in function.blocks:
+        for inst in block.insts:
+            if inst.op == ops.OpFunctionCall and isinstance(inst.args[0], Function):
+                found[inst.args[0]] = None
+    return list(found)
+
+
+def _callees_first(entry: Function) -> list[Function]:
+    """The call graph below ``entry`` in postorder. Raises BadSpirv for recursion."""
+    done: list[Function] = []
+    active: dict[Function, list[Function]] = {entry: callees(entry)}
+    while active:
+        function, rest = next(reversed(active.items()))
+        if not rest:
+            done.append(function)
+            del active[function]
+            continue
+        callee = rest.pop(0)
+        if callee in active:
+            raise BadSpirv("a function calls itself, directly or through others")
+        if callee not in done:
+            active[callee] = callees(callee)
+    return done
+
+
+def _call_counts(module: Module) -> dict[Inst, int]:
+    counts: dict[Inst, int] = {}
+    for function in module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                if inst.op == ops.OpFunctionCall:
+                    counts[inst.args[0]] = counts.get(inst.args[0], 0) + 1
+    return counts
+
+
+def _inline_into(module: Module, function: Function, calls: dict[Inst, int]) -> None:
+    if not any(i.op == ops.OpFunctionCall for b in function.blocks for i in b.insts):
+        return
+    guarded = _continue_blocks(module, function)
+    blocks: list[Block] = []
+    for block in function.blocks:
+        current = block
+        todo, current.insts = current.insts, []
+        for at, inst in enumerate(todo):
+            callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
+            if isinstance(callee, Function) and callee.blocks and len(inst.args) == 1 + len(callee.params):
+                body = _Body(module, callee, calls[callee] > 1)
+                if block not in guarded or (body.style == DIRECT and not body.ends):
+                    current = body.inline(function, blocks, current, inst, todo[at + 1 :])
+                    continue
+            current.insts.append(inst)
+        blocks.append(current)
+    function.blocks = blocks
+    flow_changed(module)
+    sweep(module, function)
+
+
+def _continue_blocks(module: Module, function: Function) -> set[Block]:
+    """Blocks of continue constructs: what a continue target dominates."""
+    structure = Structure.of(module, function)
+    cfg = Cfg.of(module, function)
+    guarded: set[Block] = set()
+    for header, target in structure.continue_of.items():
+        if target is header or target not in cfg.index:
+            continue
+        merge = structure.merge_of[header]
+        guarded.update(
+            b for b in cfg.order
+            if cfg.dominates(target, b) and not (merge in cfg.index and cfg.dominates(merge, b))
+        )  # fmt: skip
+    return guarded
+
+
+class _Body:
+    """The blocks of a callee, ready to be put in the place of one call."""
+
+    def __init__(self, module: Module, callee: Function, copied: bool) -> None:
+        self.module = module
+        self.callee = callee
+        self.copied = copied
+        self.variables: list[Inst] = []
+        self.structure = Structure.of(module, callee)
+        self.cfg = Cfg.of(module, callee)
+        self.ends = any(b.terminator.op in _ENDS for b in callee.blocks)
+        self.returns = [b for b in self.cfg.order if b.terminator.op in _RETURNS]
+        self.style = max([self.style_of(b) for b in self.returns], default=DIRECT)
+
+    def style_of(self, block: Block) -> int:
+        around = self.structure.around(block)
+        if block in self.structure.loops:
+            around.insert(0, block)
+        if not around:
+            return DIRECT
+        if any(h in self.structure.loops for h in around):
+            return BY_FLAG
+        return BY_LOOP if any(is_switch(h) for h in around) else BY_SWITCH
+
+    def inline(
+        self, caller: Function, blocks: list[Block], head: Block, call: Inst, rest: list[Inst]
+    ) -> Block:
+        """Append to ``blocks`` what comes before the tail; gives the tail, still empty, where ``rest`` will go."""
+        module = self.module
+        lines = [i for i in head.insts if i.op in _LINES][-1:]
+        body = self.clone(caller, call)
+        if len(body) == 1 and body[0].terminator.op in _RETURNS:
+            end = body[0].insts.pop()
+            head.insts += body[0].insts
+            if end.op == ops.OpReturnValue:
+                become(module, call, end.args[0])
+            head.insts += _again(lines, body)
+            return head
+        tail = Block(module.new_id())
+        merge = None
+        if len(rest) > 1 and rest[-2].op == ops.OpLoopMerge:
+            merge = self.split_header(head, tail, rest)
+        for target in dict.fromkeys(rest[-1].args):
+            if isinstance(target, Block):
+                retarget_phis(target, head, tail)
+        self.connect(caller, blocks, head, merge, body, tail, call)
+        tail.insts += _again(lines, body)
+        return tail
+
+    def split_header(self, head: Block, tail: Block, rest: list[Inst]) -> Inst:
+        """The call stands in a loop header: its merge instruction stays with the head, the branch goes with the tail."""
+        merge = rest.pop(-2)
+        if merge.args[1] is head:  # the header was its own continue target
+            merge.args[1] = tail
+        end = rest[-1]
+        if end.op != ops.OpBranch and not any(t in merge.args for t in end.args):
+            raise Refused("a call in a loop header whose branch does not leave the loop")
+        return merge
+
+    def connect(
+        self, caller: Function, blocks: list[Block], head: Block, merge: Inst | None,
+        body: list[Block], tail: Block, call: Inst,
+    ) -> None:  # fmt: skip
+        """Wire head, body and tail, and give the call its value."""
+        module = self.module
+        blocks.append(head)
+        style = self.style
+        entry: Block = body[0]
+        if style == DIRECT:
+            head.insts += [*([merge] if merge else []), branch(entry)]
+        else:
+            start = head
+            if merge is not None or style != BY_SWITCH:
+                start = Block(module.new_id())
+                head.insts += [*([merge] if merge else []), branch(start)]
+                blocks.append(start)
+            if style == BY_SWITCH:
+                zero = types.constant(module, types.integer(module), 0)
+                start.insts += [
+                    selection_merge(tail),
+                    Inst(ops.OpSwitch, None, [zero, entry], []),
+                ]
+            else:
+                again = Block(module.new_id())
+                again.insts = [branch(start)]
+                start.insts += [Inst(ops.OpLoopMerge, None, [tail, again], [0]), branch(entry)]
+                body.append(again)
+        if style == BY_FLAG:
+            result = self.leave_loops(caller, body, tail, call)
+        else:
+            result = self.leave(body, tail, call)
+        blocks += body
+        if result is not None:
+            tail.insts.append(result)
+            become(module, call, result)
+
+    def leave(self, body: list[Block], tail: Block, call: Inst) -> Inst | None:
+        """Every return branches to the tail; the values meet there. Gives the phi that the tail begins with, if any."""
+        ways: list[Inst] = []
+        returned: list[Inst] = []
+        for block in body:
+            end = block.terminator
+            if end.op in _RETURNS:
+                block.insts[-1] = branch(tail)
+                if end.op == ops.OpReturnValue:
+                    returned.append(end.args[0])
+                    ways += [end.args[0], block]
+        assert call.type is not None
+        if call.type.op == ops.OpTypeVoid:
+            return None
+        if not returned:
+            become(self.module, call, types.undef(self.module, call.type))
+            return None
+        if len(returned) == 1:
+            become(self.module, call, returned[0])
+            return None
+        return value(self.module, ops.OpPhi, call.type, ways, [])
+
+    def leave_loops(self, caller: Function, body: list[Block], tail: Block, call: Inst) -> Inst | None:
+        """Returns from inside loops: set a flag and the result, break, test the flag after each loop on the way out."""
+        module = self.module
+        assert call.type is not None
+        flag = self.variable(types.boolean(module))
+        kept = None if call.type.op == ops.OpTypeVoid else self.variable(call.type)
+        _place_variables(caller, self.variables)
+        probe = Function(0)
+        probe.blocks = body
+        structure = Structure(Cfg(probe))
+        true, false = (types.constant(module, types.boolean(module), b) for b in (1, 0))
+        tests: dict[Block, Block] = {}  # merge of a loop -> where to go on leaving when the flag is set
+        for block in list(body):
+            end = block.terminator
+            if end.op not in _RETURNS:
+                continue
+            around = structure.around(block)
+            if block in structure.loops:
+                raise Refused("a return in a loop header")
+            loops = [h for h in around if h in structure.loops]
+            block.insts.pop()
+            if kept is not None and end.op == ops.OpReturnValue:
+                block.insts.append(Inst(ops.OpStore, None, [kept, end.args[0]], []))
+            targets = [structure.merge_of[h] for h in loops] + [tail]
+            if loops:
+                block.insts.append(Inst(ops.OpStore, None, [flag, true], []))
+            block.insts.append(branch(targets[0]))
+            for inner, outer in zip(targets, targets[1:]):
+                if any(inner is c for c in structure.continue_of.values()):
+                    raise Refused("a loop ends where another one continues, with a return inside")
+                tests[inner] = outer
+        for merge, target in tests.items():
+            self.test_flag(body, merge, target, flag)
+        body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], []))
+        _mend(module, body)
+        if kept is None:
+            return None
+        return value(module, ops.OpLoad, call.type, [kept], [])
+
+    def test_flag(self, body: list[Block], merge: Block, target: Block, flag: Inst) -> None:
+        """Split a loop's merge block: first the test that leaves further out, then what it held."""
+        module = self.module
+        rest = Block(module.new_id())
+        phis = [i for i in merge.insts if i.op == ops.OpPhi]
+        rest.insts = [i for i in merge.insts if i.op != ops.OpPhi]
+        if merge.merge() is not None and merge.insts[-2].op == ops.OpLoopMerge:
+            raise Refused("a loop ends where another one begins, with a return inside")
+        for after in dict.fromkeys(rest.insts[-1].args):
+            if isinstance(after, Block):
+                retarget_phis(after, merge, rest)
+        load = value(module, ops.OpLoad, types.boolean(module), [flag], [])
+        merge.insts = [*phis, load, Inst(ops.OpBranchConditional, None, [load, target, rest], [])]
+        body.insert(body.index(merge) + 1, rest)
+
+    def variable(self, type: Inst) -> Inst:
+        """A Function variable of the caller."""
+        storage = enums.StorageClass_Function
+        made = value(
+            self.module, ops.OpVariable, types.pointer(self.module, storage, type), [], [storage]
+        )
+        self.variables.append(made)
+        return made
+
+    # -- copying -----------------------------------------------------------------------------------------------------
+
+    def clone(self, caller: Function, call: Inst) -> list[Block]:
+        """The callee's blocks with the call's arguments in place of the parameters; its variables go to the caller."""
+        module, callee = self.module, self.callee
+        if not self.copied:
+            for param, arg in zip(callee.params, call.args[1:]):
+                become(module, param, arg)
+            body = callee.blocks
+            callee.blocks = []
+            for block in body:
+                for inst in block.insts:
+                    inst.args = [resolve(a) for a in inst.args]
+            flow_changed(module)
+        else:
+            body = self.copy(call)
+        first = body[0]
+        kept: list[Inst] = []
+        stores: list[Inst] = []
+        for inst in first.insts:
+            if inst.op == ops.OpVariable:
+                self.variables.append(inst)
+                if inst.args:  # it is set anew at each call
+                    stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
+                    inst.args = []
+            elif not _is_definition(inst):
+                kept.append(inst)
+        first.insts = stores + kept
+        _place_variables(caller, self.variables)
+        return body
+
+    def copy(self, call: Inst) -> list[Block]:
+        module = self.module
+        table: dict[Inst, Inst] = dict(zip(self.callee.params, call.args[1:]))
+        out: list[Block] = []
+        decorated = Decorations.of(module).targets
+        notes: list[Inst] = []
+        for block in self.callee.blocks:
+            twin = Block(module.new_id())
+            table[block] = twin
+            out.append(twin)
+            for inst in block.insts:
+                made = Inst(inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0)
+                twin.insts.append(made)
+                if inst.id:
+                    table[inst] = made
+                    for words in decorated.get(inst, ()):
+                        notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+        for twin in out:
+            for inst in twin.insts:
+                inst.args = [table.get(a, a) for a in inst.args]
+                inst.imm = list(inst.imm)
+        module.annotations.extend(notes)
+        return out
+
+
+def _place_variables(caller: Function, variables: list[Inst]) -> None:
+    """At the very start of the caller. While it is being rebuilt, its first block may be empty so far."""
+    caller.blocks[0].insts[:0] = variables
+    variables.clear()
+
+
+def _again(lines: list[Inst], body: list[Block]) -> list[Inst]:
+    """The source line that held before the call holds again after it."""
+    if not any(i.op in _LINES for b in body for i in b.insts):
+        return []
+    if not lines:
+        return [Inst(ops.OpNoLine, None, [], [])]
+    return [Inst(lines[0].op, None, list(lines[0].args), list(lines[0].imm))]
+
+
+def _is_definition(inst: Inst) -> bool:
+    """DebugFunctionDefinition of NonSemantic.Shader.DebugInfo: it belongs to the function, not to its code."""
+    return (
+        inst.op == ops.OpExtInst
+        and inst.imm[0] == 101
+        and inst.args[0].imm[:3] == [0x536E6F4E, 0x6E616D65, 0x2E636974]
+    )
+
+
+def _mend(module: Module, body: list[Block]) -> None:
+    """New edges into merge blocks bring undefined values to their phis."""
+    preds: dict[Inst, list[Block]] = {}
+    for block in body:
+        for target in dict.fromkeys(block.successors()):
+            preds.setdefault(target, []).append(block)
+    for block in body[1:]:
+        for inst in block.insts:
+            if inst.op == ops.OpPhi:
+                known = set(inst.args[1::2])
+                assert inst.type is not None
+                for pred in preds.get(block, ()):
+                    if pred not in known:
+                        inst.args += [types.undef(module, inst.type), pred]

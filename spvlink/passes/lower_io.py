@@ -1,0 +1,417 @@
+"""The interface of a stage becomes scalar slots.
+
+Every way in which code touches an interface variable (plain variables, blocks and their members, structs, matrices, arrays; access
+chains, whole-aggregate loads and stores, OpCopyMemory, partial stores, initializers, read-back) ends as LOAD_INPUT and
+STORE_OUTPUT of single components, by the same renaming that promotes local variables (``promote``).
+
+It runs in two halves, so that both sides of a border can agree on what stays whole in between: ``Lowering.analyse`` finds the nodes that
+are indexed dynamically, captured by transform feedback or otherwise pinned; ``Lowering.finish`` rewrites.
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import BadSpirv, Refused
+from spvlink.facts.decorations import Decorations, names_of
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.slot import Interface, Pinned, Slot, key_of
+from spvlink.passes.cells import MEMORY, SPLIT, Node
+from spvlink.passes.promote import Promotion, output_stores
+
+_UNTOUCHABLE = {
+    enums.Decoration_PerVertexKHR: "it is read per vertex",
+    enums.Decoration_PerPrimitiveEXT: "it is per primitive",
+    enums.Decoration_Patch: "it is per patch",
+    enums.Decoration_Stream: "it belongs to a vertex stream",
+    enums.Decoration_Index: "it has an Index",
+}
+MAX_LOCATION = 4096  # beyond any device's limit; keeps hostile modules from making huge tables
+
+
+class Spot:
+    """Where an interface node lies, and what is said of it."""
+
+    __slots__ = ("location", "component", "words", "name", "variable")
+
+    def __init__(
+        self, location: int, component: int, words: list[list[int]], name: str, variable: Inst
+    ) -> None:
+        self.location = location
+        self.component = component
+        self.words = words  # decorations of the variable and of the members on the way
+        self.name = name
+        self.variable = variable
+
+
+class Lowering:
+    """One stage on its way to slots. ``inputs`` and ``outputs`` say which sides are to be lowered."""
+
+    def __init__(self, module: Module, inputs: bool, outputs: bool) -> None:
+        assert module.entry is not None
+        self.module = module
+        self.function: Function = module.entry.function
+        self.tables = Decorations.of(module)
+        self.names, self.member_names = names_of(module)
+        self.inputs: Interface | None = Interface() if inputs else None
+        self.outputs: Interface | None = Interface() if outputs else None
+        self.captures = outputs and _captures(module)
+        self.roots: dict[Inst, Node] = {}
+        self.sides: dict[Inst, Interface] = {}
+        self.spots: dict[Node, Spot] = {}
+        self.promotion: Promotion | None = None
+
+    # -- first half --------------------------------------------------------------------------------------------------
+
+    def analyse(self) -> None:
+        """Find the candidates, how the code touches them, and what must stay whole."""
+        elsewhere = self.touched_elsewhere()
+        self.local_roots(elsewhere)
+        self.interface_roots(elsewhere)
+        glsl = next(iter(Effects.of(self.module).glsl), None)
+        self.promotion = Promotion(self.module, self.function, self.roots, glsl)
+        self.promotion.run()
+        for variable, side in self.sides.items():
+            self.locate(variable, side)
+
+    def touched_elsewhere(self) -> set[Inst]:
+        """Module-scope variables that a function besides the entry point's uses."""
+        used: set[Inst] = set()
+        for function in self.module.functions:
+            if function is self.function:
+                continue
+            for block in function.blocks:
+                for inst in block.insts:
+                    for arg in inst.args:
+                        if arg.op == ops.OpVariable:
+                            used.add(arg)
+        return used
+
+    def local_roots(self, elsewhere: set[Inst]) -> None:
+        for inst in self.function.blocks[0].insts:
+            if inst.op == ops.OpVariable:
+                self.root(inst)
+        for inst in self.module.globals:
+            if inst.op == ops.OpVariable and inst.imm[0] == enums.StorageClass_Private:
+                if inst not in elsewhere:
+                    self.root(inst)
+
+    def root(self, variable: Inst) -> Node:
+        assert variable.type is not None
+        node = self.roots[variable] = Node(variable.type.args[0], ())
+        for words in self.tables.targets.get(variable, ()):
+            if words[0] in (enums.Decoration_Volatile, enums.Decoration_Coherent):
+                node.pin("it is volatile or coherent")
+        return node
+
+    def interface_roots(self, elsewhere: set[Inst]) -> None:
+        entry = self.module.entry
+        assert entry is not None
+        for variable in entry.inst.args[1:]:
+            if variable.op != ops.OpVariable:
+                raise BadSpirv("OpEntryPoint lists an id that is no variable")
+            side = None
+            if variable.imm[0] == enums.StorageClass_Input:
+                side = self.inputs
+            elif variable.imm[0] == enums.StorageClass_Output:
+                side = self.outputs
+            if side is None or variable in self.sides or self.built_in(variable):
+                continue
+            node = self.root(variable)
+            self.sides[variable] = side
+            if variable in elsewhere:
+                node.pin("a function that could not be inlined uses it")
+            for words in self.all_words(variable):
+                if words[0] in _UNTOUCHABLE:
+                    node.pin(_UNTOUCHABLE[words[0]])
+                elif words[0] == enums.Decoration_Offset and self.captures:
+                    node.pin("transform feedback captures it")
+
+    def built_in(self, variable: Inst) -> bool:
+        """A built-in or a block of built-ins."""
+        if self.tables.find(variable, enums.Decoration_BuiltIn) is not None:
+            return True
+        assert variable.type is not None
+        struct = variable.type.args[0]
+        while struct.op == ops.OpTypeArray:
+            struct = struct.args[0]
+        return (
+            struct.op == ops.OpTypeStruct
+            and self.tables.find_member(struct, 0, enums.Decoration_BuiltIn) is not None
+        )
+
+    def all_words(self, variable: Inst) -> list[list[int]]:
+        """Decorations of a variable and, one level deep, of the members of its block."""
+        words = list(self.tables.targets.get(variable, ()))
+        assert variable.type is not None
+        struct = variable.type.args[0]
+        while struct.op == ops.OpTypeArray:
+            struct = struct.args[0]
+        if struct.op == ops.OpTypeStruct:
+            for index in range(len(struct.args)):
+                words += self.tables.members.get((struct, index), ())
+        return words
+
+    # -- Locations ---------------------------------------------------------------------------------------------------
+
+    def locate(self, variable: Inst, side: Interface) -> None:
+        """Give every leaf of an interface variable its Location and Component."""
+        words = self.tables.targets.get(variable, [])
+        place = self.tables.find(variable, enums.Decoration_Location)
+        component = self.tables.find(variable, enums.Decoration_Component)
+        name = self.names.get(variable, "")
+        root = self.roots[variable]
+        start = place[0] if place else -1
+        spot = Spot(start, component[0] if component else 0, words, name, variable)
+        end = self.spread(root, spot)
+        if end > MAX_LOCATION:
+            raise BadSpirv(f"Location {end - 1} of {name or 'an interface variable'} is beyond any limit")
+
+    def spread(self, node: Node, spot: Spot) -> int:
+        """Place a node and what is below it; gives the first Location after it."""
+        type = node.type
+        if type.op == ops.OpTypeStruct:
+            self.spots[node] = spot
+            if node.kind != MEMORY:
+                node.split()
+            return self.spread_struct(node, spot)
+        if spot.location < 0:
+            raise BadSpirv(f"the interface variable {spot.name or '?'} has no Location")
+        if type.op in (ops.OpTypeArray, ops.OpTypeMatrix) and node.kind != MEMORY:
+            if not node.split():
+                node.pin("it is too large to split")
+        self.spots[node] = spot
+        if node.kind != SPLIT:
+            return spot.location + locations_of(type)
+        at = spot.location
+        for index, child in enumerate(node.children):
+            name = f"{spot.name}[{index}]"
+            at = self.spread(child, Spot(at, spot.component, spot.words, name, spot.variable))
+            if at > MAX_LOCATION:
+                return at
+        return at
+
+    def spread_struct(self, node: Node, spot: Spot) -> int:
+        struct = node.type
+        at = spot.location
+        end = at
+        for index in range(len(struct.args)):
+            place = self.tables.find_member(struct, index, enums.Decoration_Location)
+            component = self.tables.find_member(struct, index, enums.Decoration_Component)
+            if place:
+                at = place[0]
+            name = self.member_names.get((struct, index), f"{index}")
+            words = spot.words + self.tables.members.get((struct, index), [])
+            inner = Spot(
+                at, component[0] if component else 0, words,
+                f"{spot.name}.{name}" if spot.name else name, spot.variable,
+            )  # fmt: skip
+            if node.kind == SPLIT:
+                at = self.spread(node.children[index], inner)
+            elif at < 0:
+                raise BadSpirv(f"the interface variable {inner.name} has no Location")
+            else:
+                at += locations_of(struct.args[index])
+            if spot.location < 0:
+                self.spots[node].location = place[0] if place else at
+            end = max(end, at)
+            if end > MAX_LOCATION:
+                break
+        return end
+
+    def keys_of(self, node: Node) -> list[int]:
+        """Keys of all components of a node."""
+        spot = self.spots[node]
+        if node.type.op == ops.OpTypeStruct:
+            keys: list[int] = []
+            at = spot.location
+            for index, member in enumerate(node.type.args):
+                place = self.tables.find_member(node.type, index, enums.Decoration_Location)
+                component = self.tables.find_member(node.type, index, enums.Decoration_Component)
+                at = place[0] if place else at
+                keys += keys_of_type(member, at, component[0] if component else 0)
+                at += locations_of(member)
+            return keys
+        return keys_of_type(node.type, spot.location, spot.component)
+
+    # -- pins --------------------------------------------------------------------------------------------------------
+
+    def memory_nodes(self, side: Interface) -> list[Node]:
+        """The nodes of a side that stay whole."""
+        return [
+            leaf
+            for variable, owner in self.sides.items()
+            if owner is side
+            for leaf in self.roots[variable].leaves()
+            if leaf.kind == MEMORY
+        ]
+
+    def pin_keys(self, side: Interface, keys: set[int], shape: Node | None, why: str) -> bool:
+        """Keep whole what covers these keys, as one node of the shape that the other side has if there is one. Whether
+        anything new was pinned."""
+        changed = False
+        for variable, owner in self.sides.items():
+            if owner is not side:
+                continue
+            changed |= self._pin_below(self.roots[variable], keys, shape, why)
+        return changed
+
+    def _pin_below(self, node: Node, keys: set[int], shape: Node | None, why: str) -> bool:
+        if node.kind == MEMORY:
+            return False
+        own = set(self.keys_of(node)) if node.type.op != ops.OpTypeStruct or node.children else set()
+        if not own & keys:
+            return False
+        inside = node.kind == SPLIT and node.type.op == ops.OpTypeStruct
+        if inside and (shape is None or shape.type.op != ops.OpTypeStruct):
+            changed = False
+            for child in node.children:
+                changed |= self._pin_below(child, keys, shape, why)
+            return changed
+        node.pin(why)
+        return True
+
+    # -- second half -------------------------------------------------------------------------------------------------
+
+    def finish(self) -> None:
+        """Rewrite the function and fill the interfaces."""
+        promotion = self.promotion
+        assert promotion is not None
+        group = 0
+        for variable, side in self.sides.items():
+            self.measure(variable, side)
+            root = self.roots[variable]
+            for leaf in root.leaves():
+                group += 1
+                if leaf.kind != MEMORY:
+                    self.make_slots(leaf, side, group)
+            if root.kind != MEMORY:
+                side.variables.append(variable)
+        promotion.replace_places()
+        promotion.rename(output_stores if self.outputs is not None else None)
+        for side in (self.inputs, self.outputs):
+            if side is not None:
+                for node in self.memory_nodes(side):
+                    self.make_pinned(node, side)
+
+    def measure(self, variable: Inst, side: Interface) -> None:
+        """Count what the original declares."""
+        keys = set(self.keys_of_root(variable))
+        side.components += len(keys)
+        side.locations.update(k >> 3 for k in keys)
+
+    def keys_of_root(self, variable: Inst) -> list[int]:
+        root = self.roots[variable]
+        if root.kind == SPLIT:
+            return [k for leaf in root.leaves() for k in self.keys_of(leaf)]
+        return self.keys_of(root)
+
+    def make_slots(self, leaf: Node, side: Interface, group: int) -> None:
+        spot = self.spots[leaf]
+        scalar = leaf.type.args[0] if leaf.type.op == ops.OpTypeVector else leaf.type
+        if scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+            raise BadSpirv(f"the interface variable {spot.name or '?'} holds no numbers")
+        size = leaf.type.imm[0] if leaf.type.op == ops.OpTypeVector else 1
+        step = 2 if scalar.imm[0] == 64 else 1
+        if spot.component + min(size * step, 4) > 4:
+            raise BadSpirv(f"{spot.name or 'an interface variable'} runs over the end of its Location")
+        is_input = side is self.inputs
+        leaf.is_input = is_input
+        for lane in range(size):
+            word = spot.component + lane * step
+            key = key_of(spot.location + word // 4, word % 4)
+            if key in side.slots:
+                raise BadSpirv(f"two interface variables overlap at Location {key >> 3}, Component {key >> 1 & 3}")
+            slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
+            slot.qualifiers = qualifiers_of(spot.words)
+            slot.relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
+            slot.extras = tuple(
+                sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant})
+            )
+            side.slots[key] = slot
+            leaf.keys.append(key)
+
+    def make_pinned(self, node: Node, side: Interface) -> None:
+        spot = self.spots[node]
+        variable = node.variable
+        assert variable is not None
+        movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
+        movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray
+        pinned = Pinned(
+            variable, spot.location, spot.component, self.keys_of(node), qualifiers_of(spot.words),
+            spot.name, node.why, movable,
+        )  # fmt: skip
+        side.pinned.append(pinned)
+        if variable is not spot.variable:
+            self.declare(variable, spot)
+
+    def declare(self, variable: Inst, spot: Spot) -> None:
+        """Decorate and list the variable that a pinned part of another one became."""
+        notes = self.module.annotations
+        decorate = ops.OpDecorate
+        notes.append(Inst(decorate, None, [variable], [enums.Decoration_Location, spot.location]))
+        if spot.component:
+            notes.append(Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component]))
+        kept = info.INTERPOLATION_DECORATIONS | {
+            enums.Decoration_RelaxedPrecision, enums.Decoration_Invariant,
+        }  # fmt: skip
+        for words in sorted({tuple(w) for w in spot.words if w[0] in kept}):
+            notes.append(Inst(decorate, None, [variable], list(words)))
+        assert self.module.entry is not None
+        self.module.entry.inst.args.append(variable)
+
+
+def _captures(module: Module) -> bool:
+    """Whether this entry point feeds transform feedback."""
+    entry = module.entry
+    assert entry is not None
+    return any(
+        mode.args[0] is entry.function and mode.imm[0] == enums.ExecutionMode_Xfb
+        for mode in module.sections[5]
+    )
+
+
+def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
+    """The interpolation decorations among these, sorted."""
+    return tuple(sorted({w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS}))
+
+
+def locations_of(type: Inst) -> int:
+    """Locations that a type takes (Vulkan, "Location and Component Assignment")."""
+    op = type.op
+    if op == ops.OpTypeVector:
+        return 2 if type.args[0].imm and type.args[0].imm[0] == 64 and type.imm[0] > 2 else 1
+    if op == ops.OpTypeMatrix:
+        return type.imm[0] * locations_of(type.args[0])
+    if op == ops.OpTypeArray:
+        count = types.size_of(type)
+        if not 0 < count <= MAX_LOCATION:
+            raise Refused("an interface array whose size is no small constant")
+        return count * locations_of(type.args[0])
+    if op == ops.OpTypeStruct:
+        return sum(locations_of(member) for member in type.args)
+    return 1
+
+
+def keys_of_type(type: Inst, location: int, component: int) -> list[int]:
+    """Keys of all components of a value of this type that begins at this place."""
+    op = type.op
+    if op == ops.OpTypeStruct:
+        keys: list[int] = []
+        for member in type.args:
+            keys += keys_of_type(member, location, 0)
+            location += locations_of(member)
+        return keys
+    if op in (ops.OpTypeArray, ops.OpTypeMatrix):
+        step = locations_of(type.args[0])
+        count = types.size_of(type)
+        if not 0 < count * step <= MAX_LOCATION:
+            raise Refused("an interface array whose size is no small constant")
+        part = keys_of_type(type.args[0], location, component)
+        return [k + 8 * step * i for i in range(count) for k in part]
+    scalar = type.args[0] if op == ops.OpTypeVector else type
+    if scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+        raise BadSpirv("an interface variable holds something else than numbers")
+    words = (type.imm[0] if op == ops.OpTypeVector else 1) * (2 if scalar.imm[0] == 64 else 1)
+    return [key_of(location + (component + w) // 4, (component + w) % 4) for w in range(words)]

@@ -1,0 +1,210 @@
+"""Scalar slots become variables again, declared alike on both sides.
+
+    STORE_OUTPUT 8 %a; STORE_OUTPUT 10 %b   ->   %v = OpCompositeConstruct %vec2 %a %b; OpStore %uv %v
+    %x = LOAD_INPUT 8                       ->   %v = OpLoad %vec2 %uv; %x = OpCompositeExtract %v 0
+
+The look through vectors (``vectors``, run after this) turns constructs of extracts back into the vector they came from, so that code which
+linking did not touch has the form it came in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import (
+    IMPORTS,
+    INTERPOLATE,
+    LOAD_INPUT,
+    NAMES,
+    STORE_OUTPUT,
+    Block,
+    Inst,
+    Module,
+    words_of,
+)
+from spvlink.ir.edit import become, rewrite, sweep, value
+
+
+class NewVariable(Protocol):
+    """What is declared: ``link.compact.Varying`` is one."""
+
+    location: int
+    component: int
+    base: str
+    keys: list[int]
+    qualifiers: tuple[int, ...]
+    relaxed: bool
+    extras: tuple[tuple[int, ...], ...]
+    name: str
+
+
+def scalar_type(module: Module, base: str) -> Inst:
+    """The scalar type that ``f32``, ``i32``, ``u16`` ... names."""
+    width = int(base[1:])
+    if base[0] == "f":
+        return types.floating(module, width)
+    return types.integer(module, width, base[0] == "i")
+
+
+class Raise:
+    """One side of one border."""
+
+    def __init__(self, module: Module, varyings: Sequence[NewVariable], storage: int) -> None:
+        assert module.entry is not None
+        self.module = module
+        self.function = module.entry.function
+        self.storage = storage
+        self.where: dict[int, tuple[NewVariable, int]] = {
+            key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
+        }
+        self.variables: dict[int, Inst] = {}
+        for varying in varyings:
+            self.variables[id(varying)] = self.declare(varying)
+
+    def declare(self, varying: NewVariable) -> Inst:
+        """The variable, its decorations, its name, its place in the entry point's list."""
+        module = self.module
+        type = types.vector(module, scalar_type(module, varying.base), len(varying.keys))
+        pointer = types.pointer(module, self.storage, type)
+        made = value(module, ops.OpVariable, pointer, [], [self.storage])
+        module.globals.append(made)
+        notes: list[list[int]] = [[enums.Decoration_Location, varying.location]]
+        if varying.component:
+            notes.append([enums.Decoration_Component, varying.component])
+        notes += [[q] for q in varying.qualifiers]
+        if varying.relaxed:
+            notes.append([enums.Decoration_RelaxedPrecision])
+        if self.storage == enums.StorageClass_Output:
+            notes += [list(words) for words in varying.extras]
+        module.annotations.extend(Inst(ops.OpDecorate, None, [made], words) for words in notes)
+        if varying.name:
+            module.sections[NAMES].append(Inst(ops.OpName, None, [made], words_of(varying.name)))
+        if enums.Decoration_Sample in varying.qualifiers:
+            need_capability(module, enums.Capability_SampleRateShading)
+        assert module.entry is not None
+        module.entry.inst.args.append(made)
+        module.version += 1
+        return made
+
+    def run(self) -> None:
+        """Rewrite every private opcode of this side."""
+        for block in self.function.blocks:
+            if any(i.op in (LOAD_INPUT, STORE_OUTPUT, INTERPOLATE) for i in block.insts):
+                if self.storage == enums.StorageClass_Input:
+                    self.loads(block)
+                else:
+                    self.stores(block)
+        sweep(self.module, self.function)
+
+    def vector_type(self, varying: NewVariable) -> Inst:
+        return types.vector(
+            self.module, scalar_type(self.module, varying.base), len(varying.keys)
+        )
+
+    def loads(self, block: Block) -> None:
+        """Loads of one variable in a block share one OpLoad, at the first of them."""
+        out: list[Inst] = []
+        loaded: dict[object, Inst] = {}
+        for inst in block.insts:
+            if inst.op not in (LOAD_INPUT, INTERPOLATE):
+                out.append(inst)
+                continue
+            varying, lane = self.where[inst.imm[0]]
+            key = (id(varying), *inst.imm[1:], *inst.args)
+            whole = loaded.get(key)
+            if whole is None:
+                whole = loaded[key] = self.load(varying, inst)
+                out.append(whole)
+            self.take_lane(inst, whole, varying, lane, out)
+        block.insts = out
+
+    def load(self, varying: NewVariable, inst: Inst) -> Inst:
+        variable = self.variables[id(varying)]
+        type = self.vector_type(varying)
+        if inst.op == LOAD_INPUT:
+            return value(self.module, ops.OpLoad, type, [variable], [])
+        glsl = glsl_import(self.module)
+        args = [glsl, variable, *inst.args]
+        return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
+
+    def take_lane(
+        self, inst: Inst, whole: Inst, varying: NewVariable, lane: int, out: list[Inst]
+    ) -> None:
+        wire = scalar_type(self.module, varying.base)
+        part = whole
+        if len(varying.keys) > 1:
+            if wire is inst.type:
+                rewrite(self.module, inst, ops.OpCompositeExtract, [whole], [lane])
+                out.append(inst)
+                return
+            part = value(self.module, ops.OpCompositeExtract, wire, [whole], [lane])
+            out.append(part)
+        if wire is inst.type:
+            become(self.module, inst, part)
+            return
+        rewrite(self.module, inst, ops.OpBitcast, [part], [])
+        out.append(inst)
+
+    def stores(self, block: Block) -> None:
+        """The stores before a return, gathered by variable; a lane that has no value here is as undefined as it was."""
+        out: list[Inst] = []
+        stored: dict[int, tuple[NewVariable, dict[int, Inst]]] = {}
+        for inst in block.insts[:-1]:
+            if inst.op != STORE_OUTPUT:
+                out.append(inst)
+                continue
+            varying, lane = self.where[inst.imm[0]]
+            stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
+        for varying, lanes in stored.values():
+            wire = scalar_type(self.module, varying.base)
+            parts: list[Inst] = []
+            for lane in range(len(varying.keys)):
+                part = lanes.get(lane) or types.null(self.module, wire)
+                if part.type is not wire:
+                    part = value(self.module, ops.OpBitcast, wire, [part], [])
+                    out.append(part)
+                parts.append(part)
+            whole = parts[0]
+            if len(parts) > 1:
+                type = self.vector_type(varying)
+                whole = value(self.module, ops.OpCompositeConstruct, type, parts, [])
+                out.append(whole)
+            out.append(Inst(ops.OpStore, None, [self.variables[id(varying)], whole], []))
+        block.insts[:-1] = out
+        self.module.version += 1
+
+
+def glsl_import(module: Module) -> Inst:
+    """The module's import of GLSL.std.450, made if it has none."""
+    found = next(iter(Effects.of(module).glsl), None)
+    if found is None:
+        found = value(module, ops.OpExtInstImport, None, [], words_of("GLSL.std.450"))
+        module.sections[IMPORTS].append(found)
+    return found
+
+
+def need_capability(module: Module, capability: int) -> None:
+    """Declare a capability if the module does not."""
+    if not any(c.imm[0] == capability for c in module.sections[0]):
+        module.sections[0].append(Inst(ops.OpCapability, None, [], [capability]))
+
+
+def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:
+    """Give a variable that stays whole its new Location, and the qualifiers that the other side has."""
+    held: set[int] = set()
+    for inst in module.annotations:
+        if inst.op == ops.OpDecorate and inst.args[0] is variable:
+            held.add(inst.imm[0])
+            if inst.imm[0] == enums.Decoration_Location and inst.imm[1] != location:
+                inst.imm = [enums.Decoration_Location, location]
+                module.version += 1
+    for qualifier in qualifiers:
+        if qualifier not in held and enums.Decoration_Location in held:
+            module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))
+            module.version += 1
+            if qualifier == enums.Decoration_Sample:
+                need_capability(module, enums.Capability_SampleRateShading)

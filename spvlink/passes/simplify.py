@@ -1,0 +1,149 @@
+"""One walk that folds constants, applies the algebraic rules, looks through vectors and numbers values.
+
+Blocks are visited in reverse postorder, so that what a value is made of (back edges of loops aside) is simple already when the
+value is looked at. Two instructions that compute the same from the same operands are one value if the first dominates the
+second (dominator-based value numbering, Briggs, Cooper, Simpson 1997).
+
+What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads from memory that nothing writes during the
+draw. Convergent operations (derivatives, implicit-LOD sampling) are pure in this sense: the value that dominates was computed by at least
+the same invocations of the quad. Operations with the co-convergent fact (ballots and the like: their result hangs on which invocations take part)
+are merged only within one block, and BLOCK_LOCAL ones too. Decorations count: a value with NoContraction or RelaxedPrecision
+is not the same as one without.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.facts.cfg import Cfg
+from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.edit import become, resolve, sweep
+from spvlink.passes.fold import fold
+from spvlink.passes.vectors import RULES as VECTOR_RULES
+from spvlink.rules import simplify as algebra
+
+_NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
+_RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
+_FOLDABLE_SOURCES: Final = types.CONSTANTS
+
+
+def run(module: Module, function: Function) -> None:
+    """Simplify one function; it is in swept form before and after."""
+    _Walk(module, function).run()
+
+
+class _Walk:
+    def __init__(self, module: Module, function: Function) -> None:
+        self.module = module
+        self.function = function
+        self.cfg = Cfg.of(module, function)
+        self.effects = Effects.of(module)
+        self.seen: dict[object, tuple[Inst, Block]] = {}
+
+    def run(self) -> None:
+        version = self.module.version
+        for block in self.cfg.order:
+            self.block(block)
+        if self.module.version != version:
+            sweep(self.module, self.function)
+
+    def block(self, block: Block) -> None:
+        module, effects, cfg = self.module, self.effects, self.cfg
+        signatures, seen, glsl = effects.signatures, self.seen, effects.glsl
+        flags_of, vector_rules, constants = FLAGS, VECTOR_RULES, _FOLDABLE_SOURCES
+        copy, pure = COPY, info.PURE
+        local = info.BLOCK_LOCAL | info.COCONVERGENT
+        out: list[Inst] = []
+        append = out.append
+        for inst in block.insts:
+            args = inst.args
+            constant = True
+            for index, arg in enumerate(args):
+                if arg.op == copy:
+                    arg = args[index] = resolve(arg)
+                if arg.op not in constants:
+                    constant = False
+            op = inst.op
+            if inst.id == 0:
+                append(inst)
+                continue
+            flags = flags_of.get(op, 0)
+            is_glsl = False
+            if op == ops.OpExtInst:
+                if args[0] not in glsl:
+                    append(inst)
+                    continue
+                is_glsl = True
+                flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
+                constant = all(a.op in constants for a in args[1:])
+            elif op == ops.OpPhi:
+                if not self.phi(inst):
+                    append(inst)
+                continue
+            elif op == ops.OpCopyObject:
+                if inst not in signatures:
+                    become(module, inst, args[0])
+                else:
+                    append(inst)
+                continue
+            elif op == ops.OpLoad:
+                if not effects.reads_constant(inst):
+                    append(inst)
+                    continue
+            elif op in IMAGE_MASK_AT:
+                flags = effects.flags(inst)
+                constant = False
+            elif constant and not args:
+                constant = False
+            if not flags & pure and op != ops.OpLoad:
+                append(inst)
+                continue
+            signature = signatures.get(inst, _NO_DECORATION)
+            plain = signature is _NO_DECORATION or signature == _RELAXED
+            if plain:
+                other: Inst | None = None
+                if constant and flags & info.FOLDABLE:
+                    other = fold(module, inst, is_glsl)
+                if other is None:
+                    rule = vector_rules.get(op)
+                    if rule is not None:
+                        other = rule(module, inst)
+                        op = inst.op
+                    elif signature is _NO_DECORATION:
+                        other = algebra(module, inst, out)
+                if other is not None:
+                    become(module, inst, resolve(other))
+                    continue
+                args = inst.args
+            if flags & info.COMMUTATIVE and args[0].id > args[1].id:
+                key: object = (op, inst.type, args[1], args[0], signature)
+            else:
+                key = (op, inst.type, *args, *inst.imm, signature)
+            held = seen.get(key)
+            if held is not None:
+                if held[1] is block or (not flags & local and cfg.dominates(held[1], block)):
+                    become(module, inst, held[0])
+                    continue
+            seen[key] = (inst, block)
+            append(inst)
+        if len(out) != len(block.insts) or out != block.insts:
+            block.insts = out
+
+    def phi(self, inst: Inst) -> bool:
+        """Whether a phi went: all its ways bring one value (or the phi itself)."""
+        same: Inst | None = None
+        for arg in inst.args[::2]:
+            arg = resolve(arg)
+            if arg is inst or arg is same:
+                continue
+            if same is not None:
+                return False
+            same = arg
+        if same is None:
+            assert inst.type is not None
+            same = types.undef(self.module, inst.type)
+        become(self.module, inst, same)
+        return True

@@ -1,0 +1,164 @@
+"""The module without what nothing needs any more: functions that are not called, types, constants and variables that nobody uses, names and
+decorations of what is gone. The outer interface stays declared: outputs of the last stage, and every capability (a driver may
+have been told of it)."""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, ops
+from spvlink.ir import core
+from spvlink.ir.core import Function, Inst, Module
+from spvlink.passes.inline import callees
+
+_KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
+
+
+def run(module: Module, dropped: frozenset[Inst] = frozenset()) -> None:
+    """Trim; ``dropped`` are interface variables that the raised interface replaced."""
+    entry = module.entry
+    assert entry is not None
+    _drop_functions(module, entry.function)
+    live = _live(module, dropped)
+    _drop_globals(module, live)
+    _trim_entry(module, live)
+    _trim_notes(module, live)
+    module.version += 1
+
+
+def _drop_functions(module: Module, entry: Function) -> None:
+    reached: dict[Inst, None] = {entry: None}
+    todo = [entry]
+    while todo:
+        for callee in callees(todo.pop()):
+            if callee not in reached:
+                reached[callee] = None
+                todo.append(callee)
+    if len(reached) < len(module.functions):
+        module.functions = [f for f in module.functions if f in reached]
+    for kind in (core.ENTRY_POINTS, core.EXECUTION_MODES):
+        module.sections[kind] = [i for i in module.sections[kind] if i.args[0] in reached]
+
+
+def _live(module: Module, dropped: frozenset[Inst]) -> set[Inst]:
+    """Every Inst that functions, entry points or what they use refer to."""
+    live: set[Inst] = set()
+    todo: list[Inst] = []
+    for function in module.functions:
+        live.add(function)
+        todo += [a for a in function.args if a not in live]
+        if function.type is not None:
+            todo.append(function.type)
+        for param in function.params:
+            live.add(param)
+            if param.type is not None:
+                todo.append(param.type)
+        for block in function.blocks:
+            live.add(block)
+            for inst in block.insts:
+                if inst.id:
+                    live.add(inst)
+                    if inst.type is not None and inst.type not in live:
+                        live.add(inst.type)
+                        todo.append(inst.type)
+                for arg in inst.args:
+                    if arg not in live:
+                        live.add(arg)
+                        todo.append(arg)
+    entry = module.entry
+    assert entry is not None
+    for variable in entry.inst.args[1:]:
+        if variable not in dropped and variable.imm[0] in _KEPT_STORAGE:
+            todo.append(variable)
+    for mode in module.sections[core.EXECUTION_MODES]:
+        todo += mode.args
+    _close(live, todo)
+    _debug_globals(module, live)
+    return live
+
+
+def _close(live: set[Inst], todo: list[Inst]) -> None:
+    live.update(todo)
+    while todo:
+        inst = todo.pop()
+        for arg in (inst.type, *inst.args):
+            if arg is not None and arg not in live:
+                live.add(arg)
+                todo.append(arg)
+
+
+def _debug_globals(module: Module, live: set[Inst]) -> None:
+    """Debug instructions of module scope stay unless they speak of a variable or function that is gone."""
+    nonsemantic = Effects.of(module).nonsemantic
+    gone: set[Inst] = {
+        v for v in module.globals if v.op == ops.OpVariable and v not in live
+    }
+    debug = [i for i in module.globals if i.op == ops.OpExtInst and i.args[0] in nonsemantic]
+    if not debug:
+        return
+    functions = set(module.functions)
+    changed = True
+    while changed:
+        changed = False
+        for inst in debug:
+            if inst in gone or inst in live:
+                continue
+            if any(a in gone or (isinstance(a, Function) and a not in functions) for a in inst.args):
+                gone.add(inst)
+                changed = True
+    todo = [i for i in debug if i not in gone and i not in live]
+    _close(live, todo)
+
+
+def _drop_globals(module: Module, live: set[Inst]) -> None:
+    kept: list[Inst] = []
+    for inst in module.globals:
+        if inst.id == 0:
+            if inst.op == ops.OpTypeForwardPointer and inst.args[0] not in live:
+                continue
+            kept.append(inst)  # OpLine and OpNoLine
+        elif inst in live:
+            kept.append(inst)
+    module.sections[core.GLOBALS] = _without_idle_lines(kept)
+    module.pool = {}
+    module.sections[core.IMPORTS] = [
+        i for i in module.sections[core.IMPORTS] if i in live or i in Effects.of(module).nonsemantic
+    ]
+    module.facts = {}
+
+
+def _without_idle_lines(insts: list[Inst]) -> list[Inst]:
+    """A line that another one follows at once speaks of nothing."""
+    lines = (ops.OpLine, ops.OpNoLine)
+    return [
+        i for at, i in enumerate(insts)
+        if i.op not in lines or (at + 1 < len(insts) and insts[at + 1].op not in lines)
+    ]  # fmt: skip
+
+
+def _trim_entry(module: Module, live: set[Inst]) -> None:
+    entry = module.entry
+    assert entry is not None
+    listed = dict.fromkeys(entry.inst.args[1:])
+    entry.inst.args = [entry.inst.args[0]] + [v for v in listed if v in live]
+
+
+def _trim_notes(module: Module, live: set[Inst]) -> None:
+    """Names and decorations of what is gone; duplicates of what inlining copied."""
+    strings = {i for i in module.sections[core.STRINGS] if i.id}
+    known = live | strings | set(module.sections[core.IMPORTS])
+    module.sections[core.NAMES] = [i for i in module.names if i.args[0] in known]
+    kept: list[Inst] = []
+    groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
+    for inst in module.annotations:
+        op = inst.op
+        if op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):
+            alive = [n for n, a in enumerate(inst.args[1:]) if a in known]
+            if not alive:
+                continue
+            if op == ops.OpGroupMemberDecorate:
+                inst.imm = [inst.imm[n] for n in alive]
+            inst.args = [inst.args[0]] + [inst.args[1 + n] for n in alive]
+        elif op != ops.OpDecorationGroup and inst.args[0] not in known and inst.args[0] not in groups:
+            continue
+        kept.append(inst)
+    module.sections[core.ANNOTATIONS] = kept

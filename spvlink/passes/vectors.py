@@ -1,0 +1,318 @@
+"""Looks through vectors: a component is found behind constructs, shuffles, inserts and extracts.
+
+Each rule gives the value that an instruction equals, or rewrites it in place into one that costs no more:
+
+    CompositeExtract (CompositeConstruct a b c) 1            => b
+    CompositeExtract (VectorShuffle v w 5 2) 0               => CompositeExtract w 1       (v has four)
+    CompositeConstruct v.x v.y v.z                           => v                          (v has three)
+    CompositeConstruct v.z v.x 1.0                           => VectorShuffle v (1.0) 2 0 4
+    CompositeInsert a (CompositeInsert b undef 1) 0          => CompositeConstruct a b
+    VectorShuffle (CompositeConstruct a b c d) _ 0 1         => CompositeConstruct a b
+
+They move whole components and compute nothing, so they hold for every bit pattern.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.ir.edit import resolve, rewrite
+
+UNDEFINED: Final = 0xFFFFFFFF  # a shuffle's lane that may be anything
+_MAX_STEPS: Final = 32  # how far one looks through a chain
+
+
+def extract(module: Module, inst: Inst) -> Inst | None:
+    """OpCompositeExtract."""
+    source, path = inst.args[0], inst.imm
+    at = 0
+    for _ in range(_MAX_STEPS):
+        if at == len(path):
+            return source
+        step = _step(module, source, path, at)
+        if step is None:
+            break
+        source, path, at = step
+    if at == len(path):
+        return source
+    if source is not inst.args[0]:
+        rewrite(module, inst, ops.OpCompositeExtract, [source], list(path[at:]))
+    return None
+
+
+def _step(
+    module: Module, source: Inst, path: list[int], at: int
+) -> tuple[Inst, list[int], int] | None:
+    """One step nearer to the origin of the part of ``source`` at ``path[at:]``."""
+    op = source.op
+    index = path[at]
+    if op == ops.OpCompositeConstruct:
+        assert source.type is not None
+        if source.type.op != ops.OpTypeVector:
+            return resolve(source.args[index]), path, at + 1
+        for part in source.args:
+            part = resolve(part)
+            assert part.type is not None
+            size = part.type.imm[0] if part.type.op == ops.OpTypeVector else 1
+            if index < size:
+                if part.type.op == ops.OpTypeVector:
+                    return part, [index], 0
+                return part, path, at + 1
+            index -= size
+    elif op == ops.OpVectorShuffle:
+        lane = source.imm[index]
+        first = resolve(source.args[0])
+        assert first.type is not None and source.type is not None
+        size = first.type.imm[0]
+        if lane == UNDEFINED:
+            return types.undef(module, source.type.args[0]), path, at + 1
+        return (first, [lane], 0) if lane < size else (resolve(source.args[1]), [lane - size], 0)
+    elif op == ops.OpCompositeInsert:
+        inner, rest = source.imm, path[at:]
+        common = min(len(inner), len(rest))
+        if inner[:common] != rest[:common]:
+            return resolve(source.args[1]), path, at
+        if len(inner) <= len(rest):
+            return resolve(source.args[0]), path, at + len(inner)
+    elif op == ops.OpCompositeExtract:
+        return resolve(source.args[0]), source.imm + path[at:], 0
+    elif op in (ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef):
+        parts = types.parts_of(module, source)
+        if parts is not None and index < len(parts):
+            return parts[index], path, at + 1
+    return None
+
+
+Lane = tuple[Inst, int]  # (vector, component), or (scalar, -1)
+
+
+def _lane(scalar: Inst) -> Lane:
+    if scalar.op == ops.OpCompositeExtract and len(scalar.imm) == 1:
+        source = resolve(scalar.args[0])
+        assert source.type is not None
+        if source.type.op == ops.OpTypeVector:
+            return source, scalar.imm[0]
+    return scalar, -1
+
+
+def construct(module: Module, inst: Inst) -> Inst | None:
+    """OpCompositeConstruct."""
+    type = inst.type
+    assert type is not None
+    if type.op != ops.OpTypeVector:
+        return _whole(inst, type)
+    lanes: list[Lane] = []
+    for arg in inst.args:
+        assert arg.type is not None
+        if arg.type.op == ops.OpTypeVector:
+            lanes += [(arg, i) for i in range(arg.type.imm[0])]
+        else:
+            lanes.append(_lane(arg))
+    return _build(module, inst, type, lanes)
+
+
+def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | None:
+    """The vector of these lanes as one instruction, if that takes only whole vectors and constants."""
+    sources: list[Inst] = []
+    constants: list[Inst] = []
+    for source, index in lanes:
+        if index < 0:
+            if source.op not in types.CONSTANTS:
+                return _by_parts(module, inst, type, lanes)
+            if source not in constants:
+                constants.append(source)
+        elif source not in sources:
+            sources.append(source)
+    if not sources:
+        return types.composite(module, type, [s for s, _ in lanes])
+    first = sources[0]
+    if len(sources) == 1 and not constants:
+        if first.type is type and [i for _, i in lanes] == list(range(type.imm[0])):
+            return first
+    if len(sources) + (1 if constants else 0) > 2:
+        return _by_parts(module, inst, type, lanes)
+    if constants and [i for _, i in lanes[: _size(first)]] == list(range(_size(first))):
+        return _by_parts(module, inst, type, lanes)  # CompositeConstruct v 1.0 reads better
+    second = first
+    if len(sources) == 2:
+        second = sources[1]
+    elif constants:
+        filled = constants + [constants[-1]] * (2 - len(constants))
+        second = types.composite(module, types.vector(module, type.args[0], len(filled)), filled)
+    imm = []
+    for source, index in lanes:
+        if index < 0:
+            imm.append(_size(first) + constants.index(source))
+        else:
+            imm.append(index if source is first else _size(first) + index)
+    if inst.op != ops.OpVectorShuffle or inst.args != [first, second] or inst.imm != imm:
+        rewrite(module, inst, ops.OpVectorShuffle, [first, second], imm)
+    return None
+
+
+def _size(vector: Inst) -> int:
+    assert vector.type is not None
+    return vector.type.imm[0]
+
+
+def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | None:
+    """A construct whose runs of components that make up a whole vector take that vector as a constituent."""
+    if inst.op != ops.OpCompositeConstruct:
+        return None
+    parts: list[Inst] = []
+    at = 0
+    scalars = iter(inst.args)
+    flat: list[Inst | None] = []
+    for arg in scalars:
+        assert arg.type is not None
+        flat += [arg] if arg.type.op != ops.OpTypeVector else [None] * arg.type.imm[0]
+    while at < len(lanes):
+        source, index = lanes[at]
+        if index == 0:
+            size = _size(source)
+            if lanes[at : at + size] == [(source, i) for i in range(size)]:
+                parts.append(source)
+                at += size
+                continue
+        scalar = flat[at]
+        if scalar is None:
+            return None
+        parts.append(scalar)
+        at += 1
+    if parts != inst.args:
+        rewrite(module, inst, ops.OpCompositeConstruct, parts, [])
+    return None
+
+
+def _whole(inst: Inst, type: Inst) -> Inst | None:
+    """A struct, array or matrix put together from all the parts of another one of its type."""
+    first = inst.args[0] if inst.args else None
+    if first is None or first.op != ops.OpCompositeExtract:
+        return None
+    source, path = first.args[0], first.imm[:-1]
+    for index, arg in enumerate(inst.args):
+        if arg.op != ops.OpCompositeExtract or resolve(arg.args[0]) is not resolve(source):
+            return None
+        if arg.imm != [*path, index]:
+            return None
+    source = resolve(source)
+    assert source.type is not None
+    if path or source.type is not type or types.size_of(type) != len(inst.args):
+        return None
+    return source
+
+
+def shuffle(module: Module, inst: Inst) -> Inst | None:
+    """OpVectorShuffle: through other shuffles and constructs."""
+    first, second = inst.args
+    type = inst.type
+    assert type is not None
+    if inst.imm == list(range(_size(first))) and first.type is type:
+        return first
+    lanes: list[Lane] = []
+    through = False
+    for lane in inst.imm:
+        if lane == UNDEFINED:
+            return None
+        source, index = (first, lane) if lane < _size(first) else (second, lane - _size(first))
+        for _ in range(_MAX_STEPS):
+            step = _step(module, source, [index], 0)
+            if step is None:
+                break
+            through = True
+            source, path, at = step
+            if at == len(path):
+                index = -1
+                break
+            index = path[at]
+            assert source.type is not None
+            if len(path) - at > 1 or source.type.op != ops.OpTypeVector:
+                return None
+        lanes.append(_lane(source) if index < 0 else (source, index))
+    if not through and first is not second:
+        return None
+    if all(index < 0 for _, index in lanes):
+        scalars = [s for s, _ in lanes]
+        if all(s.op in types.CONSTANTS for s in scalars):
+            return types.composite(module, type, scalars)
+        rewrite(module, inst, ops.OpCompositeConstruct, scalars, [])
+        return None
+    return _build(module, inst, type, lanes)
+
+
+def insert(module: Module, inst: Inst) -> Inst | None:
+    """OpCompositeInsert into a vector whose every lane is then known."""
+    type = inst.type
+    assert type is not None
+    if type.op != ops.OpTypeVector:
+        return None
+    size = type.imm[0]
+    lanes: list[Inst | None] = [None] * size
+    left = size
+    at: Inst = inst
+    for _ in range(_MAX_STEPS):
+        if at.op != ops.OpCompositeInsert:
+            break
+        index = at.imm[0]
+        if lanes[index] is None:
+            lanes[index] = resolve(at.args[0])
+            left -= 1
+            if not left:
+                break
+        at = resolve(at.args[1])
+    if left and at.op == ops.OpCompositeConstruct and len(at.args) == size:
+        lanes = [known or resolve(part) for known, part in zip(lanes, at.args)]
+        left = 0
+    elif left:
+        parts = types.parts_of(module, at) if at.op != ops.OpUndef else None
+        if parts is None:
+            return None
+        lanes = [known or part for known, part in zip(lanes, parts)]
+    known_lanes = [lane for lane in lanes if lane is not None]
+    rewrite(module, inst, ops.OpCompositeConstruct, known_lanes, [])
+    return construct(module, inst)
+
+
+def extract_dynamic(module: Module, inst: Inst) -> Inst | None:
+    """OpVectorExtractDynamic by a constant."""
+    index = types.index_of(inst.args[1])
+    if index is None or not 0 <= index < _size(inst.args[0]):
+        return None
+    rewrite(module, inst, ops.OpCompositeExtract, [inst.args[0]], [index])
+    return extract(module, inst)
+
+
+def insert_dynamic(module: Module, inst: Inst) -> Inst | None:
+    """OpVectorInsertDynamic by a constant."""
+    index = types.index_of(inst.args[2])
+    if index is None or not 0 <= index < _size(inst.args[0]):
+        return None
+    rewrite(module, inst, ops.OpCompositeInsert, [inst.args[1], inst.args[0]], [index])
+    return insert(module, inst)
+
+
+def chain(module: Module, inst: Inst) -> Inst | None:
+    """OpAccessChain of an access chain."""
+    base = inst.args[0]
+    if len(inst.args) == 1 and base.type is inst.type:
+        return base
+    if base.op == ops.OpInBoundsAccessChain or base.op == ops.OpAccessChain:
+        op = inst.op if base.op == ops.OpInBoundsAccessChain else ops.OpAccessChain
+        rewrite(module, inst, op, [resolve(a) for a in base.args] + inst.args[1:], [])
+    return None
+
+
+RULES: Final[dict[int, Callable[[Module, Inst], Inst | None]]] = {
+    ops.OpCompositeExtract: extract,
+    ops.OpCompositeConstruct: construct,
+    ops.OpVectorShuffle: shuffle,
+    ops.OpCompositeInsert: insert,
+    ops.OpVectorExtractDynamic: extract_dynamic,
+    ops.OpVectorInsertDynamic: insert_dynamic,
+    ops.OpAccessChain: chain,
+    ops.OpInBoundsAccessChain: chain,
+}

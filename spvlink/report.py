@@ -1,0 +1,151 @@
+"""What became of every varying: as JSON for programs, as a table for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from spvlink.pipeline import InterfaceResult, Linked, Remark
+
+WIDTH = 100  # columns of the table
+
+
+def to_json(linked: Linked, version: str) -> str:
+    """The JSON report, one line an entry so that two reports can be compared with diff."""
+    from json import dumps
+
+    stages = [
+        dumps(
+            {
+                "stage": s.stage,
+                "file": s.file,
+                "instructions": list(s.instructions),
+                "bytes": list(s.bytes),
+            }
+        )
+        for s in linked.stages
+    ]
+    interfaces = [
+        dumps(
+            {
+                "producer": i.producer,
+                "consumer": i.consumer,
+                "components": list(i.components),
+                "locations": list(i.locations),
+            }
+        )
+        for i in linked.interfaces
+    ]
+    remarks = [
+        dumps(
+            {
+                "interface": r.interface,
+                "name": r.name,
+                "slot": r.slot,
+                "action": r.action,
+                "why": r.why,
+            }
+        )
+        for r in linked.remarks
+    ]
+    seconds = {name: round(value, 7) for name, value in linked.seconds.items()}
+    lines = [
+        f'  "spvlink": {dumps(version)}',
+        f'  "passed_through": {dumps(linked.passed_through)}',
+        f'  "stages": {_array(stages)}',
+        f'  "interfaces": {_array(interfaces)}',
+        f'  "remarks": {_array(remarks)}',
+        f'  "seconds": {dumps(seconds)}',
+        f'  "target_env": {dumps(linked.target_env)}',
+        f'  "validated": {dumps(linked.validated)}',
+    ]
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _array(entries: list[str]) -> str:
+    if not entries:
+        return "[]"
+    return "[\n    " + ",\n    ".join(entries) + "\n  ]"
+
+
+def explain(linked: Linked) -> str:
+    """The table of ``--explain``, at most WIDTH columns wide where names allow it."""
+    lines = list(_summary(linked))
+    borders = list(dict.fromkeys(remark.interface for remark in linked.remarks))
+    for border in borders:
+        remarks = [remark for remark in linked.remarks if remark.interface == border]
+        lines.append("")
+        lines += _table(border, remarks)
+    return "\n".join(line.rstrip() for line in lines) + "\n"
+
+
+def _summary(linked: Linked) -> Iterator[str]:
+    files = [f"{s.stage} {s.file}" if s.file else s.stage for s in linked.stages]
+    yield from wrap("pipeline: " + ", ".join(files), WIDTH, "          ")
+    for border in linked.interfaces:
+        yield "  " + _border(border)
+    for stage in linked.stages:
+        yield (
+            f"  {stage.stage + ':':12} {change(*stage.instructions)} instructions,"
+            f" {change(*stage.bytes)} bytes"
+        )
+    if len(linked.stages) > 1:
+        before = sum(s.instructions[0] for s in linked.stages)
+        after = sum(s.instructions[1] for s in linked.stages)
+        size = sum(s.bytes[0] for s in linked.stages), sum(s.bytes[1] for s in linked.stages)
+        yield f"  {'together:':12} {change(before, after)} instructions, {change(*size)} bytes"
+    if linked.passed_through is not None:
+        yield from wrap(f"passed through unchanged: {linked.passed_through}", WIDTH, "  ")
+    elif linked.validated is not None and linked.validated != "validated":
+        yield from wrap(linked.validated, WIDTH, "  ")
+
+
+def _border(border: InterfaceResult) -> str:
+    name = f"{border.producer}->{border.consumer}:"
+    components = change(*border.components)
+    return f"{name:12} {components} components in {change(*border.locations)} Locations"
+
+
+def change(before: int, after: int) -> str:
+    """``5 -> 3``, or the number alone if it stayed."""
+    return str(before) if before == after else f"{before} -> {after}"
+
+
+def _table(border: str, remarks: list[Remark]) -> Iterator[str]:
+    names = [remark.name or "(no name)" for remark in remarks]
+    name_width = min(max(len(border), *(len(name) for name in names)), 32)
+    slot_width = max(4, *(len(remark.slot) for remark in remarks))
+    action_width = max(6, *(len(remark.action) for remark in remarks))
+    left = name_width + slot_width + action_width + 6
+    yield f"{border:{name_width}}  {'slot':{slot_width}}  {'action':{action_width}}  why"
+    for name, remark in zip(names, remarks):
+        why = list(wrap(remark.why, max(WIDTH - left, 24), "")) or [""]
+        if len(name) > name_width:
+            yield name  # a long name has a line of its own
+            name = ""
+        row = f"{name:{name_width}}  {remark.slot:{slot_width}}  {remark.action:{action_width}}"
+        yield f"{row}  {why[0]}"
+        for line in why[1:]:
+            yield " " * left + line
+
+
+def wrap(text: str, width: int, indent: str) -> Iterator[str]:
+    """Break at blanks into lines of at most ``width`` columns; all but the first are indented."""
+    line = ""
+    for word in text.split():
+        if line and len(line) + 1 + len(word) > width:
+            yield line
+            line = indent + word
+        else:
+            line = f"{line} {word}" if line else word
+    if line:
+        yield line
+
+
+def times(linked: Linked) -> str:
+    """The table of ``--time``: milliseconds per phase."""
+    total = sum(linked.seconds.values())
+    lines = [
+        f"{name:24} {seconds * 1000:9.3f} ms {100 * seconds / total if total else 0:5.1f} %"
+        for name, seconds in linked.seconds.items()
+    ]
+    return "\n".join([*lines, f"{'together':24} {total * 1000:9.3f} ms"]) + "\n"

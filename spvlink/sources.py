@@ -1,0 +1,142 @@
+"""From STAGE_FILE arguments to modules: SPIR-V files, standard input, GLSL and HLSL."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+from spvlink import spawn
+from spvlink.errors import BadSpirv, Usage
+from spvlink.pipeline import Source
+
+LIMIT: Final = 32 << 20  # bytes of one module: a guard against devices and wrong files
+COMPILER: Final = "glslangValidator"
+PACKAGE: Final = "glslang-tools"
+SUFFIXES: Final = (".vert", ".tesc", ".tese", ".geom", ".task", ".mesh", ".frag")
+_NEED_1_4: Final = (".task", ".mesh")
+
+
+class Argument:
+    """One STAGE_FILE of the command line.
+
+    ``text`` as written, ``path`` the file ("-": standard input), ``entry`` the entry point or None,
+    ``stage`` the suffix of a file to compile (".frag") or "", ``hlsl`` if it is HLSL.
+    """
+
+    __slots__ = ("entry", "hlsl", "path", "stage", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.path, self.entry = _split(text)
+        stem, suffix = os.path.splitext(self.path)
+        self.hlsl = suffix == ".hlsl"
+        if suffix in (".hlsl", ".glsl"):
+            suffix = os.path.splitext(stem)[1]
+            if suffix not in SUFFIXES:
+                raise Usage(f"{text}: which stage? name it like file.frag{self.path[len(stem) :]}")
+        self.stage = suffix if suffix in SUFFIXES else ""
+
+    @property
+    def name(self) -> str:
+        """The file name that the linked module gets."""
+        if self.path == "-":
+            return "stdin.spv"
+        base = os.path.basename(self.path)
+        return base + ".spv" if self.stage else base
+
+
+def _split(text: str) -> tuple[str, str | None]:
+    """FILE:ENTRY, unless a file of the whole name exists."""
+    if "\0" in text:
+        raise Usage(f"cannot read {text!r}: a nul in the name")
+    path, colon, entry = text.rpartition(":")
+    if not colon or os.path.lexists(text):
+        return text, None
+    if not path or not entry:
+        raise Usage(f"{text}: expected FILE:ENTRY_NAME")
+    return path, entry
+
+
+def read_all(arguments: Sequence[Argument], target_env: str | None) -> list[Source]:
+    """Read or compile all. Raises Usage (cannot be read) and BadSpirv (does not compile)."""
+    compiled = compile_all([a for a in arguments if a.stage], target_env)
+    sources = []
+    for argument in arguments:
+        if argument.stage:
+            # The compiler names every entry point of the module that it makes.
+            sources.append(Source(compiled[argument.text], argument.text))
+        else:
+            sources.append(Source(_read(argument), argument.text, argument.entry))
+    return sources
+
+
+def _read(argument: Argument) -> bytes:
+    try:
+        if argument.path == "-":
+            data = sys.stdin.buffer.read(LIMIT + 1)
+        else:
+            with open(argument.path, "rb") as file:
+                data = file.read(LIMIT + 1)
+    except OSError as error:
+        raise Usage(f"{argument.path}: cannot read it: {error.strerror}") from None
+    if len(data) > LIMIT:
+        trouble = BadSpirv(f"more than {LIMIT} bytes, which is beyond spvlink")
+        trouble.file = argument.text
+        raise trouble
+    return data
+
+
+def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[str, bytes]:
+    """Compile GLSL and HLSL files side by side; text of the argument -> module."""
+    if not arguments:
+        return {}
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="spvlink-") as folder:
+        outputs = [os.path.join(folder, f"{index}.spv") for index in range(len(arguments))]
+        commands = [_command(a, output, target_env) for a, output in zip(arguments, outputs)]
+        try:
+            results = spawn.run_all([(command, b"") for command in commands])
+        except FileNotFoundError:
+            raise Usage(
+                f"{arguments[0].path}: compiling it needs {COMPILER}, which is not installed:"
+                f" it is in the package {PACKAGE} of Debian and Ubuntu"
+            ) from None
+        modules = {}
+        for argument, output, (status, said) in zip(arguments, outputs, results):
+            if status != 0 or not os.path.exists(output):
+                error = BadSpirv(_complaint(status, said, argument.path))
+                error.file = argument.path
+                raise error.while_(f"compiling with {COMPILER}")
+            with open(output, "rb") as file:
+                modules[argument.text] = file.read()
+        return modules
+
+
+def _command(argument: Argument, output: str, target_env: str | None) -> list[str]:
+    if not os.path.isfile(argument.path):
+        why = "Is a directory" if os.path.isdir(argument.path) else "No such file or directory"
+        raise Usage(f"{argument.path}: cannot read it: {why}")
+    if target_env is None:
+        target_env = "vulkan1.2" if argument.stage in _NEED_1_4 else "vulkan1.0"
+    command = [COMPILER, "-V", "--target-env", target_env, "-S", argument.stage[1:], "-o", output]
+    if argument.hlsl:
+        command += ["-D", "-e", argument.entry or "main"]
+    elif argument.entry not in (None, "main"):
+        raise Usage(f"{argument.text}: the entry point of a GLSL file is main")
+    return [*command, argument.path]
+
+
+def _complaint(status: int, said: bytes, path: str) -> str:
+    """The first error of the compiler: ``ERROR: path:7: 'x' : undeclared identifier``."""
+    if status < 0:
+        return f"the compiler died of signal {-status}"
+    for line in said.decode("utf-8", "replace").splitlines():
+        if line.startswith("ERROR:"):
+            line = line.removeprefix("ERROR:").strip()
+            if line.startswith(path + ":"):
+                line = "line " + line[len(path) + 1 :]
+            return line
+    return f"the compiler failed with exit status {status} and said nothing"

@@ -1,0 +1,79 @@
+"""Child processes without the ``subprocess`` module, whose import costs more than a small link.
+
+Only what spvlink needs: several programs at once, each fed with bytes, each giving back its output.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+
+def find(program: str) -> str | None:
+    """The path of a program in PATH, or None."""
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.join(folder, program)
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return None
+
+
+class _Child:
+    __slots__ = ("pid", "stdin", "stdout")
+
+    def __init__(self, command: Sequence[str], path: str) -> None:
+        ours_in, ours_out = -1, -1
+        child_in, ours_in = os.pipe()
+        ours_out, child_out = os.pipe()
+        actions = [
+            (os.POSIX_SPAWN_DUP2, child_in, 0),
+            (os.POSIX_SPAWN_DUP2, child_out, 1),
+            (os.POSIX_SPAWN_DUP2, child_out, 2),
+        ]
+        try:
+            self.pid = os.posix_spawn(path, list(command), os.environ, file_actions=actions)
+        except OSError:
+            os.close(ours_in)
+            os.close(ours_out)
+            raise
+        finally:
+            os.close(child_in)
+            os.close(child_out)
+        self.stdin, self.stdout = ours_in, ours_out
+
+    def feed(self, data: bytes) -> None:
+        """Write everything to the child's standard input and close it."""
+        view = memoryview(data)
+        try:
+            while view:
+                view = view[os.write(self.stdin, view) :]
+        except BrokenPipeError:
+            pass  # it has seen enough; its output says why
+        finally:
+            os.close(self.stdin)
+
+    def finish(self) -> tuple[int, bytes]:
+        """Exit status (negative: the signal that ended it) and output, both streams together."""
+        chunks = []
+        while chunk := os.read(self.stdout, 1 << 16):
+            chunks.append(chunk)
+        os.close(self.stdout)
+        _, status = os.waitpid(self.pid, 0)
+        return os.waitstatus_to_exitcode(status), b"".join(chunks)
+
+
+def run_all(jobs: Sequence[tuple[Sequence[str], bytes]]) -> list[tuple[int, bytes]]:
+    """Run all (command, standard input) jobs side by side; a result as in ``_Child.finish`` each.
+
+    Raises FileNotFoundError if the first word of a command is no program in PATH. The programs
+    must read all of their input before they write much, as compilers and validators do.
+    """
+    children = []
+    for command, _ in jobs:
+        path = find(command[0])
+        if path is None:
+            raise FileNotFoundError(command[0])
+        children.append(_Child(command, path))
+    for child, (_, data) in zip(children, jobs):
+        child.feed(data)
+    return [child.finish() for child in children]

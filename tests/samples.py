@@ -1,0 +1,74 @@
+"""SPIR-V for tests: GLSL compiled on the spot, and the pipelines of shaders/."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+SUFFIXES = (".vert", ".frag", ".tesc", ".tese", ".geom")
+
+VERTEX = """#version 450
+layout(location = 0) in vec4 position;
+layout(location = 1) in ivec2 kind;
+layout(location = 0) out vec3 colour;
+layout(location = 1) flat out int chosen;
+layout(binding = 0) uniform Scene { mat4 view; vec4 tint[4]; float weights[3]; } scene;
+float falloff(float x) { if (x < 0.5) return x * 2.0; return 1.0 / x; }
+void main() {
+    vec3 sum = vec3(0.0);
+    for (int i = 0; i < kind.x; ++i) {
+        if (i == kind.y) continue;
+        if (sum.x > 4.0) break;
+        sum += scene.tint[i & 3].rgb * falloff(float(i) * 0.25);
+    }
+    switch (kind.y) {
+    case 1: sum.x += 1.0;
+    case 2: sum.y *= -0.5; break;
+    default: sum = sum.zyx;
+    }
+    colour = sum;
+    chosen = kind.x ^ 0x55;
+    gl_Position = scene.view * position;
+}
+"""
+
+FRAGMENT = """#version 450
+layout(location = 0) in vec3 colour;
+layout(location = 1) flat in int chosen;
+layout(location = 0) out vec4 result;
+layout(binding = 1) uniform sampler2D image;
+void main() {
+    vec4 texel = textureLod(image, colour.xy, 0.0);
+    if (chosen > 3 && texel.a < 0.1) discard;
+    result = mix(texel, vec4(colour, 1.0), dFdx(colour.x)) * (chosen == 2 ? 2.0 : 0.5);
+}
+"""
+
+
+def compile_glsl(source: str, stage: str, environment: str = "vulkan1.1", debug: bool = False) -> bytes:
+    """The SPIR-V of one GLSL shader; ``stage`` as glslangValidator's -S wants it."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / f"shader.{stage}"
+        path.write_text(source)
+        out = Path(folder) / "shader.spv"
+        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment, "-o", str(out)]
+        command += ["-g"] if debug else []
+        done = subprocess.run([*command, str(path)], capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return out.read_bytes()
+
+
+@cache
+def pair(environment: str = "vulkan1.1") -> tuple[bytes, bytes]:
+    """The vertex and fragment shader above."""
+    return compile_glsl(VERTEX, "vert", environment), compile_glsl(FRAGMENT, "frag", environment)
+
+
+@cache
+def pipelines() -> dict[str, bytes]:
+    """Every third GLSL stage under shaders/, compiled, by its path there (compiling is the slow part)."""
+    paths = [p for p in sorted((ROOT / "shaders").rglob("*")) if p.suffix in SUFFIXES][::3]
+    return {str(p.relative_to(ROOT)): compile_glsl(p.read_text(), p.suffix[1:]) for p in paths}

@@ -1,0 +1,176 @@
+"""Decoding and encoding: word for word, both byte orders, every version; bad input is BadSpirv and nothing else."""
+
+from __future__ import annotations
+
+import random
+from array import array
+
+import pytest
+from samples import FRAGMENT, compile_glsl, pair, pipelines
+
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
+from spvlink.errors import BadSpirv, Broken
+from spvlink.grammar import ops
+from spvlink.ir.check import check
+from spvlink.ir.core import LOAD_INPUT, Inst
+from spvlink.text import parse, print_module
+
+ENVIRONMENTS = {
+    "spirv1.0": 0x10000,
+    "spirv1.1": 0x10100,
+    "spirv1.2": 0x10200,
+    "spirv1.3": 0x10300,
+    "spirv1.4": 0x10400,
+    "spirv1.5": 0x10500,
+    "spirv1.6": 0x10600,
+}
+
+
+def swap(data: bytes) -> bytes:
+    words = array("I", data)
+    words.byteswap()
+    return words.tobytes()
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_versions_word_for_word(environment: str) -> None:
+    for data in pair(environment):
+        module = decode(data)
+        assert module.spirv_version == ENVIRONMENTS[environment]
+        assert encode(module) == data
+
+
+def test_own_pipelines_word_for_word() -> None:
+    found = pipelines()
+    assert len(found) >= 20
+    for name, data in found.items():
+        assert encode(decode(data)) == data, name
+
+
+def test_other_byte_order() -> None:
+    for data in pair():
+        swapped = swap(data)
+        assert swapped != data
+        module = decode(swapped)
+        assert module.swapped
+        assert encode(module) == swapped
+        module.swapped = False
+        assert encode(module) == data
+
+
+def test_debug_information_survives() -> None:
+    data = compile_glsl(FRAGMENT, "frag", debug=True)
+    module = decode(data)
+    lines = [i for f in module.functions for b in f.blocks for i in b.insts if i.op == ops.OpLine]
+    assert lines
+    assert encode(module) == data
+
+
+def test_several_entry_points() -> None:
+    module = decode(pair()[1])
+    text = print_module(module)
+    entry = next(line for line in text.split("\n") if line.startswith("OpEntryPoint"))
+    mode = next(line for line in text.split("\n") if line.startswith("OpExecutionMode"))
+    other = entry.replace('"main"', '"also"')
+    data = encode(parse(text.replace(entry, f"{entry}\n{other}").replace(mode, f"{mode}\n{mode}")))
+    again = decode(data)
+    assert len(again.sections[4]) == 2
+    assert encode(again) == data
+    check(again, input=True)
+
+
+def test_forward_references_are_one_node() -> None:
+    """A phi that uses a value of a later block, and a branch to a later block, refer to the node itself."""
+    module = decode(pair()[0])
+    known = {i for s in module.sections for i in s}
+    for function in module.functions:
+        known |= {function, *function.params, *function.blocks}
+        known |= {i for b in function.blocks for i in b.insts}
+    for function in module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                assert all(a in known for a in inst.args)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_every_prefix_is_refused(which: int) -> None:
+    data = pair()[which]
+    for size in range(len(data)):
+        with pytest.raises(BadSpirv):
+            check(decode(data[:size]), input=True)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_byte_flips(seed: int) -> None:
+    """A flipped byte gives BadSpirv from the decoder or the verifier, or a module that still comes out as it went in."""
+    rng = random.Random(seed)
+    refused = 0
+    for _ in range(100):
+        data = bytearray(rng.choice(pair()))
+        for _ in range(rng.choice((1, 1, 4))):
+            data[rng.randrange(len(data))] = rng.randrange(256)
+        try:
+            module = decode(bytes(data))
+        except BadSpirv as error:
+            assert error.word is not None
+            assert error.word <= len(data) // 4
+            refused += 1
+            continue
+        assert encode(module) == data
+        assert encode(parse(print_module(module))) == data
+        try:
+            check(module, input=True)
+        except BadSpirv as error:
+            refused += 1
+            assert "\n" not in str(error)
+    assert 10 < refused < 100
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "too short"),
+        (b"\x03\x02\x23", "too short"),
+        (b"MZ\x90\x00" * 5, "magic number"),
+        (b"\x03\x02\x23\x07" + b"\0" * 3, "no multiple of 4"),
+        (b"\x03\x02\x23\x07" + b"\0" * 12, "five words"),
+    ],
+)
+def test_no_spirv(data: bytes, message: str) -> None:
+    with pytest.raises(BadSpirv, match=message):
+        decode(data)
+
+
+def patched(word: int, value: int) -> bytes:
+    words = array("I", pair()[0])
+    words[word] = value
+    return words.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("word", "value", "message"),
+    [
+        (1, 0x10700, "version 1.7"),
+        (1, 0x20000, "version 2.0"),
+        (3, 0, "bound 0"),
+        (3, 0xFFFFFFFF, "bound 4294967295"),
+        (3, 3, "not below the bound"),
+        (5, 0, "word count of 0"),
+        (5, 0xFFFF0011, "past the end"),
+        (5, 0x0002FFFE, "opcode 65534 is not in the grammar"),
+        (6, 0x7FFFFFFF, "is not in the grammar"),
+    ],
+)
+def test_bad_words(word: int, value: int, message: str) -> None:
+    with pytest.raises(BadSpirv, match=message) as caught:
+        decode(patched(word, value))
+    assert caught.value.word is not None
+
+
+def test_private_opcodes_cannot_be_encoded() -> None:
+    module = decode(pair()[0])
+    block = module.functions[0].blocks[0]
+    block.insts.insert(0, Inst(LOAD_INPUT, module.globals[2], [], [0], module.new_id()))
+    with pytest.raises(Broken, match="private opcode"):
+        encode(module)
