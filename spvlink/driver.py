@@ -11,6 +11,7 @@ On any doubt the original bytes go out and the result says why.
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Sequence
 from typing import Final
@@ -41,7 +42,13 @@ def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Li
     """
     options = options or Options()
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
-    return _Session(sources, options).run()
+    collecting = gc.isenabled()
+    gc.disable()  # a link makes many objects and drops them all at its end: collecting in between finds nothing
+    try:
+        return _Session(sources, options).run()
+    finally:
+        if collecting:
+            gc.enable()
 
 
 class _Session:

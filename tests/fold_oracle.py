@@ -1,5 +1,6 @@
-"""An independent oracle for per-component operations: numpy's fixed-width types, and exact fractions where numpy
-would round twice. Bit patterns in, bit patterns out; ``Undefined`` where the specification defines nothing.
+"""An independent oracle for per-component operations: numpy's fixed-width types, and exact
+fractions where numpy would round twice. Bit patterns in, bit patterns out; ``Undefined`` where the
+specification defines nothing.
 """
 
 from __future__ import annotations
@@ -63,8 +64,8 @@ def round_to(width: int, value: Fraction) -> int:
         exponent -= 1
     unit = Fraction(2) ** (max(exponent, LEAST_EXPONENT[width]) - PRECISION[width] + 1)
     rounded = round(value / unit) * unit  # Fraction.__round__ goes to even
-    greatest = Fraction(2) ** (1 - LEAST_EXPONENT[width])
-    if rounded >= greatest:
+    beyond = Fraction(2) ** (2 - LEAST_EXPONENT[width])
+    if rounded >= beyond:
         return sign | bits_of(FLOAT[width](np.inf))
     return sign | bits_of(FLOAT[width](float(rounded)))  # exact: it is representable
 
@@ -269,7 +270,8 @@ def fused(w, a, b, c):
 
 
 def unfused(w, a, b, c):
-    return bits_of(real(w, a) * real(w, b) + real(w, c))
+    with np.errstate(all="ignore"):
+        return bits_of(real(w, a) * real(w, b) + real(w, c))
 
 
 def _fclamp(x, low, high):

@@ -170,8 +170,8 @@ def test_report(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
 def test_linking_improves_this_pair(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*PAIR, "--strict", "--report", "-"]) == 0
     border = json.loads(capsys.readouterr().out)["interfaces"][0]
-    assert border["locations"][1] == 1
-    assert border["components"][1] <= 2
+    assert border["components"][1] <= 4 + 1  # the fragment shader reads color and outUv.x
+    assert border["locations"][1] <= 2
 
 
 def test_explain_and_time(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -57,7 +57,7 @@ _counts_known: dict[int, tuple[int, int, int, int]] = dict(_PRIVATE_COUNTS)
 def check(module: Module, input: bool = False, final: bool = False) -> None:
     """Raise if the module breaks a rule: ``BadSpirv`` with the place if it is a user's ``input``, else ``Broken``.
 
-    ``final``: private opcodes are errors too, as they are in an input.
+    ``final``: private opcodes and names or decorations of what is gone are errors too, as they are in an input.
     """
     checker = _Checker(module, final or input)
     try:
@@ -255,11 +255,15 @@ class _Checker:
     def sections(self) -> None:
         module = self.module
         for number, allowed in enumerate(_SECTION_OPS):
+            # Names and decorations of what a pass removed wait for trim.
+            beside = not self.final and number in (core.NAMES, core.ANNOTATIONS)
             for inst in module.sections[number]:
                 if inst.op not in allowed:
                     raise Fault(inst, "in the wrong section of the module")
                 if inst.op == ops.OpName and len(inst.args) == 1 and inst.args[0] in self.where and inst.imm:
                     continue  # most of what stands here
+                if beside and inst.args and inst.args[0] not in self.where:
+                    continue
                 self.known(inst)
         if len(module.sections[core.MEMORY_MODEL]) != 1:
             raise Fault(None, "a module has one OpMemoryModel")
@@ -487,10 +491,12 @@ class _Checker:
                 raise Fault(inst, f"operand %{arg.id} is a block")
             return
         source = self.source(inst, arg, at)
-        if source is None or not flow.reachable(number):
+        if source is None:
             return
-        if source == number:
+        if source == number or (at > self.where[inst] and not flow.reachable(number)):
             raise Fault(inst, f"%{arg.id} is used before it is defined")
+        if not flow.reachable(number):
+            return
         if not flow.reachable(source) or not flow.dominates(source, number):
             raise Fault(inst, f"the definition of %{arg.id} does not dominate this use")
 

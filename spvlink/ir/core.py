@@ -13,6 +13,8 @@ Only ``ir/edit.py`` and the passes' own constructors may write operands; each ed
 
 from __future__ import annotations
 
+import sys
+from array import array
 from typing import Final
 
 from spvlink.grammar import ops
@@ -169,14 +171,22 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    data = bytearray()
-    for index in range(start, len(words)):
-        chunk = words[index].to_bytes(4, "little")
-        end = chunk.find(0)
-        if end >= 0:
-            return (bytes(data) + chunk[:end]).decode("utf-8", "replace"), index + 1
-        data += chunk
-    return bytes(data).decode("utf-8", "replace"), len(words)
+    data = array("I", words[start : start + 64] if len(words) - start > 64 else words[start:])
+    text = _little(data)
+    end = text.find(0)
+    if end < 0:
+        text = _little(array("I", words[start:]))
+        end = text.find(0)
+        if end < 0:
+            return text.decode("utf-8", "replace"), len(words)
+    return text[:end].decode("utf-8", "replace"), start + end // 4 + 1
+
+
+def _little(words: array[int]) -> bytes:
+    """The octets of words, first octet lowest."""
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tobytes()
 
 
 def words_of(text: str) -> list[int]:

@@ -98,7 +98,9 @@ def _literal(words: list[int], selector: Inst) -> int:
 def _leaves_plainly(structure: Structure, cfg: Cfg, header: Block, merge: Block) -> bool:
     """Whether the merge block of a selection is reached only from directly inside it."""
     for pred in cfg.preds.get(merge, ()):
-        if pred is not header and structure.parent.get(pred) is not header:
+        if pred is header:
+            continue
+        if structure.parent.get(pred) is not header or pred in structure.merge_of:
             return False
     return True
 

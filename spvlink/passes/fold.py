@@ -13,8 +13,8 @@ with an undefined part, and specialization constants, which are no constants yet
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Final
 
 from spvlink.grammar import glsl, ops
@@ -26,7 +26,6 @@ from spvlink.rules.arithmetic import (
     CONVERTS,
     FLOATS,
     PRECISION,
-    exact_bits,
     from_bits,
     signed,
     to_bits,
@@ -242,7 +241,7 @@ def _unpack_half(module: Module, type: Inst, args: list[Inst], imm: list[int]) -
     return build(module, type, values)
 
 
-def _floats32(value: Inst) -> list[Fraction] | None:
+def _floats32(value: Inst) -> list[float] | None:
     """The lanes of a vector of finite, not denormal 32-bit floats (a zero loses its sign), else
     None."""
     values = lanes(value)
@@ -253,21 +252,21 @@ def _floats32(value: Inst) -> list[Fraction] | None:
         number = from_bits(32, bits)
         if number is None or number - number != 0.0:
             return None
-        found.append(Fraction(number))
+        found.append(number)
     return found
 
 
 def _pack_half(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
     """Where the halves hold the values exactly: how it rounds is the device's."""
-    source, numbers = lanes(args[0]), _floats32(args[0])
-    if source is None or numbers is None:
+    numbers = _floats32(args[0])
+    if numbers is None:
         return None
     word = 0
     for index, number in enumerate(numbers):
-        half = exact_bits(16, number)
-        if half is None:
+        half = to_bits(16, number)
+        if half is None or from_bits(16, half) != number:
             return None
-        word |= (half | (source[index] >> 31) << 15) << (16 * index)  # the sign of a zero too
+        word |= half << (16 * index)
     return types.constant(module, type, word)
 
 
@@ -280,8 +279,8 @@ def _pack_norm(module: Module, type: Inst, args: list[Inst], width: int, least: 
     scale = (1 << width) - 1 if least == 0 else (1 << (width - 1)) - 1
     word = 0
     for index, number in enumerate(numbers):
-        scaled = min(max(number, Fraction(least)), Fraction(1)) * scale
-        if abs(scaled - scaled.__floor__() - Fraction(1, 2)) < Fraction(1, 64):
+        scaled = min(max(number, float(least)), 1.0) * scale  # exact: at most 24 + 16 bits
+        if abs(scaled - math.floor(scaled) - 0.5) < 1 / 64:
             return None
         word |= (round(scaled) & ((1 << width) - 1)) << (width * index)
     return types.constant(module, type, word)

@@ -47,6 +47,8 @@ def run(module: Module) -> None:
     for function in order:
         drop_unreachable(module, function)
         _inline_into(module, function, calls)
+    left = set(_callees_first(module.entry.function))
+    module.functions = [f for f in module.functions if f in left or f not in order]
 
 
 def callees(function: Function) -> list[Function]:

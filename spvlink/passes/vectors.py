@@ -103,8 +103,12 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeConstruct."""
     type = inst.type
     assert type is not None
+    if inst.args[0].op == ops.OpCompositeExtract:
+        whole = _whole(module, inst, type)
+        if whole is not None or inst.op != ops.OpCompositeConstruct:
+            return whole
     if type.op != ops.OpTypeVector:
-        return _whole(inst, type)
+        return None
     lanes: list[Lane] = []
     for arg in inst.args:
         assert arg.type is not None
@@ -188,22 +192,27 @@ def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst
     return None
 
 
-def _whole(inst: Inst, type: Inst) -> Inst | None:
-    """A struct, array or matrix put together from all the parts of another one of its type."""
-    first = inst.args[0] if inst.args else None
-    if first is None or first.op != ops.OpCompositeExtract:
+def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
+    """A composite put together from all the parts of one of its type, which may itself be a part of something."""
+    first = inst.args[0]
+    source, path = resolve(first.args[0]), first.imm[:-1]
+    if types.size_of(type) != len(inst.args):
         return None
-    source, path = first.args[0], first.imm[:-1]
     for index, arg in enumerate(inst.args):
-        if arg.op != ops.OpCompositeExtract or resolve(arg.args[0]) is not resolve(source):
+        if arg.op != ops.OpCompositeExtract or resolve(arg.args[0]) is not source:
             return None
-        if arg.imm != [*path, index]:
+        if arg.imm[:-1] != path or arg.imm[-1] != index:
             return None
-    source = resolve(source)
-    assert source.type is not None
-    if path or source.type is not type or types.size_of(type) != len(inst.args):
+    at = source.type
+    for index in path:
+        assert at is not None
+        at = types.part_type(at, index)
+    if at is not type:
         return None
-    return source
+    if not path:
+        return source
+    rewrite(module, inst, ops.OpCompositeExtract, [source], path)
+    return None
 
 
 def shuffle(module: Module, inst: Inst) -> Inst | None:

@@ -1201,20 +1201,18 @@ def _UMax(m: Module, inst: Inst) -> Inst | None:
 def _SAbs(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
-    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_SAbs and is_glsl(a.args[0]):
-        if a.type is t:
-            # (SAbs y=(SAbs x)) => y
-            return a
+    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_SAbs and is_glsl(a.args[0]) and a.type is t:
+        # (SAbs y=(SAbs x)) => y
+        return a
     return None
 
 
 def _SSign(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
-    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_SSign and is_glsl(a.args[0]):
-        if a.type is t:
-            # (SSign y=(SSign x)) => y
-            return a
+    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_SSign and is_glsl(a.args[0]) and a.type is t:
+        # (SSign y=(SSign x)) => y
+        return a
     return None
 
 
@@ -1586,20 +1584,18 @@ def _OpMatrixTimesScalar(m: Module, inst: Inst) -> Inst | None:
 def _FAbs(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
-    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_FAbs and is_glsl(a.args[0]):
-        if a.type is t:
-            # (FAbs y=(FAbs x)) => y
-            return a
+    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_FAbs and is_glsl(a.args[0]) and a.type is t:
+        # (FAbs y=(FAbs x)) => y
+        return a
     return None
 
 
 def _FSign(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
-    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_FSign and is_glsl(a.args[0]):
-        if a.type is t:
-            # (FSign y=(FSign x)) => y
-            return a
+    if a.op == ops.OpExtInst and a.imm[0] == glsl.Glsl_FSign and is_glsl(a.args[0]) and a.type is t:
+        # (FSign y=(FSign x)) => y
+        return a
     return None
 
 
@@ -1607,26 +1603,21 @@ def _Floor(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
     if a.op == ops.OpExtInst:
-        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Floor y=(Floor x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Floor y=(Ceil x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Floor y=(Trunc x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Floor y=(RoundEven x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Floor y=(Round x)) => y
-                return a
+        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]) and a.type is t:
+            # (Floor y=(Floor x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]) and a.type is t:
+            # (Floor y=(Ceil x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]) and a.type is t:
+            # (Floor y=(Trunc x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]) and a.type is t:
+            # (Floor y=(RoundEven x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]) and a.type is t:
+            # (Floor y=(Round x)) => y
+            return a
     return None
 
 
@@ -1634,26 +1625,21 @@ def _Ceil(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
     if a.op == ops.OpExtInst:
-        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Ceil y=(Floor x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Ceil y=(Ceil x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Ceil y=(Trunc x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Ceil y=(RoundEven x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Ceil y=(Round x)) => y
-                return a
+        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]) and a.type is t:
+            # (Ceil y=(Floor x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]) and a.type is t:
+            # (Ceil y=(Ceil x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]) and a.type is t:
+            # (Ceil y=(Trunc x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]) and a.type is t:
+            # (Ceil y=(RoundEven x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]) and a.type is t:
+            # (Ceil y=(Round x)) => y
+            return a
     return None
 
 
@@ -1661,26 +1647,21 @@ def _Trunc(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
     if a.op == ops.OpExtInst:
-        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Trunc y=(Floor x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Trunc y=(Ceil x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Trunc y=(Trunc x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Trunc y=(RoundEven x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Trunc y=(Round x)) => y
-                return a
+        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]) and a.type is t:
+            # (Trunc y=(Floor x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]) and a.type is t:
+            # (Trunc y=(Ceil x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]) and a.type is t:
+            # (Trunc y=(Trunc x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]) and a.type is t:
+            # (Trunc y=(RoundEven x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]) and a.type is t:
+            # (Trunc y=(Round x)) => y
+            return a
     return None
 
 
@@ -1688,26 +1669,21 @@ def _RoundEven(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
     if a.op == ops.OpExtInst:
-        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]):
-            if a.type is t:
-                # (RoundEven y=(Floor x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]):
-            if a.type is t:
-                # (RoundEven y=(Ceil x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]):
-            if a.type is t:
-                # (RoundEven y=(Trunc x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]):
-            if a.type is t:
-                # (RoundEven y=(RoundEven x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]):
-            if a.type is t:
-                # (RoundEven y=(Round x)) => y
-                return a
+        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]) and a.type is t:
+            # (RoundEven y=(Floor x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]) and a.type is t:
+            # (RoundEven y=(Ceil x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]) and a.type is t:
+            # (RoundEven y=(Trunc x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]) and a.type is t:
+            # (RoundEven y=(RoundEven x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]) and a.type is t:
+            # (RoundEven y=(Round x)) => y
+            return a
     return None
 
 
@@ -1715,26 +1691,21 @@ def _Round(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[1]
     if a.op == ops.OpExtInst:
-        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Round y=(Floor x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Round y=(Ceil x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Round y=(Trunc x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Round y=(RoundEven x)) => y
-                return a
-        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]):
-            if a.type is t:
-                # (Round y=(Round x)) => y
-                return a
+        if a.imm[0] == glsl.Glsl_Floor and is_glsl(a.args[0]) and a.type is t:
+            # (Round y=(Floor x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Ceil and is_glsl(a.args[0]) and a.type is t:
+            # (Round y=(Ceil x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Trunc and is_glsl(a.args[0]) and a.type is t:
+            # (Round y=(Trunc x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_RoundEven and is_glsl(a.args[0]) and a.type is t:
+            # (Round y=(RoundEven x)) => y
+            return a
+        if a.imm[0] == glsl.Glsl_Round and is_glsl(a.args[0]) and a.type is t:
+            # (Round y=(Round x)) => y
+            return a
     return None
 
 
@@ -1781,10 +1752,9 @@ def _NMax(m: Module, inst: Inst) -> Inst | None:
 def _OpQuantizeToF16(m: Module, inst: Inst) -> Inst | None:
     t = inst.type
     a = inst.args[0]
-    if a.op == ops.OpQuantizeToF16:
-        if a.type is t:
-            # (OpQuantizeToF16 y=(OpQuantizeToF16 x)) => y
-            return a
+    if a.op == ops.OpQuantizeToF16 and a.type is t:
+        # (OpQuantizeToF16 y=(OpQuantizeToF16 x)) => y
+        return a
     return None
 
 

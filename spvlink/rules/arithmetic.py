@@ -31,7 +31,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable
-from fractions import Fraction
 from typing import Final
 
 from spvlink.grammar import glsl, ops
@@ -77,16 +76,17 @@ def to_bits(width: int, value: float) -> int | None:
         return None
 
 
-def exact_bits(width: int, value: Fraction) -> int | None:
-    """The bit pattern of a value that the format holds exactly, or None."""
+def exact_bits(width: int, top: int, bottom: int) -> int | None:
+    """The bit pattern of top / bottom (bottom > 0) if the format holds it exactly, else None."""
     try:
-        bits = to_bits(width, float(value))
+        bits = to_bits(width, top / bottom)  # correctly rounded by Python
     except OverflowError:
         return None
-    if bits is None:
+    back = None if bits is None else from_bits(width, bits)
+    if back is None or not math.isfinite(back):
         return None
-    back = from_bits(width, bits)
-    return bits if back is not None and math.isfinite(back) and Fraction(back) == value else None
+    over, under = back.as_integer_ratio()
+    return bits if over * bottom == top * under else None
 
 
 # Integers, booleans, and floats as bit patterns: f(width of the first operand, *bits) -> bits
@@ -204,7 +204,8 @@ def _fract(w: int, a: int) -> int | None:
     x = from_bits(w, a)
     if x is None or not math.isfinite(x) or a == 1 << (w - 1):
         return None
-    return exact_bits(w, Fraction(x) - math.floor(x))
+    top, bottom = x.as_integer_ratio()
+    return exact_bits(w, top % bottom, bottom)
 
 
 def _ldexp(w: int, a: int, exponent: int) -> int | None:
@@ -215,7 +216,10 @@ def _ldexp(w: int, a: int, exponent: int) -> int | None:
         return None
     if x == 0.0:
         return a
-    return exact_bits(w, Fraction(x) * Fraction(2) ** power)
+    try:
+        return to_bits_of_finite(w, math.ldexp(x, power))  # exact where it is normal
+    except OverflowError:
+        return None
 
 
 def _fma(w: int, a: int, b: int, c: int) -> int | None:
@@ -230,7 +234,8 @@ def _fma(w: int, a: int, b: int, c: int) -> int | None:
 
 
 def _product(w: int, x: float, y: float) -> float | None:
-    bits = exact_bits(w, Fraction(x) * Fraction(y))
+    (a, b), (c, d) = x.as_integer_ratio(), y.as_integer_ratio()
+    bits = exact_bits(w, a * c, b * d)
     return None if bits is None else from_bits(w, bits)
 
 

@@ -8,7 +8,6 @@ None where it does not apply, which fails the rule.
 from __future__ import annotations
 
 import struct
-from fractions import Fraction
 from typing import Final
 
 from spvlink.grammar import ops
@@ -163,7 +162,7 @@ def reciprocal(module: Module, value: Inst) -> Inst | None:
         top, bottom = x.as_integer_ratio()
         if abs(top) & (abs(top) - 1):
             return None
-        one = exact_bits(width, Fraction(bottom, top))
+        one = exact_bits(width, bottom if top > 0 else -bottom, abs(top))
         if one is None:
             return None
         inverse.append(one)

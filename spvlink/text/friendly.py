@@ -25,8 +25,10 @@ def friendly_names(module: Module) -> Names:
         taken.add(name)
         found[inst] = name
 
+    defined = _defined(module)
+    present = set(defined)
     for inst in module.names:
-        if inst.op == ops.OpName and inst.args[0] not in found:
+        if inst.op == ops.OpName and inst.args[0] in present and inst.args[0] not in found:
             wish = _clean(string_of(inst.imm)[0])
             if wish:
                 take(inst.args[0], wish)
@@ -37,7 +39,7 @@ def friendly_names(module: Module) -> Names:
                 if wish:
                     take(inst, wish)
     count = 0
-    for inst in _defined(module):
+    for inst in defined:
         if inst not in found:
             count += 1
             found[inst] = str(count)

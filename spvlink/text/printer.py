@@ -10,7 +10,17 @@ import sys
 
 from spvlink.grammar import names as grammar_names
 from spvlink.grammar import ops, shapes
-from spvlink.ir.core import PRIVATE, PRIVATE_NAMES, Block, Function, Inst, Module, string_of
+from spvlink.ir.core import (
+    ANNOTATIONS,
+    NAMES,
+    PRIVATE,
+    PRIVATE_NAMES,
+    Block,
+    Function,
+    Inst,
+    Module,
+    string_of,
+)
 from spvlink.text import tokens
 from spvlink.text.friendly import friendly_names
 
@@ -154,9 +164,16 @@ def print_module(module: Module, friendly: bool = False) -> str:
     """The whole module. With numbers as ids (the default) ``parse`` gives the same module back, word for word; ``friendly``
     leaves the header out and names ids, for people and for expectations in tests."""
     names: Names = friendly_names(module) if friendly else {}
+    present = names.keys()
     parts = [] if friendly else [header(module)]
-    for section in module.sections:
-        parts += [print_inst(i, names) + "\n" for i in section]
+    for number, section in enumerate(module.sections):
+        # Friendly text leaves out names and decorations of what a pass removed, which wait for trim.
+        beside = friendly and number in (NAMES, ANNOTATIONS)
+        parts += [
+            print_inst(i, names) + "\n"
+            for i in section
+            if not (beside and i.args and i.args[0] not in present)
+        ]
     for function in module.functions:
         parts.append("\n" + print_function(function, names))
     parts += [print_inst(i, names) + "\n" for i in module.tail]

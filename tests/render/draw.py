@@ -61,13 +61,15 @@ _KINDS = {  # kind of binding: (descriptor type, usage of its buffer or image)
 }
 
 
-def draw(codes: Sequence[Code], scene: Scene | None = None, validate: bool = False) -> Result:
+def draw(codes: Sequence[Code], scene: Scene | None = None) -> Result:
     """Draws the stages with the scene's inputs (by default one made from these very stages).
 
     Raises CannotDraw, or a vulkan error when the driver refuses the pipeline.
     """
-    scene = scene or make_scene(codes)
-    device = get_device(validate)
+    return _run(get_device(), codes, scene or make_scene(codes))
+
+
+def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
     stages = read_stages(codes)
     for stage in stages:  # a driver may crash on what it does not offer
         for capability in sorted(stage.module.capabilities & NEEDS.keys()):
@@ -98,10 +100,13 @@ def _merit(result: Result) -> tuple[bool, float]:
 
 
 def messages(codes: Sequence[Code], scene: Scene) -> Counter[str]:
-    """Ids of the validation layer's warnings and errors while making and drawing the pipeline."""
+    """Ids of the validation layer's warnings and errors for the pipeline and its commands.
+
+    The layer sees the modules as they are, not as `rewrite` makes them; nothing is executed.
+    """
     device = get_device(validate=True)
     device.messages.clear()
-    draw(codes, scene, validate=True)
+    _run(device, codes, scene)
     return Counter(device.messages)
 
 
@@ -495,6 +500,8 @@ class _Draw:
             self._render(command)
             copies = self._copy_out(command)
             vk.vkEndCommandBuffer(command)
+            if self.device.validate:
+                return Result()
             vk.vkQueueSubmit(
                 self.device.queue, 1, [new.VkSubmitInfo(pCommandBuffers=[command])], None
             )

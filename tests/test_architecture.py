@@ -1,0 +1,192 @@
+"""The house rules that code can hold: layers, who may write, generated files, start-up, size."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from samples import pair
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "spvlink"
+FILES = sorted(PACKAGE.rglob("*.py"))
+
+# grammar < ir < binary, text, facts, rules < passes < link < schedule, driver < cli. A room imports lower ones and itself.
+RANKS = {
+    "errors": 0,
+    "grammar": 0,
+    "ir": 1,
+    "options": 2,  # what a user hands over and gets back
+    "pipeline": 2,
+    "binary": 3,
+    "text": 3,
+    "facts": 3,
+    "rules": 3,
+    "passes": 4,
+    "link": 5,
+}
+MIDDLE = 6  # schedule, driver, report, validate and the like: one floor, free among themselves
+TOP = {"__init__": 7, "cli": 8, "__main__": 9}
+# Modules that cost more at start-up than they are worth (milliseconds each), on the path of `spvlink link`.
+HEAVY = {
+    "argparse", "asyncio", "ctypes", "dataclasses", "decimal", "difflib", "email", "enum", "fractions", "hashlib",
+    "importlib.metadata", "inspect", "json", "logging", "multiprocessing", "numpy", "pathlib", "pickle", "random", "re",
+    "shutil", "statistics", "subprocess", "tempfile", "textwrap", "threading", "tomllib", "traceback", "unittest", "urllib",
+}  # fmt: skip
+
+
+def room_of(module: str) -> str:
+    """The room of a dotted module name: ``spvlink.ir.core`` is in ``ir``."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "__init__"
+
+
+def rank(room: str) -> int:
+    return TOP.get(room, RANKS.get(room, MIDDLE))
+
+
+def imports(path: Path) -> set[str]:
+    """Dotted names of the spvlink modules that a file imports, anywhere in it."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {a.name for a in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: imports are absolute"
+            module = node.module or ""
+            found.add(module)
+            if module == "spvlink":
+                # `from spvlink import report` imports a module, `from spvlink import __version__` the package
+                found.discard(module)
+                found |= {
+                    f"spvlink.{a.name}" if (PACKAGE / f"{a.name}.py").exists() else "spvlink" for a in node.names
+                }
+    return {m for m in found if m.split(".")[0] == "spvlink"}
+
+
+def own_name(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def breaches(name: str, imported: set[str]) -> list[str]:
+    here = room_of(name)
+    return [
+        f"{name} imports {other}"
+        for other in sorted(imported)
+        if (there := room_of(other)) != here
+        and (rank(there) > rank(here) or (rank(there) == rank(here) != MIDDLE and rank(here) not in (0, 2)))
+    ]
+
+
+def test_layers() -> None:
+    wrong = [b for path in FILES for b in breaches(own_name(path), imports(path))]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize(
+    ("name", "imported"),
+    [
+        ("spvlink.ir.core", "spvlink.facts.cfg"),
+        ("spvlink.binary.decode", "spvlink.text.parser"),
+        ("spvlink.grammar.info", "spvlink.ir.core"),
+        ("spvlink.passes.dce", "spvlink.link.dead"),
+        ("spvlink.link.dead", "spvlink.driver"),
+        ("spvlink.driver", "spvlink.cli"),
+    ],
+)
+def test_the_layer_test_sees_breaches(name: str, imported: str) -> None:
+    assert breaches(name, {imported})
+    assert not breaches(imported, {name}) or rank(room_of(name)) == rank(room_of(imported))
+
+
+def writes(path: Path) -> list[int]:
+    """Lines that assign to ``x.args`` or an item of it, or call a mutating method of it (``self.args`` aside)."""
+    found: list[int] = []
+
+    def is_args(node: ast.expr) -> bool:
+        while isinstance(node, ast.Subscript):
+            node = node.value
+        return (
+            isinstance(node, ast.Attribute)
+            and node.attr == "args"
+            and not (isinstance(node.value, ast.Name) and node.value.id == "self")
+        )
+
+    for node in ast.walk(ast.parse(path.read_text())):
+        targets: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            targets = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            targets = [node.target]
+        elif isinstance(node, ast.Delete):
+            targets = node.targets
+        elif (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
+        ):
+            targets = [node.func.value]
+        flat = [t for target in targets for t in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        if any(is_args(t) for t in flat):
+            found.append(node.lineno)
+    return found
+
+
+def test_facts_and_the_verifier_only_read() -> None:
+    """Operands are written by ir/edit.py, by the readers of a module, and by passes on what they make; nobody else."""
+    allowed = {"binary", "text", "passes", "link"}
+    wrong = []
+    for path in FILES:
+        name = own_name(path)
+        if name == "spvlink.ir.edit" or name == "spvlink.ir.core" or room_of(name) in allowed:
+            continue
+        wrong += [f"{name}:{line}" for line in writes(path)]
+    assert not wrong, wrong
+    assert writes(PACKAGE / "ir" / "edit.py")
+
+
+def test_generated_files_are_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "scripts" / "generate-grammar", "--check"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def loaded(code: str) -> set[str]:
+    """Names of all modules after running ``code`` in a bare interpreter (no site packages)."""
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}\nprint(*sys.modules)"
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.split())
+
+
+def test_import_is_light() -> None:
+    assert sorted(loaded("import spvlink") & HEAVY) == []
+
+
+def test_link_is_light(tmp_path: Path) -> None:
+    """The path of ``spvlink link`` without validation: nothing heavy, nothing of the text form."""
+    names = ["a.spv", "b.spv"]
+    for name, data in zip(names, pair()):
+        (tmp_path / name).write_bytes(data)
+    found = loaded(
+        "import spvlink\n"
+        "options = spvlink.Options()\n"
+        "options.validate = False\n"
+        f"stages = [open({str(tmp_path)!r} + '/' + n, 'rb').read() for n in {names!r}]\n"
+        "linked = spvlink.link(stages, options)\n"
+        "assert len(linked.stages) == 2\n"
+    )
+    assert sorted(found & HEAVY) == []
+    assert not {m for m in found if m.startswith("spvlink.text")}
+
+
+def test_files_are_small_and_name_no_machine() -> None:
+    for path in FILES:
+        text = path.read_text()
+        if not text.startswith("# Generated"):
+            assert text.count("\n") <= 600, f"{path.name} has {text.count(chr(10))} lines"
+        assert "/work/" not in text, path.name

@@ -1,0 +1,140 @@
+"""Runs tests/cases/**/*.case: text in, text out (the format is in tests/cases/README.md)."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from spvlink.binary.encode import encode
+from spvlink.ir.check import check
+from spvlink.ir.core import PRIVATE, EntryPoint, Function, Module, string_of
+from spvlink.text import parse, print_module
+
+CASES = Path(__file__).parent / "cases"
+FILES = sorted(CASES.rglob("*.case"))
+
+
+class Case:
+    """A case file, cut into its sections."""
+
+    def __init__(self, text: str) -> None:
+        self.comment = ""
+        self.passes: list[str] = []
+        self.inputs: list[str] = []
+        self.expected: list[str] = []
+        head, *sections = ("\n" + text).split("\n== ")
+        self.comment = head.lstrip("\n")
+        for section in sections:
+            title, _, body = section.partition("\n")
+            words = title.split()
+            if words[:1] == ["pass"] and len(words) > 1:
+                self.passes += words[1:]
+            elif words == ["input"]:
+                self.inputs.append(body.strip("\n") + "\n")
+            elif words == ["expected"]:
+                self.expected.append(body.strip("\n") + "\n")
+            else:
+                raise ValueError(f"a case has no section {title!r}")
+        if not self.passes or not self.inputs:
+            raise ValueError("a case needs a pass and an input")
+
+    def text(self) -> str:
+        parts = [self.comment.rstrip("\n") + "\n" if self.comment.strip() else ""]
+        parts += [f"== pass {name}\n" for name in self.passes]
+        parts += [f"== input\n{body}" for body in self.inputs]
+        parts += [f"== expected\n{body}" for body in self.expected]
+        return "".join(parts)
+
+    def run(self) -> list[str]:
+        """What the passes make of the inputs, as friendly text, verified."""
+        modules = [load(text) for text in self.inputs]
+        for name in self.passes:
+            apply(name, modules)
+        found = []
+        for module in modules:
+            check(module)
+            insts = (i for f in module.functions for b in f.blocks for i in b.insts)
+            if all(i.op < PRIVATE for i in insts):
+                encode(module)
+            found.append(print_module(module, friendly=True))
+        return found
+
+
+def load(text: str) -> Module:
+    module = parse(text)
+    check(module, input=True)
+    for inst in module.sections[4]:
+        function = inst.args[0]
+        assert isinstance(function, Function)
+        module.entry = EntryPoint(inst, string_of(inst.imm, 1)[0], function)
+        break
+    return module
+
+
+def apply(name: str, modules: list[Module]) -> None:
+    """Run one pass, named ``module:function``, on the modules as its parameters ask."""
+    place, _, function_name = name.partition(":")
+    run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
+    parameters = inspect.signature(run).parameters.values()
+    needed = [p for p in parameters if p.default is inspect.Parameter.empty]
+    if needed[1:2] and needed[1].name == "function":
+        for module in modules:
+            for function in module.functions:
+                if function.blocks:
+                    run(module, function)
+    elif len(needed) == 1:
+        for module in modules:
+            run(module)
+    else:
+        assert len(needed) == len(modules), f"{name} wants {len(needed)} modules"
+        run(*modules)
+
+
+@pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CASES)) for p in FILES])
+def test_case(path: Path, request: pytest.FixtureRequest) -> None:
+    case = Case(path.read_text())
+    found = case.run()
+    if request.config.getoption("--rewrite-cases"):
+        case.expected = found
+        path.write_text(case.text())
+        return
+    assert "\n".join(found) == "\n".join(case.expected)
+    for text in case.expected:
+        assert print_module(parse(text), friendly=True) == text
+
+
+def test_there_are_cases() -> None:
+    assert FILES
+
+
+# The runner itself.
+
+TINY = """\
+; nothing is done
+== pass spvlink.passes.dce:run
+== input
+OpCapability Shader
+OpCapability Linkage
+OpMemoryModel Logical GLSL450
+== expected
+OpCapability Shader
+OpCapability Linkage
+OpMemoryModel Logical GLSL450
+"""
+
+
+def test_sections_are_read_and_written() -> None:
+    case = Case(TINY)
+    assert case.text() == TINY
+    assert case.passes == ["spvlink.passes.dce:run"]
+    assert case.run() == case.expected
+
+
+@pytest.mark.parametrize("text", ["", "== input\n", "== pass x:y\n", "== pass\n== input\n", "== output\n"])
+def test_bad_case_files(text: str) -> None:
+    with pytest.raises(ValueError, match="a case"):
+        Case(text)
