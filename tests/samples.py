@@ -48,7 +48,9 @@ void main() {
 """
 
 
-def compile_glsl(source: str, stage: str, environment: str = "vulkan1.1", debug: bool = False) -> bytes:
+def compile_glsl(
+    source: str, stage: str, environment: str = "vulkan1.1", debug: bool = False
+) -> bytes:
     """The SPIR-V of one GLSL shader; ``stage`` as glslangValidator's -S wants it."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"shader.{stage}"
@@ -69,6 +71,8 @@ def pair(environment: str = "vulkan1.1") -> tuple[bytes, bytes]:
 
 @cache
 def pipelines() -> dict[str, bytes]:
-    """Every third GLSL stage under shaders/, compiled, by its path there (compiling is the slow part)."""
+    """Every third GLSL stage under shaders/, compiled, by its path there (compiling is the slow
+    part).
+    """
     paths = [p for p in sorted((ROOT / "shaders").rglob("*")) if p.suffix in SUFFIXES][::3]
     return {str(p.relative_to(ROOT)): compile_glsl(p.read_text(), p.suffix[1:]) for p in paths}

@@ -14,7 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "spvlink"
 FILES = sorted(PACKAGE.rglob("*.py"))
 
-# grammar < ir < binary, text, facts, rules < passes < link < schedule, driver < cli. A room imports lower ones and itself.
+# grammar < ir < binary, text, facts, rules < passes < link < schedule, driver < cli. A room imports
+# lower ones and itself.
 RANKS = {
     "errors": 0,
     "grammar": 0,
@@ -30,12 +31,13 @@ RANKS = {
 }
 MIDDLE = 6  # schedule, driver, report, validate and the like: one floor, free among themselves
 TOP = {"__init__": 7, "cli": 8, "__main__": 9}
-# Modules that cost more at start-up than they are worth (milliseconds each), on the path of `spvlink link`.
-HEAVY = {
-    "argparse", "asyncio", "ctypes", "dataclasses", "decimal", "difflib", "email", "enum", "fractions", "hashlib",
-    "importlib.metadata", "inspect", "json", "logging", "multiprocessing", "numpy", "pathlib", "pickle", "random", "re",
-    "shutil", "statistics", "subprocess", "tempfile", "textwrap", "threading", "tomllib", "traceback", "unittest", "urllib",
-}  # fmt: skip
+# Modules that cost more at start-up than they are worth (milliseconds each), on the path of
+# `spvlink link`.
+HEAVY = set(
+    "argparse asyncio ctypes dataclasses decimal difflib email enum fractions hashlib importlib.metadata "
+    "inspect json logging multiprocessing numpy pathlib pickle random re shutil statistics subprocess tempfile "
+    "textwrap threading tomllib traceback unittest urllib".split()
+)
 
 
 def room_of(module: str) -> str:
@@ -59,10 +61,12 @@ def imports(path: Path) -> set[str]:
             module = node.module or ""
             found.add(module)
             if module == "spvlink":
-                # `from spvlink import report` imports a module, `from spvlink import __version__` the package
+                # `from spvlink import report` imports a module, `from spvlink import __version__`
+                # the package
                 found.discard(module)
                 found |= {
-                    f"spvlink.{a.name}" if (PACKAGE / f"{a.name}.py").exists() else "spvlink" for a in node.names
+                    f"spvlink.{a.name}" if (PACKAGE / f"{a.name}.py").exists() else "spvlink"
+                    for a in node.names
                 }
     return {m for m in found if m.split(".")[0] == "spvlink"}
 
@@ -77,7 +81,10 @@ def breaches(name: str, imported: set[str]) -> list[str]:
         f"{name} imports {other}"
         for other in sorted(imported)
         if (there := room_of(other)) != here
-        and (rank(there) > rank(here) or (rank(there) == rank(here) != MIDDLE and rank(here) not in (0, 2)))
+        and (
+            rank(there) > rank(here)
+            or (rank(there) == rank(here) != MIDDLE and rank(here) not in (0, 2))
+        )
     ]
 
 
@@ -103,7 +110,9 @@ def test_the_layer_test_sees_breaches(name: str, imported: str) -> None:
 
 
 def writes(path: Path) -> list[int]:
-    """Lines that assign to ``x.args`` or an item of it, or call a mutating method of it (``self.args`` aside)."""
+    """Lines that assign to ``x.args`` or an item of it, or call a mutating method of it
+    (``self.args`` aside).
+    """
     found: list[int] = []
 
     def is_args(node: ast.expr) -> bool:
@@ -126,17 +135,24 @@ def writes(path: Path) -> list[int]:
         elif (
             isinstance(node, ast.Call)
             and isinstance(node.func, ast.Attribute)
-            and node.func.attr in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
+            and node.func.attr
+            in ("append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse")
         ):
             targets = [node.func.value]
-        flat = [t for target in targets for t in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        flat = [
+            t
+            for target in targets
+            for t in (target.elts if isinstance(target, ast.Tuple) else [target])
+        ]
         if any(is_args(t) for t in flat):
             found.append(node.lineno)
     return found
 
 
 def test_facts_and_the_verifier_only_read() -> None:
-    """Operands are written by ir/edit.py, by the readers of a module, and by passes on what they make; nobody else."""
+    """Operands are written by ir/edit.py, by the readers of a module, and by passes on what they
+    make; nobody else.
+    """
     allowed = {"binary", "text", "passes", "link"}
     wrong = []
     for path in FILES:
@@ -150,7 +166,9 @@ def test_facts_and_the_verifier_only_read() -> None:
 
 def test_generated_files_are_fresh() -> None:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "generate-grammar", "--check"], capture_output=True, text=True
+        [sys.executable, ROOT / "scripts" / "generate-grammar", "--check"],
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr
 
@@ -158,7 +176,9 @@ def test_generated_files_are_fresh() -> None:
 def loaded(code: str) -> set[str]:
     """Names of all modules after running ``code`` in a bare interpreter (no site packages)."""
     program = f"import sys; sys.path.insert(0, {str(ROOT)!r})\n{code}\nprint(*sys.modules)"
-    done = subprocess.run([sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return set(done.stdout.split())
 

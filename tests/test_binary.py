@@ -1,4 +1,6 @@
-"""Decoding and encoding: word for word, both byte orders, every version; bad input is BadSpirv and nothing else."""
+"""Decoding and encoding: word for word, both byte orders, every version; bad input is BadSpirv and
+nothing else.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,9 @@ def test_several_entry_points() -> None:
 
 
 def test_forward_references_are_one_node() -> None:
-    """A phi that uses a value of a later block, and a branch to a later block, refer to the node itself."""
+    """A phi that uses a value of a later block, and a branch to a later block, refer to the node
+    itself.
+    """
     module = decode(pair()[0])
     known = {i for s in module.sections for i in s}
     for function in module.functions:
@@ -103,7 +107,9 @@ def test_every_prefix_is_refused(which: int) -> None:
 
 @pytest.mark.parametrize("seed", range(5))
 def test_byte_flips(seed: int) -> None:
-    """A flipped byte gives BadSpirv from the decoder or the verifier, or a module that still comes out as it went in."""
+    """A flipped byte gives BadSpirv from the decoder or the verifier, or a module that still comes
+    out as it went in.
+    """
     rng = random.Random(seed)
     refused = 0
     for _ in range(100):

@@ -134,7 +134,9 @@ def test_sections_are_read_and_written() -> None:
     assert case.run() == case.expected
 
 
-@pytest.mark.parametrize("text", ["", "== input\n", "== pass x:y\n", "== pass\n== input\n", "== output\n"])
+@pytest.mark.parametrize(
+    "text", ["", "== input\n", "== pass x:y\n", "== pass\n== input\n", "== output\n"]
+)
 def test_bad_case_files(text: str) -> None:
     with pytest.raises(ValueError, match="a case"):
         Case(text)

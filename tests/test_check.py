@@ -129,32 +129,64 @@ OpFunctionEnd
 # (what to replace, by what, part of the message); checked as a module between passes
 DEFECTS = [
     # ids, operands, arity
-    ("%then = OpLabel\n  %twice", "%then = OpLabel\n  OpBranch %joined\n%gone = OpLabel\n  %twice", "predecessors"),
+    (
+        "%then = OpLabel\n  %twice",
+        "%then = OpLabel\n  OpBranch %joined\n%gone = OpLabel\n  %twice",
+        "predecessors",
+    ),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %next", "does not dominate"),
-    ("%x = OpCompositeExtract %float %colour 0", "%x = OpCompositeExtract %float %result 0", "dominate"),
-    ("%value = OpPhi %float %twice %then %called %else", "%value = OpPhi %float %called %then %twice %else",
-     "does not dominate the end"),
-    ("%turned = OpMatrixTimesVector %v3 %matrix %xyz\n", "%turned = OpMatrixTimesVector %v3 %matrix %sine\n",
-     "used before it is defined"),
+    (
+        "%x = OpCompositeExtract %float %colour 0",
+        "%x = OpCompositeExtract %float %result 0",
+        "dominate",
+    ),
+    (
+        "%value = OpPhi %float %twice %then %called %else",
+        "%value = OpPhi %float %called %then %twice %else",
+        "does not dominate the end",
+    ),
+    (
+        "%turned = OpMatrixTimesVector %v3 %matrix %xyz\n",
+        "%turned = OpMatrixTimesVector %v3 %matrix %sine\n",
+        "used before it is defined",
+    ),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %parameter", "another function"),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %else", "is a block"),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %helper", "is a function"),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %float", "is not a value"),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %half %x %x", "is not a type"),
-    ("%twice = OpFAdd %float %x %x\n  OpBranch %joined\n",
-     "%twice = OpFAdd %float %x %x\n  OpBranch %joined\n"
-     "%lost = OpLabel\n  %strange = OpFNegate %float %called\n  OpUnreachable\n", "before it is defined"),
+    (
+        "%twice = OpFAdd %float %x %x\n  OpBranch %joined\n",
+        "%twice = OpFAdd %float %x %x\n  OpBranch %joined\n"
+        "%lost = OpLabel\n  %strange = OpFNegate %float %called\n  OpUnreachable\n",
+        "before it is defined",
+    ),
     # module scope
     ("OpMemoryModel Logical GLSL450\n", "", "one OpMemoryModel"),
-    ('OpEntryPoint Fragment %main "main" %in %out\nOpExecutionMode %main OriginUpperLeft\n', "",
-     "no entry point"),
-    ('OpEntryPoint Fragment %main "main" %in', 'OpEntryPoint Fragment %void "main" %in', "not a function"),
-    ('OpEntryPoint Fragment %main "main" %in', 'OpEntryPoint Fragment %helper "main" %in', "parameters"),
+    (
+        'OpEntryPoint Fragment %main "main" %in %out\nOpExecutionMode %main OriginUpperLeft\n',
+        "",
+        "no entry point",
+    ),
+    (
+        'OpEntryPoint Fragment %main "main" %in',
+        'OpEntryPoint Fragment %void "main" %in',
+        "not a function",
+    ),
+    (
+        'OpEntryPoint Fragment %main "main" %in',
+        'OpEntryPoint Fragment %helper "main" %in',
+        "parameters",
+    ),
     ('"main" %in %out', '"main" %in %v4', "is not a variable"),
     ('"main" %in %out', '"main" %in %local', "not at module scope"),
     ("OpExecutionMode %main", "OpExecutionMode %helper", "not an entry point"),
     ("OpMemberDecorate %pair 1", "OpMemberDecorate %pair 2", "has no member 2"),
-    ("%v2 = OpTypeVector %float 2\n", "%v2 = OpTypeVector %late 2\n%late = OpTypeFloat 64\n", "before it is defined"),
+    (
+        "%v2 = OpTypeVector %float 2\n",
+        "%v2 = OpTypeVector %late 2\n%late = OpTypeFloat 64\n",
+        "before it is defined",
+    ),
     ("%v2 = OpTypeVector %float 2", "%v2 = OpTypeVector %mat3 2", "before it is defined"),
     ("%mat3 = OpTypeMatrix %v3 3", "%mat3 = OpTypeMatrix %float 3", "columns are not vectors"),
     ("%mat3 = OpTypeMatrix %v3 3", "%mat3 = OpTypeMatrix %v3 5", "5 columns"),
@@ -163,61 +195,138 @@ DEFECTS = [
     ("%bool = OpTypeBool", "%bool = OpTypeBool\n%odd = OpTypeInt 24 0", "24 bits"),
     ("%array = OpTypeArray %float %four", "%array = OpTypeArray %four %four", "not a type"),
     ("%array = OpTypeArray %float %four", "%array = OpTypeArray %float %float", "length"),
-    ("%pair = OpTypeStruct %v4 %array", "%pair = OpTypeStruct %v4 %array %pair", "before it is defined"),
+    (
+        "%pair = OpTypeStruct %v4 %array",
+        "%pair = OpTypeStruct %v4 %array %pair",
+        "before it is defined",
+    ),
     ("%in = OpVariable %in_pointer Input", "%in = OpVariable %in_pointer Output", "storage class"),
     ("%in = OpVariable %in_pointer Input", "%in = OpVariable %v4 Input", "not a pointer"),
-    ("%one = OpConstant %int 1", "%one = OpConstant %int 1\n%sum = OpFAdd %float %half %half", "module scope"),
-    ("%column = OpConstantComposite %v3 %half %half %half", "%column = OpConstantComposite %v3 %half %half",
-     "2 parts for 3"),
-    ("%column = OpConstantComposite %v3 %half %half %half", "%column = OpConstantComposite %v3 %half %half %one",
-     "not float32"),
+    (
+        "%one = OpConstant %int 1",
+        "%one = OpConstant %int 1\n%sum = OpFAdd %float %half %half",
+        "module scope",
+    ),
+    (
+        "%column = OpConstantComposite %v3 %half %half %half",
+        "%column = OpConstantComposite %v3 %half %half",
+        "2 parts for 3",
+    ),
+    (
+        "%column = OpConstantComposite %v3 %half %half %half",
+        "%column = OpConstantComposite %v3 %half %half %one",
+        "not float32",
+    ),
     ("%yes = OpConstantTrue %bool", "%yes = OpConstantTrue %int", "another type"),
     # functions and calls
-    ("%helper = OpFunction %float None %helper_type", "%helper = OpFunction %float None %main_type", "function type"),
-    ("%helper = OpFunction %float None %helper_type", "%helper = OpFunction %float None %float", "function type"),
-    ("%helper_type = OpTypeFunction %float %float %int", "%helper_type = OpTypeFunction %float %float %int %int",
-     "2 parameters"),
-    ("%count = OpFunctionParameter %int\n", "%count = OpFunctionParameter %uint\n", "the parameter is not int32"),
+    (
+        "%helper = OpFunction %float None %helper_type",
+        "%helper = OpFunction %float None %main_type",
+        "function type",
+    ),
+    (
+        "%helper = OpFunction %float None %helper_type",
+        "%helper = OpFunction %float None %float",
+        "function type",
+    ),
+    (
+        "%helper_type = OpTypeFunction %float %float %int",
+        "%helper_type = OpTypeFunction %float %float %int %int",
+        "2 parameters",
+    ),
+    (
+        "%count = OpFunctionParameter %int\n",
+        "%count = OpFunctionParameter %uint\n",
+        "the parameter is not int32",
+    ),
     ("%helper %x %one", "%helper %x", "1 arguments for 2"),
     ("%helper %x %one", "%helper %one %x", "not float32"),
     ("%helper %x %one", "%colour %x %one", "not a function"),
-    ("%called = OpFunctionCall %float %helper", "%called = OpFunctionCall %v2 %helper", "returns float32"),
+    (
+        "%called = OpFunctionCall %float %helper",
+        "%called = OpFunctionCall %v2 %helper",
+        "returns float32",
+    ),
     ("  OpReturnValue %negated", "  OpReturn", "returns nothing"),
     ("  OpReturnValue %negated", "  OpReturnValue %count", "returns int32"),
-    ("%negated = OpFNegate %float %parameter", "%negated = OpFunctionCall %float %helper %half %one", "by itself"),
+    (
+        "%negated = OpFNegate %float %parameter",
+        "%negated = OpFunctionCall %float %helper %half %one",
+        "by itself",
+    ),
     # blocks
     ("  OpBranch %joined\n%else", "  OpKill\n%else", "predecessors"),
-    ("%joined = OpLabel\n", "%joined = OpLabel\n  OpNop\n", "after an instruction that is no OpPhi"),
+    (
+        "%joined = OpLabel\n",
+        "%joined = OpLabel\n  OpNop\n",
+        "after an instruction that is no OpPhi",
+    ),
     ("%twice %then %called %else", "%twice %then %called %entry", "predecessors"),
     ("%twice %then %called %else", "%twice %then", "predecessors"),
     ("%twice %then %called %else", "%twice %then %twice %then %called %else", "predecessors"),
     ("%twice %then %called %else", "%one %then %called %else", "is int32"),
     ("%twice %then %called %else", "%twice %then %called %start", "no block of this function"),
-    ("  OpSelectionMerge %joined None\n", "  OpSelectionMerge %joined None\n  OpNop\n", "just before the terminator"),
+    (
+        "  OpSelectionMerge %joined None\n",
+        "  OpSelectionMerge %joined None\n  OpNop\n",
+        "just before the terminator",
+    ),
     ("  OpBranch %test", "  OpReturn", "before OpReturn"),
     ("  OpBranch %loop\n%loop", "  OpBranch %start\n%loop", "no block of this function"),
     ("  OpBranch %again\n", "  OpBranch %entry\n", "branch to the entry block"),
-    ("%then = OpLabel\n", "%then = OpLabel\n  %stray = OpVariable %float_pointer Function\n", "entry block"),
+    (
+        "%then = OpLabel\n",
+        "%then = OpLabel\n  %stray = OpVariable %float_pointer Function\n",
+        "entry block",
+    ),
     ("%then = OpLabel\n", "%then = OpLabel\n  %stray = OpTypeFloat 64\n", "inside a block"),
     # structure
     ("  OpSelectionMerge %joined None\n", "", "without a merge"),
     ("  OpSelectionMerge %picked None\n", "", "OpSwitch without"),
     ("  OpSelectionMerge %joined None\n", "  OpSelectionMerge %entry None\n", "own merge block"),
     ("  OpSelectionMerge %picked None\n", "  OpSelectionMerge %done None\n", "merge block already"),
-    ("  OpLoopMerge %done %again None\n", "  OpLoopMerge %again %again None\n", "continue target too"),
-    ("  OpLoopMerge %done %again None\n", "  OpLoopMerge %done %case None\n", "outside the continue"),
+    (
+        "  OpLoopMerge %done %again None\n",
+        "  OpLoopMerge %again %again None\n",
+        "continue target too",
+    ),
+    (
+        "  OpLoopMerge %done %again None\n",
+        "  OpLoopMerge %done %case None\n",
+        "outside the continue",
+    ),
     ("  OpLoopMerge %done %again None\n", "", "no loop header"),
-    ("%last = OpLabel\n  OpBranch %done\n", "%last = OpLabel\n  OpBranch %test\n", "no loop header"),
+    (
+        "%last = OpLabel\n  OpBranch %done\n",
+        "%last = OpLabel\n  OpBranch %test\n",
+        "no loop header",
+    ),
     ("%last = OpLabel\n  OpBranch %done\n", "%last = OpLabel\n  OpBranch %loop\n", "predecessors"),
-    ("  OpSelectionMerge %joined None\n", "  OpSelectionMerge %test None\n", "leaves the construct"),
+    (
+        "  OpSelectionMerge %joined None\n",
+        "  OpSelectionMerge %test None\n",
+        "leaves the construct",
+    ),
     # operand types
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %float %x %one", "operand %"),
     ("%twice = OpFAdd %float %x %x", "%twice = OpFAdd %v2 %x %x", "not float32 x 2"),
     ("%next = OpIAdd %int %index %one", "%next = OpIAdd %int %index %half", "not int32"),
-    ("%more = OpSLessThan %bool %index %ten", "%more = OpSLessThan %bool %index %half", "comparison"),
-    ("%small = OpFOrdLessThan %bool %x %half", "%small = OpFOrdLessThan %float %x %half", "not boolean"),
+    (
+        "%more = OpSLessThan %bool %index %ten",
+        "%more = OpSLessThan %bool %index %half",
+        "comparison",
+    ),
+    (
+        "%small = OpFOrdLessThan %bool %x %half",
+        "%small = OpFOrdLessThan %float %x %half",
+        "not boolean",
+    ),
     ("OpBranchConditional %small", "OpBranchConditional %x", "not a boolean"),
-    ("OpSwitch %index %picked 1 %case 7 %last", "OpSwitch %index %picked 1 %case 7 %start", "no block"),
+    (
+        "OpSwitch %index %picked 1 %case 7 %last",
+        "OpSwitch %index %picked 1 %case 7 %start",
+        "no block",
+    ),
     ("%colour = OpLoad %v4 %in", "%colour = OpLoad %v4 %column", "a pointer to"),
     ("%colour = OpLoad %v4 %in", "%colour = OpLoad %v3 %in", "a pointer to"),
     ("OpStore %spot %x", "OpStore %spot %one", "not float32"),
@@ -239,9 +348,13 @@ DEFECTS = [
     ("%float %small %length %value", "%float %small %length %one", "not float32"),
     ("%float %small %length %value", "%float %x %length %value", "matching boolean"),
     ("%bits = OpBitcast %uint %chosen", "%bits = OpBitcast %uint %colour", "as many bits"),
-    ("%number = OpConvertUToF %float %shifted", "%number = OpConvertUToF %float %chosen", "converts to"),
+    (
+        "%number = OpConvertUToF %float %shifted",
+        "%number = OpConvertUToF %float %chosen",
+        "converts to",
+    ),
     ("%v3 %glsl Sin %turned", "%v3 %glsl Sin %half", "not float32 x 3"),
-]  # fmt: skip
+]
 
 
 def test_the_base_is_valid(tmp_path: Path) -> None:
@@ -249,13 +362,17 @@ def test_the_base_is_valid(tmp_path: Path) -> None:
     check(module, input=True, final=True)
     path = tmp_path / "base.spv"
     path.write_bytes(encode(module))
-    done = subprocess.run(["spirv-val", "--target-env", "vulkan1.1", path], capture_output=True, text=True)
+    done = subprocess.run(
+        ["spirv-val", "--target-env", "vulkan1.1", path], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize(("old", "new", "message"), DEFECTS)
 def test_planted_defects(old: str, new: str, message: str, tmp_path: Path) -> None:
-    """Each is rejected with a fitting message, and spirv-val rejects it too: none of our rules is invented."""
+    """Each is rejected with a fitting message, and spirv-val rejects it too: none of our rules is
+    invented.
+    """
     assert BASE.count(old) == 1
     module = parse(BASE.replace(old, new))
     with pytest.raises(Broken) as caught:
@@ -412,7 +529,8 @@ def test_accepts_own_pipelines() -> None:
 ACCEPTED = {
     "unreachable block that nothing dominates": (
         "%joined = OpLabel\n",
-        "%lost = OpLabel\n  %strange = OpFAdd %float %called %called\n  OpUnreachable\n%joined = OpLabel\n",
+        "%lost = OpLabel\n  %strange = OpFAdd %float %called %called\n  OpUnreachable\n"
+        "%joined = OpLabel\n",
     ),
     "both targets the same": (
         "  OpSelectionMerge %joined None\n  OpBranchConditional %small %then %else\n%then",
@@ -433,11 +551,13 @@ ACCEPTED = {
     ),
     "discard in a case": ("%case = OpLabel\n  OpBranch %picked\n", "%case = OpLabel\n  OpKill\n"),
     "undefined component": ("%colour %colour 0 1 6", "%colour %colour 0 1 4294967295"),
-    "signedness of a shift": ("%shifted = OpShiftLeftLogical %uint %bits %one",
-                              "%shifted = OpShiftLeftLogical %uint %bits %four"),
+    "signedness of a shift": (
+        "%shifted = OpShiftLeftLogical %uint %bits %one",
+        "%shifted = OpShiftLeftLogical %uint %bits %four",
+    ),
     "mixed signedness": ("%next = OpIAdd %int %index %one", "%next = OpIAdd %int %index %four"),
     "unused float type": ("%bool = OpTypeBool\n", "%bool = OpTypeBool\n%odd = OpTypeSampler\n"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", ACCEPTED)
@@ -447,16 +567,24 @@ def test_accepts_what_spirv_val_accepts(name: str, tmp_path: Path) -> None:
     module = parse(BASE.replace(old, new))
     path = tmp_path / "accepted.spv"
     path.write_bytes(encode(module))
-    done = subprocess.run(["spirv-val", "--target-env", "vulkan1.1", path], capture_output=True, text=True)
+    done = subprocess.run(
+        ["spirv-val", "--target-env", "vulkan1.1", path], capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     check(decode(encode(module)), input=True)
 
 
 def ladder(depth: int) -> str:
-    """A function of ``depth`` nested selections, each of which may leave the loop around all of them."""
+    """A function of ``depth`` nested selections, each of which may leave the loop around all of
+    them.
+    """
     lines = []
     for i in range(depth):
-        lines += [f"  OpSelectionMerge %m{i} None", f"  OpBranchConditional %small %done %n{i}", f"%n{i} = OpLabel"]
+        lines += [
+            f"  OpSelectionMerge %m{i} None",
+            f"  OpBranchConditional %small %done %n{i}",
+            f"%n{i} = OpLabel",
+        ]
     lines.append(f"  OpBranch %m{depth - 1}")
     for i in reversed(range(depth)):
         lines += [f"%m{i} = OpLabel", f"  OpBranch %{f'm{i - 1}' if i else 'picked'}"]
@@ -467,7 +595,9 @@ def test_time_is_linear_in_hostile_depth() -> None:
     """Nested early exits are what makes the usual dominator iteration quadratic."""
     seconds = []
     for depth in (500, 4000):
-        text = BASE.replace("%case = OpLabel\n  OpBranch %picked\n", "%case = OpLabel\n" + ladder(depth))
+        text = BASE.replace(
+            "%case = OpLabel\n  OpBranch %picked\n", "%case = OpLabel\n" + ladder(depth)
+        )
         module = parse(text)
         start = time.process_time()
         check(module)

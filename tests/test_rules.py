@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from fold_oracle import Undefined, bits_of, compute, fused, is_nan, real, unfused
+from fold_oracle import Undefined, bits_of, compute, fused, is_nan, unfused
 
 from spvlink import rules
 from spvlink.grammar import enums, glsl, ops
@@ -529,7 +529,3 @@ def test_signedness_is_kept() -> None:
 def test_bad_rules_are_refused(text: str) -> None:
     with pytest.raises(COMPILER.RuleError, match=r"algebra\.rules:1"):
         COMPILER.compile_rules(COMPILER.read_rules(text))
-
-
-def test_real_is_the_numpy_view() -> None:
-    assert float(real(32, _float_bits(1.5))) == 1.5

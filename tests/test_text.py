@@ -146,7 +146,7 @@ def test_errors_name_the_line(old: str, new: str, message: str) -> None:
 
 
 def test_the_line_is_right() -> None:
-    with pytest.raises(BadSpirv, match="^line 23: "):
+    with pytest.raises(BadSpirv, match=r"^line 23: "):
         parse(SMALL.replace("OpFMul %5", "OpFMul %77 ("))
 
 
@@ -159,7 +159,10 @@ def empty() -> Module:
 words = st.integers(0, 0xFFFFFFFF)
 
 
-@given(st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])), st.integers(1, 50))
+@given(
+    st.text(st.characters(blacklist_characters="\0", blacklist_categories=["Cs"])),
+    st.integers(1, 50),
+)
 @settings(max_examples=200, deadline=None)
 def test_any_string(text: str, id: int) -> None:
     module = empty()
@@ -173,7 +176,9 @@ def test_any_string(text: str, id: int) -> None:
 @given(st.lists(words, min_size=1, max_size=6))
 @settings(max_examples=150, deadline=None)
 def test_any_words_of_a_name(imm: list[int]) -> None:
-    """Even a string that no tool would write (broken UTF-8, words after its end) comes back word for word."""
+    """Even a string that no tool would write (broken UTF-8, words after its end) comes back word
+    for word.
+    """
     module = empty()
     void = Inst(ops.OpTypeVoid, None, [], [], 7)
     module.globals.append(void)
@@ -220,7 +225,11 @@ IDS_ONLY = sorted(
 MASKS = [k for k, (_, is_mask, _) in enumerate(shapes.ENUM_KINDS) if is_mask]
 
 
-@given(st.lists(st.tuples(st.sampled_from(IDS_ONLY), st.lists(st.integers(0, 9), max_size=6)), max_size=12))
+@given(
+    st.lists(
+        st.tuples(st.sampled_from(IDS_ONLY), st.lists(st.integers(0, 9), max_size=6)), max_size=12
+    )
+)
 @settings(max_examples=150, deadline=None)
 def test_random_instruction_lists(picks: list[tuple[int, list[int]]]) -> None:
     """Whatever stands in a block, valid or not, prints and parses back to the same words."""
@@ -232,9 +241,14 @@ def test_random_instruction_lists(picks: list[tuple[int, list[int]]]) -> None:
         shape = shapes.OPERANDS[op]
         least = sum(code & 3 == 0 for code in shape)
         most = 99 if any(code & 3 == 2 for code in shape) else len(shape)
-        args = [values[c % len(values)] for c in (choices + [0] * least)[: max(least, min(len(choices), most))]]
+        args = [
+            values[c % len(values)]
+            for c in (choices + [0] * least)[: max(least, min(len(choices), most))]
+        ]
         result = shapes.RESULT[op]
-        inst = Inst(op, module.globals[2] if result else None, args, [], module.new_id() if result else 0)
+        inst = Inst(
+            op, module.globals[2] if result else None, args, [], module.new_id() if result else 0
+        )
         body.append(inst)
         if result:
             values.append(inst)
@@ -246,9 +260,10 @@ def test_random_instruction_lists(picks: list[tuple[int, list[int]]]) -> None:
 
 
 TERMINATORS = frozenset(range(ops.OpBranch, ops.OpUnreachable + 1)) | {
-    op for op, name in ops.NAMES.items() if "Terminate" in name or "Ignore" in name or "EmitMeshTasks" in name
-    or "Abort" in name
-}  # fmt: skip
+    op
+    for op, name in ops.NAMES.items()
+    if any(word in name for word in ("Terminate", "Ignore", "EmitMeshTasks", "Abort"))
+}
 
 
 @given(st.sampled_from(MASKS), words)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from array import array
+from bisect import bisect_left
 from typing import Final
 
 from spvlink.binary.walk import Walk
@@ -56,7 +57,8 @@ def decode(data: bytes) -> Module:
     except BadSpirv as error:
         if error.word is None:
             error.word = decoder.start
-            error.instruction = decoder.number
+        if error.instruction is None:
+            error.instruction = decoder.number_at(error.word)
         raise
     return decoder.module
 
@@ -84,15 +86,15 @@ _Shape = tuple[list[int], list[int]]  # positions of ids, positions of other wor
 
 
 class _Decoder:
-    """The state of one reading; ``start`` and ``number`` are the place of the current instruction."""
+    """The state of one reading."""
 
     def __init__(self, words: list[int]) -> None:
         self.words = words
         self.module = Module()
         self.defs: dict[int, Inst] = {}
-        self.missing: dict[int, tuple[int, int]] = {}  # id -> place of its first use before definition
-        self.start = 0
-        self.number = 0
+        self.missing: dict[int, int] = {}  # id -> word index of its first use before definition
+        self.start = 0  # of the instruction that is being read
+        self.starts: list[int] = []
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
         self.function: Function | None = None
@@ -101,12 +103,14 @@ class _Decoder:
 
     def run(self) -> None:
         self.header()
-        starts = self.cut()
-        self.read(starts)
-        for id, inst in self.defs.items():
-            if inst.op == 0 and id in self.missing:
-                word, number = self.missing[id]
-                raise BadSpirv(f"id {id} is used but never defined", word, number)
+        self.read(self.cut())
+        for id, word in self.missing.items():
+            if self.defs[id].op == 0:
+                raise BadSpirv(f"id {id} is used but never defined", word)
+
+    def number_at(self, word: int) -> int | None:
+        """The index of the instruction that begins at this word."""
+        return bisect_left(self.starts, word) if word >= 5 else None
 
     def header(self) -> None:
         module, words = self.module, self.words
@@ -127,27 +131,27 @@ class _Decoder:
         words, defs = self.words, self.defs
         end = len(words)
         at = 5
-        starts: list[int] = []
+        starts = self.starts
         append = starts.append
         while at < end:
             append(at)
             first = words[at]
             count = first >> 16
             if count == 0 or at + count > end:
-                self.start, self.number = at, len(starts) - 1
+                self.start = at
                 what = "has a word count of 0" if count == 0 else "runs past the end of the module"
                 raise BadSpirv(f"an instruction {what}")
             if first == 0x200F8:  # two words, OpLabel
                 id = words[at + 1]
                 if id in defs:
-                    self.start, self.number = at, len(starts) - 1
+                    self.start = at
                     raise BadSpirv(f"id {id} is defined twice")
                 defs[id] = Block(id)
                 defs[id].mark = -1  # not reached yet
             elif first == 0x50036:  # five words, OpFunction
                 id = words[at + 2]
                 if id in defs:
-                    self.start, self.number = at, len(starts) - 1
+                    self.start = at
                     raise BadSpirv(f"id {id} is defined twice")
                 defs[id] = Function(id)
                 defs[id].mark = -1
@@ -160,7 +164,7 @@ class _Decoder:
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
         inst = self.defs[id] = Inst(0, None, [], [], id)
-        self.missing[id] = (self.start, self.number)
+        self.missing[id] = self.start
         return inst
 
     def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
@@ -179,66 +183,86 @@ class _Decoder:
         return inst
 
     def read(self, starts: list[int]) -> None:
-        """Every instruction becomes an Inst in its place. One loop with little in it: this is where reading spends its time."""
+        """Every instruction becomes an Inst in its place. One loop with little in it: here reading spends its time."""
         words, defs = self.words, self.defs
-        get, forward, slow = defs.get, self.forward, self.slow
+        get, slow, put = defs.get, self.slow, self.put
         result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
-        names = self.module.sections[core.NAMES]
+        names, notes = self.module.sections[core.NAMES], self.module.sections[core.ANNOTATIONS]
+        plain, glsl = _PLAIN_DECORATIONS, self.glsl
         limit = self.module.bound
-        start = starts[0] if starts else 0
-        for number, end in enumerate(starts[1:]):
-            self.start, self.number = start, number
+        start = 5
+        for end in starts[1:]:
+            self.start = start
             op = words[start] & 0xFFFF
             at = start + 1
             start = end
-            if op == 5 and self.section == core.NAMES and end - at > 1 and not words[end - 1] >> 24:
-                # OpName: half of the instructions of a small module
-                names.append(Inst(5, None, [get(words[at]) or forward(words[at])], words[at + 1 : end]))
-                continue
+            if op == 5:  # OpName: a third of the instructions of a small module
+                if self.section == core.NAMES and end - at > 1 and not words[end - 1] >> 24:
+                    name = words[at:end]
+                    target = get(name[0]) or self.forward(name[0])
+                    del name[0]
+                    names.append(Inst(5, None, [target], name))
+                    continue
+            elif op == 71:  # OpDecorate
+                if self.section == core.ANNOTATIONS and end - at > 1:
+                    if plain.get(words[at + 1]) == end - at:
+                        target = get(words[at]) or self.forward(words[at])
+                        notes.append(Inst(71, None, [target], words[at + 1 : end]))
+                        continue
+            elif op == 72:  # OpMemberDecorate
+                if self.section == core.ANNOTATIONS and end - at > 2:
+                    if plain.get(words[at + 2]) == end - at - 1:
+                        target = get(words[at]) or self.forward(words[at])
+                        notes.append(Inst(72, None, [target], words[at + 1 : end]))
+                        continue
             result = result_of.get(op)
             if result is None:
                 raise BadSpirv(f"opcode {op} is not in the grammar")
             type: Inst | None = None
             id = 0
             if result:
+                at += 1 if result == 2 else 2
+                if at > end:
+                    raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
+                id = words[at - 1]
                 if result == 3:
-                    at += 2
-                    if at > end:
-                        raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
-                    id = words[at - 1]
-                    type = get(words[at - 2]) or forward(words[at - 2])
-                elif result == 2:
-                    at += 1
-                    if at > end:
-                        raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
-                    id = words[at - 1]
-                else:
-                    raise BadSpirv(f"{ops.NAMES[op]} has a type and no result")
+                    type = get(words[at - 2]) or self.forward(words[at - 2])
             fast = fast_of.get(op, -1)
             kind, cut = fast >> 6, at + (fast & 63)
             imm: list[int] = []
             if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
-                args = [get(w) or forward(w) for w in words[at:end]]
+                args = list(map(get, words[at:end]))
+                if None in args:
+                    self.missing_args(args, at)
             elif kind == 2 and cut < end:
-                args = [get(w) or forward(w) for w in words[at:cut]]
+                args = list(map(get, words[at:cut]))
+                if None in args:
+                    self.missing_args(args, at)
                 imm = words[cut:end]
-            elif op == 12 and end - at > 2 and words[at] in self.glsl:
-                args, imm = self.glsl_operands(words[at:end])
+            elif op == 12 and end - at > 2 and words[at] in glsl:
+                imm = [words[at + 1]]
+                if _GLSL_SIZES.get(imm[0]) != end - at - 2:
+                    self.bad_glsl(imm[0], end - at - 2)
+                args = list(map(get, words[at:end]))
+                del args[1]
+                if None in args:
+                    args = [get(w) or self.forward(w) for w in words[at + 2 : end]]
+                    args.insert(0, defs[words[at]])
             elif fast < 0 or (kind == 4 and cut < end):
-                args, imm = slow(op, words[at:end], type)
+                args, imm = slow(op, words[at:end], type)  # type: ignore[assignment]
             else:
                 raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
             if result:
                 inst = get(id)
                 if inst is None and 0 < id < limit:
-                    inst = defs[id] = Inst(op, type, args, imm, id)
+                    inst = defs[id] = Inst(op, type, args, imm, id)  # type: ignore[arg-type]
                 else:
-                    inst = self.define(id, op, type, args, imm)
+                    inst = self.define(id, op, type, args, imm)  # type: ignore[arg-type]
             else:
-                inst = Inst(op, type, args, imm)
+                inst = Inst(op, type, args, imm)  # type: ignore[arg-type]
             block = self.block
             if block is None or op in _STRUCTURE:
-                self.put(inst)
+                put(inst)
                 continue
             block.insts.append(inst)
             if op in terminators:
@@ -247,16 +271,18 @@ class _Decoder:
             raise BadSpirv("the module ends inside a function")
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
 
-    def glsl_operands(self, words: list[int]) -> tuple[list[Inst], list[int]]:
-        size = _GLSL_SIZES.get(words[1])
+    def missing_args(self, args: list[Inst | None], at: int) -> None:
+        """Stand-ins for the operands that nothing defined so far."""
+        for index, arg in enumerate(args):
+            if arg is None:
+                id = self.words[at + index]
+                args[index] = self.defs.get(id) or self.forward(id)
+
+    def bad_glsl(self, number: int, count: int) -> None:
+        size = _GLSL_SIZES.get(number)
         if size is None:
-            raise BadSpirv(f"GLSL.std.450 has no instruction {words[1]} in the grammar")
-        if size != len(words) - 2:
-            raise BadSpirv(f"OpExtInst has {len(words) - 2} operands in place of {size}")
-        get, forward = self.defs.get, self.forward
-        args = [get(w) or forward(w) for w in words[2:]]
-        args.insert(0, self.defs[words[0]])
-        return args, [words[1]]
+            raise BadSpirv(f"GLSL.std.450 has no instruction {number} in the grammar")
+        raise BadSpirv(f"OpExtInst has {count} operands in place of {size}")
 
     def put(self, inst: Inst) -> None:
         """Place an instruction that does not simply continue a block."""
@@ -367,6 +393,12 @@ def _number_words(type: Inst | None) -> int:
 
 # (opcode, number of words) -> shapes met, each with the positions of the words that decide it
 _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], _Shape]]]]] = {}
+# Decorations whose operands are plain literals -> words from the decoration's target on
+_PLAIN_DECORATIONS: Final[dict[int, int]] = {
+    value: 2 + len(params)
+    for value, params in next(k[2] for k in shapes.ENUM_KINDS if k[0] == "Decoration").items()
+    if all(p == shapes.K_LITERAL * 4 for p in params)
+}
 _GLSL_SIZES: Final[dict[int, int]] = {
     number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
 }

@@ -1,7 +1,9 @@
-"""Our verifier: whether a module is what the specification asks of one, as far as a link could spoil it.
+"""Our verifier: whether a module is what the specification asks of one, as far as a link may spoil
+it.
 
-It rejects nothing that spirv-val accepts, and is fast enough to run after each pass (``--check each``). Module scope first,
-then each function: blocks and edges, then every instruction's operands (``check_types``), then structure (``check_flow``).
+It is meant to reject nothing that spirv-val accepts, and is fast enough to run after each pass
+(``--check each``). Module scope first, then each function: blocks and edges, then every
+instruction's operands (``check_types``), then structure (``check_flow``).
 """
 
 from __future__ import annotations
@@ -41,13 +43,16 @@ _SECTION_OPS: Final[tuple[frozenset[int], ...]] = (
 # What may stand among the types and not in a function; of opcodes without facts we claim nothing.
 _GLOBAL_OPS: Final = TYPES | {op for op, flags in info.FLAGS.items() if flags & info.CONSTANT}
 _BOTH: Final = _LINES | {ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpTypeForwardPointer}
+_DESCRIBING: Final = info.DEBUG | info.TYPE | info.ANNOTATION
 # Operands of these may be things that are no values: types, strings, imports, functions.
 _LOOSE: Final = (
     _LINES | _MERGES | TERMINATORS | {ops.OpExtInst, ops.OpFunctionCall, ops.OpPhi}
 ) - {ops.OpReturnValue}
-_STRICT: Final = frozenset(
-    op for op, flags in info.FLAGS.items() if not flags & (info.DEBUG | info.TYPE | info.ANNOTATION)
-) - _LOOSE - {op for op, name in ops.NAMES.items() if "Cooperative" in name or "Untyped" in name}  # fmt: skip
+_STRICT: Final = (
+    frozenset(op for op, flags in info.FLAGS.items() if not flags & _DESCRIBING)
+    - _LOOSE
+    - {op for op, name in ops.NAMES.items() if "Cooperative" in name or "Untyped" in name}
+)
 _FORWARD_TYPES: Final = frozenset(
     (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeFunction)
 )
@@ -55,9 +60,11 @@ _counts_known: dict[int, tuple[int, int, int, int]] = dict(_PRIVATE_COUNTS)
 
 
 def check(module: Module, input: bool = False, final: bool = False) -> None:
-    """Raise if the module breaks a rule: ``BadSpirv`` with the place if it is a user's ``input``, else ``Broken``.
+    """Raise if the module breaks a rule: ``BadSpirv`` with the place if it is a user's ``input``,
+    else ``Broken``.
 
-    ``final``: private opcodes and names or decorations of what is gone are errors too, as they are in an input.
+    ``final``: private opcodes and names or decorations of what is gone are errors too, as they are
+    in an input.
     """
     checker = _Checker(module, final or input)
     try:
@@ -109,7 +116,9 @@ def _place(module: Module, wanted: Inst | None) -> tuple[int | None, int | None]
 
 
 def _count(kind: int, counts: list[int]) -> None:
-    """Add the least and most ids and words of one operand to [least ids, most ids, least words, most words]."""
+    """Add the least and most ids and words of one operand to [least ids, most ids, least words,
+    most words].
+    """
     ids, words, open_ids, open_words = 0, 0, False, False
     if kind == shapes.K_ID:
         ids = 1
@@ -133,7 +142,9 @@ def _count(kind: int, counts: list[int]) -> None:
 
 
 def _counts(op: int) -> tuple[int, int, int, int]:
-    """Least and most args, least and most imm of an opcode, by the grammar (bounds only where a shape varies)."""
+    """Least and most args, least and most imm of an opcode, by the grammar (bounds only where a
+    shape varies).
+    """
     found = _counts_known.get(op)
     if found is None:
         counts = [0, 0, 0, 0]
@@ -154,8 +165,18 @@ def _counts(op: int) -> tuple[int, int, int, int]:
 class _Checker:
     """One run over one module."""
 
-    __slots__ = ("module", "final", "where", "types", "forward", "shader", "local", "home", "flow",
-                 "start")  # fmt: skip
+    __slots__ = (
+        "final",
+        "flow",
+        "forward",
+        "home",
+        "local",
+        "module",
+        "shader",
+        "start",
+        "types",
+        "where",
+    )  # fmt: skip
 
     def __init__(self, module: Module, final: bool) -> None:
         self.module = module
@@ -187,7 +208,9 @@ class _Checker:
         self.recursion()
 
     def number(self) -> None:
-        """Give every instruction its serial; ids are unique and below the bound. Bulk operations where they do."""
+        """Give every instruction its serial; ids are unique and below the bound. Bulk operations
+        where they do.
+        """
         module = self.module
         every: list[Inst] = []
         for section in module.sections:
@@ -211,9 +234,10 @@ class _Checker:
                 self.odd(inst)
         self.where = dict(zip(every, range(1, len(every) + 1)))
         ids = [i.id for i in every if i.id]
-        if len(self.where) == len(every) and len(set(ids)) == len(ids):
-            if not ids or (max(ids) < module.bound and min(ids) > 0):
-                return
+        ids.sort()
+        unique = len(self.where) == len(every) and len(set(ids)) == len(ids)
+        if unique and (not ids or (ids[0] > 0 and ids[-1] < module.bound)):
+            return
         seen: set[int] = set()
         for inst in every:
             if inst.id in seen:
@@ -260,7 +284,12 @@ class _Checker:
             for inst in module.sections[number]:
                 if inst.op not in allowed:
                     raise Fault(inst, "in the wrong section of the module")
-                if inst.op == ops.OpName and len(inst.args) == 1 and inst.args[0] in self.where and inst.imm:
+                if (
+                    inst.op == ops.OpName
+                    and len(inst.args) == 1
+                    and inst.args[0] in self.where
+                    and inst.imm
+                ):
                     continue  # most of what stands here
                 if beside and inst.args and inst.args[0] not in self.where:
                     continue
@@ -504,7 +533,11 @@ class _Checker:
         """The number of the block that defines a local value, None for a parameter."""
         offset = at - self.start
         if not 0 <= offset < len(self.home):
-            if inst.op == ops.OpExtInst and inst.type is not None and inst.type.op == ops.OpTypeVoid:
+            if (
+                inst.op == ops.OpExtInst
+                and inst.type is not None
+                and inst.type.op == ops.OpTypeVoid
+            ):
                 return None  # non-semantic debug information may name what it likes
             raise Fault(inst, f"%{arg.id} belongs to another function")
         number = self.home[offset]
@@ -533,7 +566,9 @@ class _Checker:
             if source is None or not flow.reachable(pred):
                 continue
             if not flow.reachable(source) or not flow.dominates(source, pred):
-                raise Fault(inst, f"%{value.id} does not dominate the end of %{flow.blocks[pred].id}")
+                raise Fault(
+                    inst, f"%{value.id} does not dominate the end of %{flow.blocks[pred].id}"
+                )
 
     def recursion(self) -> None:
         """No function calls itself, by whatever way (specification 2.16.1)."""

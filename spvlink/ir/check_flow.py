@@ -1,10 +1,12 @@
 """The verifier's view of control flow: edges, dominators, structured constructs of one function.
 
-Dominators by Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979), the version with path
-compression: the verifier meets hostile graphs, on which the iteration that ``facts/cfg.py`` uses may take quadratic time.
+Dominators by Lengauer and Tarjan, "A Fast Algorithm for Finding Dominators in a Flowgraph" (1979),
+the version with path compression: the verifier meets hostile graphs, on which the iteration that
+``facts/cfg.py`` uses may take quadratic time.
 
-Structured control flow follows specification 2.11.2 ("Structural Control-Flow Constructs"), judged on reachable blocks only and
-with plain dominance, which never says more than structural dominance does: what is refused here is wrong by the specification.
+Structured control flow follows specification 2.11.2 ("Structural Control-Flow Constructs"), judged
+on reachable blocks only and with plain dominance, which never says more than structural dominance
+does: what is refused here is wrong by the specification.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ class Fault(Exception):
 class Flow:
     """Blocks by number (their place in the function): edges both ways, reachability, dominators."""
 
-    __slots__ = ("blocks", "number", "succs", "preds", "order", "idom", "enter", "leave")
+    __slots__ = ("blocks", "enter", "idom", "leave", "number", "order", "preds", "succs")
 
     def __init__(self, function: Function) -> None:
         self.blocks: list[Block] = function.blocks
@@ -52,7 +54,9 @@ class Flow:
         self._number()
 
     def _targets(self, block: Block) -> list[int]:
-        """Numbers of the blocks that the terminator names, its operands checked for being blocks of the function."""
+        """Numbers of the blocks that the terminator names, its operands checked for being blocks of
+        the function.
+        """
         last = block.insts[-1]
         if last.op not in _BRANCHES:
             return []
@@ -80,7 +84,9 @@ class Flow:
         return self.enter[a] <= self.enter[b] and self.leave[b] <= self.leave[a]
 
     def _search(self) -> tuple[list[int], list[int]]:
-        """Depth first from the entry: vertices in preorder and the parent of each; fills ``order``."""
+        """Depth first from the entry: vertices in preorder and the parent of each; fills
+        ``order``.
+        """
         size = len(self.blocks)
         parent = [-1] * size
         seen = [False] * size
@@ -161,19 +167,23 @@ class Flow:
 
 
 def check_order(flow: Flow) -> None:
-    """The entry block has no predecessors, and dominators stand before what they dominate (2.4, 2.11)."""
+    """The entry block has no predecessors, and dominators stand before what they dominate (2.4,
+    2.11).
+    """
     if flow.preds[0]:
         raise Fault(flow.blocks[flow.preds[0][0]].insts[-1], "a branch to the entry block")
     for block in flow.order[1:]:
         if flow.idom[block] > block:
             ahead = flow.blocks[flow.idom[block]]
-            raise Fault(flow.blocks[block], f"the block stands before %{ahead.id}, which dominates it")
+            raise Fault(
+                flow.blocks[block], f"the block stands before %{ahead.id}, which dominates it"
+            )
 
 
 class _Construct:
     """A loop, its continue part, or a selection."""
 
-    __slots__ = ("header", "merge", "target", "outer", "loop", "switch", "is_continue")
+    __slots__ = ("header", "is_continue", "loop", "merge", "outer", "switch", "target")
 
     def __init__(self, header: int, merge: int, target: int, outer: _Construct | None) -> None:
         self.header = header
@@ -188,7 +198,7 @@ class _Construct:
 class _Structure:
     """The constructs of one function and the innermost of each reachable block."""
 
-    __slots__ = ("flow", "merges", "headed", "continues", "inner", "of_merge")
+    __slots__ = ("continues", "flow", "headed", "inner", "merges", "of_merge")
 
     def __init__(self, flow: Flow) -> None:
         self.flow = flow
@@ -222,7 +232,9 @@ class _Structure:
                 self.continues.setdefault(target, header)
 
     def headers(self) -> None:
-        """Headers dominate their merge blocks and continue targets; back edges are where they belong."""
+        """Headers dominate their merge blocks and continue targets; back edges are where they
+        belong.
+        """
         flow = self.flow
         for header, (merge, target) in self.merges.items():
             if not flow.reachable(header):
@@ -237,7 +249,10 @@ class _Structure:
         for block in flow.order:
             for succ in flow.succs[block]:
                 if flow.dominates(succ, block) and self.merges.get(succ, (0, -1))[1] < 0:
-                    raise Fault(flow.blocks[block].insts[-1], "a back edge to a block that is no loop header")
+                    raise Fault(
+                        flow.blocks[block].insts[-1],
+                        "a back edge to a block that is no loop header",
+                    )
         self.reducible()
 
     def back_edges(self, header: int, target: int) -> None:
@@ -250,7 +265,10 @@ class _Structure:
             elif flow.dominates(header, pred):
                 back += 1
                 if not flow.dominates(target, pred):
-                    raise Fault(flow.blocks[pred].insts[-1], "a back edge from outside the continue construct")
+                    raise Fault(
+                        flow.blocks[pred].insts[-1],
+                        "a back edge from outside the continue construct",
+                    )
         if back != 1 and all(flow.reachable(p) for p in flow.preds[header]):
             raise Fault(inst, f"a loop with {back} back edges")
 
@@ -276,7 +294,9 @@ class _Structure:
             raise Fault(flow.blocks[0], "a cycle that is entered at more than one block")
 
     def nest(self) -> None:
-        """Assign to each reachable block its innermost construct (a header belongs to what is around its own)."""
+        """Assign to each reachable block its innermost construct (a header belongs to what is
+        around its own).
+        """
         flow = self.flow
         for block in flow.order:
             around: _Construct | None = None
@@ -302,7 +322,9 @@ class _Structure:
                     own.switch = own
 
     def exits(self) -> None:
-        """Every edge stays in its construct, enters one by its header, or leaves by a structured exit."""
+        """Every edge stays in its construct, enters one by its header, or leaves by a structured
+        exit.
+        """
         flow, headed, inner = self.flow, self.headed, self.inner
         for block in flow.order:
             here = headed.get(block) or inner[block]
@@ -311,12 +333,15 @@ class _Structure:
                     continue
                 inst = flow.blocks[block].insts[-1]
                 if here is None:
-                    raise Fault(inst, f"the branch to %{flow.blocks[succ].id} enters a construct from outside")
+                    raise Fault(
+                        inst,
+                        f"the branch to %{flow.blocks[succ].id} enters a construct from outside",
+                    )
                 if self.left_well(here, succ):
                     continue
-                header = flow.blocks[here.header].id
+                target, header = flow.blocks[succ].id, flow.blocks[here.header].id
                 raise Fault(
-                    inst, f"the branch to %{flow.blocks[succ].id} leaves the construct of %{header} by no exit"
+                    inst, f"the branch to %{target} leaves the construct of %{header} by no exit"
                 )
 
     def left_well(self, here: _Construct, succ: int) -> bool:

@@ -1,8 +1,9 @@
-"""The verifier's rules for operands, by opcode: types against the result type, composite indices, access chains, constants.
+"""The verifier's rules for operands, by opcode: types, composite indices, access chains, constants.
 
-A rule is ``rule(inst) -> str``, the complaint or an empty string. It may rely on the counts of operands
-(checked before) and on ``inst.type`` being a type, on nothing else: an operand may be any id. ``complaint`` keeps
-silent where an extension's type is met (cooperative matrices, tensors): never reject what is valid.
+A rule is ``rule(inst) -> str``, the complaint or an empty string. It may rely on the counts of
+operands (checked before) and on ``inst.type`` being a type, on nothing else: an operand may be any
+id. ``complaint`` keeps silent where an extension's type is met (cooperative matrices, tensors):
+never reject what is valid.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def numeric(type: Inst | None) -> Numeric:
         count = type.imm[0]
         type = type.args[0]
     op = type.op
-    if op == INT or op == FLOAT:
+    if op in (INT, FLOAT):
         return op, type.imm[0], count
     return (BOOL, 1, count) if op == BOOL else _NONE
 
@@ -454,7 +455,7 @@ def _call(inst: Inst) -> str:
         return f"{len(inst.args) - 1} arguments for {len(wanted)} parameters"
     for arg, type in zip(inst.args[1:], wanted):
         if arg.type is not type and not (
-            # Logical pointers to structs or arrays that differ only by decoration: HLSL legalization leaves those
+            # HLSL legalization leaves pointers to structs that differ only by decoration
             arg.type is not None and arg.type.op == type.op == ops.OpTypePointer
         ):
             return _differ(arg, show(type))
@@ -491,13 +492,16 @@ def _sampled_image(inst: Inst) -> str:
     return ""
 
 
+# Floating-point instructions of GLSL.std.450 whose operands all have the result type.
 _GLSL_SAME: Final = frozenset(
-    number
-    for number, flags in info.GLSL_FLAGS.items()
-    if flags & info.LANEWISE
-    and glsl.NAMES.get(number, "").startswith(("F", "N", "Ro", "Tr", "Fl", "Ce", "Ra", "De", "Si", "Co",
-                                               "Ta", "As", "Ac", "At", "Po", "Ex", "Lo", "Sq", "In", "St", "Sm"))
-) - {glsl.Glsl_FindILsb, glsl.Glsl_FindSMsb, glsl.Glsl_FindUMsb, glsl.Glsl_FrexpStruct, glsl.Glsl_Frexp}  # fmt: skip
+    (
+        *range(glsl.Glsl_Round, glsl.Glsl_FAbs + 1), glsl.Glsl_FSign,
+        *range(glsl.Glsl_Floor, glsl.Glsl_InverseSqrt + 1), glsl.Glsl_FMin, glsl.Glsl_FMax,
+        glsl.Glsl_FClamp, glsl.Glsl_FMix, glsl.Glsl_Step, glsl.Glsl_SmoothStep, glsl.Glsl_Fma,
+        glsl.Glsl_Cross, glsl.Glsl_Normalize, glsl.Glsl_FaceForward, glsl.Glsl_Reflect,
+        glsl.Glsl_NMin, glsl.Glsl_NMax, glsl.Glsl_NClamp,
+    )
+)  # fmt: skip
 
 
 def _extended(inst: Inst) -> str:
@@ -517,7 +521,16 @@ def _table() -> dict[int, Rule]:
     def put(rule: Rule, *opcodes: int) -> None:
         table.update(dict.fromkeys(opcodes, rule))
 
-    put(_float_same, ops.OpFNegate, ops.OpFAdd, ops.OpFSub, ops.OpFMul, ops.OpFDiv, ops.OpFRem, ops.OpFMod)
+    put(
+        _float_same,
+        ops.OpFNegate,
+        ops.OpFAdd,
+        ops.OpFSub,
+        ops.OpFMul,
+        ops.OpFDiv,
+        ops.OpFRem,
+        ops.OpFMod,
+    )
     put(_float_same, *range(ops.OpDPdx, ops.OpFwidthCoarse + 1))
     put(_int_same, ops.OpSNegate, ops.OpIAdd, ops.OpISub, ops.OpIMul, ops.OpUDiv, ops.OpSDiv,
         ops.OpUMod, ops.OpSRem, ops.OpSMod, ops.OpBitwiseOr, ops.OpBitwiseAnd, ops.OpBitwiseXor,

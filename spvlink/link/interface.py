@@ -51,7 +51,10 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
             twin = by_place.get(place)
             if twin is None:
                 raise Broken(f"input {variable.name} at {_at(place)} has no output of the previous stage")
-            if twin.place != variable.place or twin.shape != variable.shape:
+            shape = variable.shape
+            if enums.Decoration_PerVertexKHR in variable.qualifiers:
+                shape = shape.rpartition("x")[0]  # an array over the vertices of the primitive
+            if twin.place != variable.place or twin.shape != shape:
                 raise Broken(
                     f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces output"
                     f" {twin.name} ({twin.shape} at {_at(twin.place)})"
@@ -117,12 +120,13 @@ def _add(
 ) -> int:  # fmt: skip
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
-    length = _cover(type, place, covers, name)
+    qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)
+    arrayed = enums.Decoration_PerVertexKHR in qualifiers and type.op == ops.OpTypeArray
+    length = _cover(type.args[0] if arrayed else type, place, covers, name)
     for spot in covers:
         if spot in taken:
             raise Broken(f"{name} and {taken[spot]} overlap at {_at(spot)}")
         taken[spot] = name
-    qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)
     shape = shape_of(type)
     integral = any(t in shape for t in ("i", "u", "f64"))
     found.append(Declared(name, place, shape, qualifiers, covers, integral))

@@ -13,7 +13,9 @@ Names = dict[Inst, str]
 
 
 def friendly_names(module: Module) -> Names:
-    """A name for every id: OpName first, then what types and constants are, then 1, 2, 3 in order of definition."""
+    """A name for every id: OpName first, then what types and constants are, then 1, 2, 3 in order
+    of definition.
+    """
     found: Names = {}
     taken: set[str] = set()
 
@@ -63,7 +65,9 @@ def _clean(text: str) -> str:
 
 
 def _describe(inst: Inst, names: Names) -> str:
-    """A name by what a type or constant is, from the names of its parts; empty if there is no good one."""
+    """A name by what a type or constant is, from the names of its parts; empty if there is no good
+    one.
+    """
     op, imm = inst.op, inst.imm
     parts = [names.get(a, "") for a in inst.args]
     if op == ops.OpTypeVoid:

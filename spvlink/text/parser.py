@@ -1,7 +1,7 @@
 """Text to a module, the inverse of ``print_module``. Errors are ``BadSpirv`` with the line.
 
-Beyond what is printed it takes names as ids (``%colour``), which get fresh numbers above the numeric ones, and lacks
-nothing without the header: version 1.0, the bound one above the largest id.
+Beyond what is printed it takes names as ids (``%colour``), which get fresh numbers above the
+numeric ones, and lacks nothing without the header: version 1.0, the bound one above the largest id.
 """
 
 from __future__ import annotations
@@ -193,8 +193,8 @@ class _Reader:
         self.section = 0
 
     def number_names(self, lines: list[str]) -> None:
-        """Numbers for ids: numeric ones are themselves, names get those above. Labels and functions get their nodes here,
-        so that forward references meet them."""
+        """Numbers for ids: numeric ones are themselves, names get those above. Labels and functions
+        get their nodes here, so that forward references meet them."""
         shapes_of: list[tuple[str, str]] = []
         largest = 0
         for line in lines:

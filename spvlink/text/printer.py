@@ -1,7 +1,8 @@
 """A module as text: one instruction a line, enumerants by name, strings quoted, ids as %N.
 
-``friendly`` gives names in place of numbers: types and constants by what they are, named values by name, the rest counted in
-order of appearance, so that the text does not depend on how ids happen to be numbered.
+``friendly`` gives names in place of numbers: types and constants by what they are, named values by
+name, the rest counted in order of appearance, so that the text does not depend on how ids happen to
+be numbered.
 """
 
 from __future__ import annotations
@@ -107,7 +108,9 @@ class _Line:
 
 
 def print_inst(inst: Inst, names: Names | None = None) -> str:
-    """One instruction. A malformed one (a defect being looked at) is printed too: ids, then raw words."""
+    """One instruction. A malformed one (a defect being looked at) is printed too: ids, then raw
+    words.
+    """
     known = names if names is not None else {}
     line = _Line(inst, known)
     private = inst.op >= PRIVATE
@@ -161,13 +164,15 @@ def header(module: Module) -> str:
 
 
 def print_module(module: Module, friendly: bool = False) -> str:
-    """The whole module. With numbers as ids (the default) ``parse`` gives the same module back, word for word; ``friendly``
-    leaves the header out and names ids, for people and for expectations in tests."""
+    """The whole module. With numbers as ids (the default) ``parse`` gives the same module back,
+    word for word; ``friendly`` leaves the header out and names ids, for people and for expectations
+    in tests."""
     names: Names = friendly_names(module) if friendly else {}
     present = names.keys()
     parts = [] if friendly else [header(module)]
     for number, section in enumerate(module.sections):
-        # Friendly text leaves out names and decorations of what a pass removed, which wait for trim.
+        # Friendly text leaves out names and decorations of what a pass removed, which wait for
+        # trim.
         beside = friendly and number in (NAMES, ANNOTATIONS)
         parts += [
             print_inst(i, names) + "\n"

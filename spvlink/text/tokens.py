@@ -1,7 +1,7 @@
 """Strings, numbers and enumerants as tokens of the text form, and back.
 
-Every form that a reader likes (a quoted string, a decimal float) is used only where it gives the same words back;
-otherwise the words stand there raw, each as ``!0x...``.
+Every form that a reader likes (a quoted string, a decimal float) is used only where it gives the
+same words back; otherwise the words stand there raw, each as ``!0x...``.
 """
 
 from __future__ import annotations
@@ -12,7 +12,11 @@ from typing import Final
 from spvlink.grammar import enums, names, ops, shapes
 from spvlink.ir.core import Inst
 
-_FLOAT_CODES: Final = {16: ("<e", 2, range(3, 6)), 32: ("<f", 4, range(6, 10)), 64: ("<d", 8, range(15, 18))}
+_FLOAT_CODES: Final = {
+    16: ("<e", 2, range(3, 6)),
+    32: ("<f", 4, range(6, 10)),
+    64: ("<d", 8, range(15, 18)),
+}
 _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\t"}
 _UNESCAPES: Final = {"\\": b"\\", '"': b'"', "n": b"\n", "r": b"\r", "t": b"\t"}
 
@@ -30,7 +34,9 @@ def from_raw(token: str) -> int:
 
 
 def quoted(data: bytes) -> str:
-    """A quoted token for these octets: UTF-8 as itself, other octets and control characters as \\xNN."""
+    """A quoted token for these octets: UTF-8 as itself, other octets and control characters as
+    \\xNN.
+    """
     out = []
     for char in data.decode("utf-8", "surrogateescape"):
         code = ord(char)
@@ -123,7 +129,9 @@ def _number(words: list[int], type: Inst | None) -> str:
 
 
 def number_words(token: str, type: Inst) -> list[int]:
-    """The words of a decimal or hexadecimal number; ValueError or OverflowError if the type cannot hold it."""
+    """The words of a decimal or hexadecimal number; ValueError or OverflowError if the type cannot
+    hold it.
+    """
     size = number_size(type)
     if not size:
         raise ValueError("a number of a type that is none")
@@ -144,7 +152,7 @@ def number_words(token: str, type: Inst) -> list[int]:
 
 def enum_token(kind: int, value: int) -> str:
     """An enumerant or a mask by name; a number where the grammar has no name."""
-    name, is_mask, values = shapes.ENUM_KINDS[kind]
+    name, is_mask, _ = shapes.ENUM_KINDS[kind]
     known = names.ENUM_NAMES.get(name, {})
     if not is_mask or value == 0:
         return known.get(value, str(value))
