@@ -163,7 +163,7 @@ def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
 def _outputs(command: Command) -> dict[str, str]:
     """Output path of every input, by the input as written. Raises Usage where they collide."""
     paths = [argument.path for argument in command.inputs]
-    inputs = {os.path.realpath(path): path for path in paths if path != "-"}
+    inputs = {_identity(path): path for path in paths}
     outputs: dict[str, str] = {}
     owner: dict[str, str] = {}
     for argument in command.inputs:
@@ -174,18 +174,30 @@ def _outputs(command: Command) -> dict[str, str]:
             entry = argument.entry.replace("/", "_")
             name = f"{name.removesuffix('.spv')}.{entry}.spv"
         path = os.path.join(command.out_dir, name)
-        real = os.path.realpath(path)
-        if real in inputs:
-            raise Usage(f"{path}: the output would overwrite the input {inputs[real]}")
-        if real in owner:
-            raise Usage(f"{path}: {owner[real]} and {argument.text} would both be written there")
-        owner[real] = argument.text
+        if _same(path, inputs.get(_identity(path))):
+            raise Usage(f"{path}: the output would overwrite an input")
+        if name in owner:
+            raise Usage(f"{path}: {owner[name]} and {argument.text} would both be written there")
+        owner[name] = argument.text
         outputs[argument.text] = path
-    if command.report not in (None, "-"):
-        real = os.path.realpath(str(command.report))
-        if real in inputs or real in owner:
+    for path in [*paths, *outputs.values()] if command.report not in (None, "-") else ():
+        if _same(str(command.report), path):
             raise Usage(f"--report {command.report}: this is a file of the pipeline")
     return outputs
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Device and inode: one system call, where ``realpath`` takes one for each folder above."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _same(path: str, other: str | None) -> bool:
+    """Whether both name one file. Hard links do not count: output makes a new file in its place."""
+    return other is not None and os.path.realpath(path) == os.path.realpath(other)
 
 
 # -- looking inside --------------------------------------------------------------------------------

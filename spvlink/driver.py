@@ -133,7 +133,7 @@ class _Session:
         for stage in self.stages:
             self.guard(stage, lambda stage=stage: self.runner.clean(stage))  # type: ignore[misc]
         self.link(border)
-        placement = compact.run(border) if self.runner.enabled("compact") else compact.at_old_places(border)
+        placement = compact.run(border) if self.runner.enabled("compact") else compact.at_old_places(border, [])
         self.finish(border, placement)
         outputs = [encode(s.module) for s in self.stages]
         self.timed("check", lambda: interface.check(producer.module, consumer.module, True))
@@ -176,7 +176,7 @@ class _Session:
                 locals_only = Lowering(stage.module, False, False)
                 locals_only.analyse()
                 self.runner.run("promote", stage, locals_only.finish)
-                self.runner.clean(stage, 1)
+                self.runner.clean(stage)
                 low = Lowering(stage.module, inputs, outputs)
                 low.analyse()
             return low
@@ -189,15 +189,15 @@ class _Session:
         if not self.runner.enabled("dead"):
             return
         for _ in range(MAX_ROUNDS):
-            versions = [s.module.version for s in self.stages]
-            self.runner.run("dead", border.producer, lambda: dead.run(border))  # type: ignore[arg-type, return-value]
-            changed = False
-            for stage, version in zip(self.stages, versions):
-                if stage.module.version != version:
-                    changed = True
-                    self.runner.clean(stage)
-            if not changed:
+            producer, consumer = border.producer, border.consumer
+            versions = producer.module.version, consumer.module.version
+            self.runner.run("dead", producer, lambda: dead.run(border))  # type: ignore[arg-type, return-value]
+            if (producer.module.version, consumer.module.version) == versions:
                 return
+            if producer.module.version != versions[0]:
+                self.guard(producer, lambda: self.runner.sweep_out(producer))
+            if consumer.module.version != versions[1]:
+                self.guard(consumer, lambda: self.runner.clean(consumer))
 
     def finish(self, border: Link, placement: compact.Placement) -> None:
         """Variables again, on both sides; then whatever that left to clean."""
@@ -217,7 +217,7 @@ class _Session:
                 twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
                 qualifiers = twin.qualifiers if twin is not None and side is border.outputs else ()
                 raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
-            self.runner.clean(stage, 2)
+            self.guard(stage, lambda stage=stage: self.runner.finish(stage))  # type: ignore[misc]
             dead.keep_sample_rate(stage)
             self.runner.run("trim", stage, lambda s=stage, d=dropped: trim.run(s.module, d))  # type: ignore[misc]
 

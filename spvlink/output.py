@@ -35,7 +35,7 @@ def write_all(files: Sequence[tuple[str, bytes]]) -> list[str]:
     try:
         for path, data in files:
             _make_folders(os.path.dirname(path), made)
-            file = _prepare(os.path.realpath(path), data)
+            file = _prepare(os.path.realpath(path) if os.path.islink(path) else path, data)
             if file is not None:
                 pending.append(file)
                 _write(file.temp, data)

@@ -9,27 +9,27 @@ from typing import Final
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import Stage
 from spvlink.options import Options
-from spvlink.passes import branches, dce, inline, simplify
+from spvlink.passes import branches, dce, inline, simplify, tidy
 
 # What may be switched off, for `spvlink passes` and --disable.
 PASSES: Final[dict[str, str]] = {
-    "branches": "constant branches, empty selections and straight-line blocks are resolved",
+    "branches": "constant branches and empty selections are resolved",
     "compact": "what is left of an interface goes into the fewest Locations",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
+    "join": "a block and its only successor become one",
     "simplify": "constants are folded, equal values merged, algebra applied, vectors looked through",
 }
 
-# One stage's cleaning. Each line says why it stands where it stands.
-CLEAN: Final[tuple[tuple[str, Callable[[Module, Function], None], str], ...]] = (
-    ("simplify", simplify.run, "first, since constant conditions and dead operands come to light here"),
-    ("branches", branches.run, "before dce, which need not look at blocks that nothing reaches"),
-    ("dce", dce.run, "last, so that what is left is what is used"),
-)
+MAX_ROUNDS: Final = 4  # of simplify and branches; each needs a branch resolved in the one before
 
-
-class Stop(Exception):
-    """--stop-after was reached: the rest of the optional passes is skipped."""
+FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
+    "simplify": simplify.run,
+    "branches": branches.run,
+    "dce": dce.run,
+    "tidy": tidy.run,
+    "join": branches.merge_blocks,
+}
 
 
 class Runner:
@@ -64,18 +64,38 @@ class Runner:
             self.options.observer(self.count, name, stage.name, stage.module)
         return True
 
-    def clean(self, stage: Stage, rounds: int = 3) -> None:
-        """The cleaning passes, again if branches or dead code opened new ways."""
+    def on_entry(self, stage: Stage, name: str) -> None:
+        """Run one of FUNCTION_PASSES on the entry point's function."""
         module = stage.module
         assert module.entry is not None
         function = module.entry.function
-        for _ in range(rounds):
+        if self.enabled(name) or name not in PASSES:
+            act = FUNCTION_PASSES[name]
+            self.run(name, stage, lambda: act(module, function))
+
+    def clean(self, stage: Stage) -> None:
+        """Bring a stage's code into its simplest form."""
+        module = stage.module
+        for _ in range(MAX_ROUNDS):
+            self.on_entry(stage, "simplify")
             flow = module.flow
-            for name, act, _why in CLEAN:
-                if self.enabled(name):
-                    self.run(name, stage, lambda act=act: act(module, function))  # type: ignore[misc]
+            self.on_entry(stage, "branches")
             if module.flow == flow:
-                return
+                break  # else conditions and phis may have become known
+        self.sweep_out(stage)
+
+    def sweep_out(self, stage: Stage) -> None:
+        """Dead code, and the selections that it leaves empty."""
+        module = stage.module
+        flow = module.flow
+        self.on_entry(stage, "dce")
+        if module.flow != flow:
+            self.on_entry(stage, "branches")
+
+    def finish(self, stage: Stage) -> None:
+        """After the interface was raised."""
+        self.on_entry(stage, "tidy")
+        self.on_entry(stage, "join")
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""

@@ -32,12 +32,14 @@ RANKS = {
 MIDDLE = 6  # schedule, driver, report, validate and the like: one floor, free among themselves
 TOP = {"__init__": 7, "cli": 8, "__main__": 9}
 # Modules that cost more at start-up than they are worth (milliseconds each), on the path of
-# `spvlink link`.
-HEAVY = set(
-    "argparse asyncio ctypes dataclasses decimal difflib email enum fractions hashlib importlib.metadata "
-    "inspect json logging multiprocessing numpy pathlib pickle random re shutil statistics subprocess tempfile "
-    "textwrap threading tomllib traceback unittest urllib".split()
-)
+# `spvlink link`. re and enum are not here: typing brings them, and Final needs typing.
+HEAVY = {
+    "argparse", "asyncio", "ctypes", "dataclasses", "decimal", "difflib", "email",
+    "fractions", "hashlib", "importlib.metadata", "inspect", "json", "logging",
+    "multiprocessing", "numpy", "pathlib", "pickle", "random", "shutil", "statistics",
+    "subprocess", "tempfile", "textwrap", "threading", "tomllib", "traceback", "unittest",
+    "urllib",
+}  # fmt: skip
 
 
 def room_of(module: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import subprocess
 import time
 from pathlib import Path
@@ -13,10 +14,10 @@ from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import ops
-from spvlink.ir.check import check
+from spvlink.ir.check import check, instructions
 from spvlink.ir.core import COPY, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep
-from spvlink.text import parse
+from spvlink.text import parse, print_module
 
 BASE = """\
 ; Version: 1.3
@@ -524,6 +525,43 @@ def test_accepts_own_pipelines() -> None:
     assert found
     for data in found.values():
         check(decode(data), input=True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_ruined_graph_is_broken_and_no_more(seed: int) -> None:
+    """Operands swapped, dropped, added, retyped at random: Broken or nothing is raised."""
+    rng = random.Random(seed)
+    rejected = 0
+    for _ in range(100):
+        module = decode(rng.choice(pair()))
+        every = [i for i in instructions(module) if i is not None]
+        for _ in range(rng.choice((1, 1, 3))):
+            ruin(rng.choice(every), every, rng)
+        try:
+            check(module)
+        except Broken:
+            rejected += 1
+        assert print_module(module)
+        assert print_module(module, friendly=True)
+    assert 50 < rejected < 100
+
+
+def ruin(inst: Inst, every: list[Inst], rng: random.Random) -> None:
+    how = rng.randrange(7)
+    if how == 0:
+        inst.args.append(rng.choice(every))
+    elif how == 1:
+        inst.type = rng.choice([*every, None])
+    elif how == 2:
+        inst.op = rng.choice(every).op
+    elif how == 3 and inst.imm:
+        inst.imm[rng.randrange(len(inst.imm))] = rng.choice((0, 1, 2, 33, 0xFFFFFFFF))
+    elif how == 4 and inst.imm:
+        inst.imm.pop()
+    elif how == 5 and inst.args:
+        inst.args.pop()
+    elif inst.args:
+        inst.args[rng.randrange(len(inst.args))] = rng.choice(every)
 
 
 ACCEPTED = {

@@ -216,6 +216,93 @@ void main() { color = texture(sampler2D(image, linear), uv) + subpassLoad(before
     assert not messages(codes, scene)
 
 
+def test_device_addresses_lead_to_contents() -> None:
+    frag = """#version 460
+#extension GL_EXT_buffer_reference : require
+layout(buffer_reference, std430) readonly buffer Material { vec4 colors[]; };
+layout(push_constant) uniform Push { Material material; };
+layout(location = 0) in vec2 uv;
+layout(location = 0) out vec4 color;
+void main() { color = material.colors[int(uv.x * 50.0)]; }
+"""
+    codes = pair(FULLSCREEN, frag)
+    scene = make_scene(codes)
+    result = draw(codes, scene)
+    assert len(np.unique(result.images["color0"].reshape(-1, 4), axis=0)) == 50
+    assert not compare(result, draw(codes, scene))
+    assert "pointee0" in result.buffers
+
+
+def test_ray_queries_hit_something() -> None:
+    frag = """#version 460
+#extension GL_EXT_ray_query : require
+layout(location = 0) in vec2 uv;
+layout(set = 0, binding = 0) uniform accelerationStructureEXT world;
+layout(location = 0) out float hit;
+void main() {
+    rayQueryEXT query;
+    vec3 start = vec3(uv * 2.0 - 1.0, -3.0);
+    rayQueryInitializeEXT(query, world, 0, 0xFF, start, 0.0, vec3(0, 0, 1), 9.0);
+    while (rayQueryProceedEXT(query)) { }
+    hit = rayQueryGetIntersectionTEXT(query, true);
+}
+"""
+    codes = pair(FULLSCREEN, frag)
+    scene = make_scene(codes)
+    assert len(np.unique(draw(codes, scene).images["color0"])) > 100
+
+
+GEOMETRY = """#version 450
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 3) out;
+layout(location = 0) in vec2 v_uv[];
+layout(location = 0) out vec2 uv;
+void main() {
+    for (int i = 0; i < 3; ++i) {
+        uv = v_uv[i] * 0.5;
+        gl_Position = gl_in[i].gl_Position;
+        EmitVertex();
+    }
+}
+"""
+CONTROL = """#version 450
+layout(vertices = 3) out;
+layout(location = 0) in vec2 v_uv[];
+layout(location = 0) out vec2 c_uv[];
+void main() {
+    c_uv[gl_InvocationID] = v_uv[gl_InvocationID];
+    gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+    gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = 3.0;
+    gl_TessLevelInner[0] = 3.0;
+}
+"""
+EVALUATION = """#version 450
+layout(triangles) in;
+layout(location = 0) in vec2 c_uv[];
+layout(location = 0) out vec2 uv;
+void main() {
+    vec3 t = gl_TessCoord;
+    uv = c_uv[0] * t.x + c_uv[1] * t.y + c_uv[2] * t.z;
+    gl_Position = gl_in[0].gl_Position * t.x + gl_in[1].gl_Position * t.y
+        + gl_in[2].gl_Position * t.z;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "middle",
+    [
+        pytest.param([("geom", GEOMETRY)], id="geometry"),
+        pytest.param([("tesc", CONTROL), ("tese", EVALUATION)], id="tessellation"),
+    ],
+)
+def test_longer_chains_are_drawn(middle: list[tuple[str, str]]) -> None:
+    vert, frag = pair(VERT, FRAG_UV)
+    codes = [vert, *(compile_glsl(stage, source) for stage, source in middle), frag]
+    scene, result = draw_covering(codes)
+    assert result.is_good() and not compare(result, draw(codes, scene))
+
+
 def test_multisampling_changes_edges() -> None:
     codes = pair()
     single = draw(codes, make_scene(codes, samples=1))

@@ -325,6 +325,7 @@ class _Decoder:
         if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
             self.glsl.add(inst.id)
         self.section = section
+        inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
         self.module.sections[section].extend(self.pending)
         self.module.sections[section].append(inst)
         self.pending = []
@@ -347,7 +348,7 @@ class _Decoder:
         elif op == ops.OpSwitch and words:
             selector = self.defs.get(words[0])
             literal_words = _number_words(selector.type if selector is not None else None)
-        elif op == ops.OpExtInst and words:
+        elif op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and words:
             source = self.defs.get(words[0])
             if source is not None and source.op == ops.OpExtInstImport:
                 set_name = string_of(source.imm)[0]

@@ -76,7 +76,7 @@ def _interleaved(inst: Inst) -> list[int]:
         width = len(inst.imm) // cases if cases else 1
     elif inst.op in (ops.OpConstant, ops.OpSpecConstant):
         width = len(inst.imm)
-    elif inst.op == ops.OpExtInst:
+    elif inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR):
         set_name = string_of(inst.args[0].imm)[0]
     return interleave(inst, width, set_name)
 

@@ -43,7 +43,7 @@ class Effects:
 
     @staticmethod
     def of(module: Module) -> Effects:
-        stamp = len(module.annotations) << 32 | len(module.globals)
+        stamp = len(module.annotations) << 32 | len(module.sections[2])
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
             assert isinstance(held[1], Effects)

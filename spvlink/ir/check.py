@@ -9,54 +9,29 @@ instruction's operands (``check_types``), then structure (``check_flow``).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Final
 
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import enums, info, ops, shapes
 from spvlink.ir import core
 from spvlink.ir.check_flow import TERMINATORS, Fault, Flow, check_order, check_structure
+from spvlink.ir.check_tables import (
+    AFTER_LOOP,
+    AFTER_SELECTION,
+    BOTH,
+    FORWARD_TYPES,
+    GLOBAL_OPS,
+    KNOWN_TYPES,
+    LINES,
+    MANY,
+    MERGES,
+    NEVER,
+    SECTION_OPS,
+    STRICT,
+    counts,
+    counts_known,
+)
 from spvlink.ir.check_types import RULES, TYPES, complaint, show
 from spvlink.ir.core import PRIVATE, Block, Function, Inst, Module
-
-_MANY: Final = 1 << 30
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
-_MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
-_PRIVATE_COUNTS: Final = {  # least and most args, least and most imm, result
-    core.COPY: (1, 1, 0, 0),
-    core.LOAD_INPUT: (0, 0, 1, 1),
-    core.STORE_OUTPUT: (1, 1, 1, 1),
-    core.INTERPOLATE: (0, 1, 2, 2),
-}
-_SECTION_OPS: Final[tuple[frozenset[int], ...]] = (
-    frozenset((ops.OpCapability,)),
-    frozenset((ops.OpExtension,)),
-    frozenset((ops.OpExtInstImport,)),
-    frozenset((ops.OpMemoryModel,)),
-    frozenset((ops.OpEntryPoint,)),
-    frozenset((ops.OpExecutionMode, ops.OpExecutionModeId)),
-    frozenset((ops.OpString, ops.OpSourceExtension, ops.OpSource, ops.OpSourceContinued)),
-    frozenset((ops.OpName, ops.OpMemberName)),
-    frozenset((ops.OpModuleProcessed,)),
-    frozenset(op for op, flags in info.FLAGS.items() if flags & info.ANNOTATION)
-    | {ops.OpDecorateString, ops.OpMemberDecorateString, ops.OpDecorateId},
-)
-# What may stand among the types and not in a function; of opcodes without facts we claim nothing.
-_GLOBAL_OPS: Final = TYPES | {op for op, flags in info.FLAGS.items() if flags & info.CONSTANT}
-_BOTH: Final = _LINES | {ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpTypeForwardPointer}
-_DESCRIBING: Final = info.DEBUG | info.TYPE | info.ANNOTATION
-# Operands of these may be things that are no values: types, strings, imports, functions.
-_LOOSE: Final = (
-    _LINES | _MERGES | TERMINATORS | {ops.OpExtInst, ops.OpFunctionCall, ops.OpPhi}
-) - {ops.OpReturnValue}
-_STRICT: Final = (
-    frozenset(op for op, flags in info.FLAGS.items() if not flags & _DESCRIBING)
-    - _LOOSE
-    - {op for op, name in ops.NAMES.items() if "Cooperative" in name or "Untyped" in name}
-)
-_FORWARD_TYPES: Final = frozenset(
-    (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeFunction)
-)
-_counts_known: dict[int, tuple[int, int, int, int]] = dict(_PRIVATE_COUNTS)
 
 
 def check(module: Module, input: bool = False, final: bool = False) -> None:
@@ -115,53 +90,6 @@ def _place(module: Module, wanted: Inst | None) -> tuple[int | None, int | None]
     return None, None
 
 
-def _count(kind: int, counts: list[int]) -> None:
-    """Add the least and most ids and words of one operand to [least ids, most ids, least words,
-    most words].
-    """
-    ids, words, open_ids, open_words = 0, 0, False, False
-    if kind == shapes.K_ID:
-        ids = 1
-    elif kind == shapes.K_LITERAL:
-        words = 1
-    elif kind in (shapes.K_STRING, shapes.K_TYPED):
-        words, open_words = 1, True
-    elif kind in (shapes.K_EXTINST, shapes.K_SPECOP):
-        words, open_ids, open_words = 1, True, True
-    elif kind in (shapes.K_SWITCH_PAIR, shapes.K_ID_LITERAL):
-        ids, words, open_words = 1, 1, True
-    elif kind == shapes.K_ID_ID:
-        ids = 2
-    else:
-        words = 1
-        open_ids = open_words = any(shapes.ENUM_KINDS[kind - shapes.K_ENUM][2].values())
-    counts[0] += ids
-    counts[1] += _MANY if open_ids else ids
-    counts[2] += words
-    counts[3] += _MANY if open_words else words
-
-
-def _counts(op: int) -> tuple[int, int, int, int]:
-    """Least and most args, least and most imm of an opcode, by the grammar (bounds only where a
-    shape varies).
-    """
-    found = _counts_known.get(op)
-    if found is None:
-        counts = [0, 0, 0, 0]
-        for code in shapes.OPERANDS[op]:
-            one = [0, 0, 0, 0]
-            _count(code >> 2, one)
-            quantifier = code & 3
-            if quantifier == shapes.ONE:
-                counts[0] += one[0]
-                counts[2] += one[2]
-            scale = _MANY if quantifier == shapes.MANY else 1
-            counts[1] += one[1] * scale
-            counts[3] += one[3] * scale
-        found = _counts_known[op] = (counts[0], counts[1], counts[2], counts[3])
-    return found
-
-
 class _Checker:
     """One run over one module."""
 
@@ -201,7 +129,7 @@ class _Checker:
         for function in module.functions:
             self.function(function)
         for inst in module.tail:
-            if inst.op not in _LINES:
+            if inst.op not in LINES:
                 raise Fault(inst, "after the last function")
             self.known(inst)
         self.annotations()
@@ -215,10 +143,10 @@ class _Checker:
         every: list[Inst] = []
         for section in module.sections:
             every += section
-        self.local = _MANY
+        self.local = MANY
         for function in module.functions:
             every += function.lead
-            if self.local == _MANY:
+            if self.local == MANY:
                 self.local = len(every) + 1
             every.append(function)
             every += function.params
@@ -260,9 +188,9 @@ class _Checker:
 
     def arity(self, inst: Inst) -> None:
         op = inst.op
-        if op >= PRIVATE and op not in _counts_known:
+        if op >= PRIVATE and op not in counts_known:
             raise Fault(inst, "a private opcode that nobody knows")
-        least_args, most_args, least_imm, most_imm = _counts_known.get(op) or _counts(op)
+        least_args, most_args, least_imm, most_imm = counts_known.get(op) or counts(op)
         if not least_args <= len(inst.args) <= most_args:
             raise Fault(inst, f"{len(inst.args)} ids as operands")
         if not least_imm <= len(inst.imm) <= most_imm:
@@ -278,7 +206,7 @@ class _Checker:
 
     def sections(self) -> None:
         module = self.module
-        for number, allowed in enumerate(_SECTION_OPS):
+        for number, allowed in enumerate(SECTION_OPS):
             # Names and decorations of what a pass removed wait for trim.
             beside = not self.final and number in (core.NAMES, core.ANNOTATIONS)
             for inst in module.sections[number]:
@@ -304,7 +232,7 @@ class _Checker:
     def declare(self, inst: Inst) -> None:
         """A type, constant, variable at module scope: all it uses stands before it."""
         op, where = inst.op, self.where
-        if op >= PRIVATE or (op in info.FLAGS and op not in _GLOBAL_OPS and op not in _BOTH):
+        if op >= PRIVATE or (op in info.FLAGS and op not in GLOBAL_OPS and op not in BOTH):
             raise Fault(inst, "at module scope")
         self.arity(inst)
         type = inst.type
@@ -313,13 +241,13 @@ class _Checker:
         if op == ops.OpTypeForwardPointer:
             self.forward.update(inst.args)
             return
-        loose = op == ops.OpExtInst or op in _LINES
-        here = where.get(inst, _MANY)
+        loose = op == ops.OpExtInst or op in LINES
+        here = where.get(inst, MANY)
         for arg in inst.args:
             at = where.get(arg)
             if at is None:
                 raise Fault(inst, f"%{arg.id} is not in the module")
-            if at >= here and not loose and not (op in _FORWARD_TYPES and arg in self.forward):
+            if at >= here and not loose and not (op in FORWARD_TYPES and arg in self.forward):
                 raise Fault(inst, f"%{arg.id} is used before it is defined")
             if at >= self.local and not loose:
                 raise Fault(inst, f"%{arg.id} belongs to a function")
@@ -345,7 +273,7 @@ class _Checker:
                 raise Fault(inst, f"a width of {inst.imm[0]} bits")
             return
         parts = args[:1] if op == ops.OpTypeArray else args
-        if op in _KNOWN_TYPES:
+        if op in KNOWN_TYPES:
             for arg in parts:
                 if arg.op not in TYPES:
                     raise Fault(inst, f"%{arg.id} is not a type")
@@ -407,7 +335,7 @@ class _Checker:
 
     def function(self, function: Function) -> None:
         for inst in (*function.lead, *function.tail):
-            if inst.op not in _LINES and inst.op != ops.OpExtInst:
+            if inst.op not in LINES and inst.op != ops.OpExtInst:
                 raise Fault(inst, "outside of a block")
             self.known(inst)
         if not function.blocks:
@@ -443,16 +371,16 @@ class _Checker:
                     if not head:
                         raise Fault(inst, "after an instruction that is no OpPhi")
                     continue
-                if op in _LINES:
+                if op in LINES:
                     continue
                 head = False
                 if op in terminators:
                     if at != last:
                         raise Fault(inst, "a terminator inside a block")
-                elif op in _MERGES:
+                elif op in MERGES:
                     if at != last - 1:
                         raise Fault(inst, "not just before the terminator")
-                    allowed = _AFTER_LOOP if op == ops.OpLoopMerge else _AFTER_SELECTION
+                    allowed = AFTER_LOOP if op == ops.OpLoopMerge else AFTER_SELECTION
                     if insts[last].op not in allowed:
                         raise Fault(inst, f"before {ops.NAMES[insts[last].op]}")
                 elif op == variable:
@@ -460,13 +388,13 @@ class _Checker:
                         raise Fault(inst, "a variable outside of the entry block")
                     if inst.imm and inst.imm[0] != enums.StorageClass_Function:
                         raise Fault(inst, "the storage class in a function is Function")
-                elif op in _GLOBAL_OPS or op in _NEVER:
+                elif op in GLOBAL_OPS or op in NEVER:
                     raise Fault(inst, "inside a block")
 
     def block(self, function: Function, number: int, block: Block) -> None:
         """Operands of every instruction. One loop with little in it."""
-        where, types, rules, counts = self.where, self.types, RULES, _counts_known
-        strict, local = _STRICT, self.local
+        where, types, rules, counts = self.where, self.types, RULES, counts_known
+        strict, local = STRICT, self.local
         get = where.get
         label = here = where[block]
         for inst in block.insts:
@@ -510,13 +438,13 @@ class _Checker:
         if at is None:
             raise Fault(inst, f"%{arg.id} is not in the module")
         if arg.op == ops.OpFunction:
-            if inst.op in _STRICT:
+            if inst.op in STRICT:
                 raise Fault(inst, f"operand %{arg.id} is a function")
             return
         flow = self.flow
         assert flow is not None
         if arg.op == ops.OpLabel:
-            if inst.op in _STRICT or arg not in flow.number:
+            if inst.op in STRICT or arg not in flow.number:
                 raise Fault(inst, f"operand %{arg.id} is a block")
             return
         source = self.source(inst, arg, at)
@@ -591,17 +519,3 @@ class _Checker:
                 else:
                     state[function] = 2
                     stack.pop()
-
-
-_AFTER_LOOP: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
-_AFTER_SELECTION: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
-_NEVER: Final = frozenset(
-    (ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd, ops.OpFunctionParameter, ops.OpCapability)
-)
-_KNOWN_TYPES: Final = frozenset(
-    (
-        ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray,
-        ops.OpTypeStruct, ops.OpTypePointer, ops.OpTypeFunction, ops.OpTypeImage,
-        ops.OpTypeSampledImage,
-    )
-)  # fmt: skip

@@ -26,6 +26,8 @@ LOAD_INPUT: Final = 0x10001  # imm[0]: slot key; the type is the slot's scalar t
 STORE_OUTPUT: Final = 0x10002  # imm[0]: slot key; args[0]: the scalar stored
 INTERPOLATE: Final = 0x10003  # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
 
+ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
+
 PRIVATE_NAMES: Final[dict[int, str]] = {
     COPY: "COPY",
     LOAD_INPUT: "LOAD_INPUT",

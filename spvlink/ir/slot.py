@@ -70,15 +70,25 @@ class Pinned:
         self.movable = movable
 
 
+class Whole:
+    """A matrix, or an array of vectors or scalars, that was split into slots: it may come out whole again."""
+
+    __slots__ = ("op", "columns")
+
+    def __init__(self, op: int, columns: list[list[int]]) -> None:
+        self.op = op  # OpTypeMatrix or OpTypeArray
+        self.columns = columns  # the keys of each column or element
+
+
 class Interface:
     """One side of the border between two stages."""
 
-    __slots__ = ("slots", "pinned", "variables", "components", "locations", "names")
+    __slots__ = ("slots", "pinned", "wholes", "variables", "components", "locations")
 
     def __init__(self) -> None:
         self.slots: dict[int, Slot] = {}
         self.pinned: list[Pinned] = []
+        self.wholes: list[Whole] = []
         self.variables: list[Inst] = []  # the original variables that the slots stand for
         self.components = 0  # 32-bit components declared by the original module
         self.locations: set[int] = set()  # Locations declared by the original module
-        self.names: dict[int, str] = {}

@@ -7,7 +7,7 @@ what the module already has and appends what it lacks.
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import ALL, Inst, Module
 
 _POOLED = frozenset(
     (
@@ -39,6 +39,7 @@ def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list
     found = pool.get(key)
     if found is None:
         found = Inst(op, type, args, imm, module.new_id())
+        found.mark = ALL
         module.globals.append(found)
         module.version += 1
         pool[key] = found

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import Pinned, Slot
+from spvlink.ir.slot import Pinned, Slot, Whole
 from spvlink.link.border import Link
 
 UINT = "u32"  # the base type that may carry others, bit for bit
@@ -35,13 +35,17 @@ def base_of(type: Inst) -> str:
 class Varying:
     """One variable of the new interface: a scalar or vector, declared alike on both sides."""
 
-    __slots__ = ("location", "component", "base", "keys", "qualifiers", "relaxed", "extras", "name")
+    __slots__ = (
+        "location", "component", "base", "keys", "whole", "columns", "qualifiers", "relaxed", "extras", "name",
+    )  # fmt: skip
 
-    def __init__(self, location: int, component: int, base: str, key: int) -> None:
+    def __init__(self, location: int, component: int, base: str, keys: list[int]) -> None:
         self.location = location
         self.component = component
         self.base = base
-        self.keys: list[int] = [key]  # the old keys, one a lane
+        self.keys = keys  # the old keys, one a lane, column by column
+        self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
+        self.columns = 1
         self.qualifiers: tuple[int, ...] = ()
         self.relaxed = False
         self.extras: tuple[tuple[int, ...], ...] = ()
@@ -54,6 +58,11 @@ class Varying:
     @property
     def components(self) -> int:
         return len(self.keys) * (2 if self.width == 64 else 1)
+
+    def place_of(self, lane: int) -> tuple[int, int]:
+        """(Location, Component) of a lane."""
+        column, row = divmod(lane, len(self.keys) // self.columns)
+        return self.location + column, self.component + row * (2 if self.width == 64 else 1)
 
 
 class Bin:
@@ -95,19 +104,49 @@ class Placement:
 def run(link: Link) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that on both sides."""
     link.gather()
-    old = at_old_places(link)
-    new = packed(link)
-    return new if new.cost() < old.cost() else old
+    wholes = _wholes(link)
+    best = at_old_places(link, wholes)
+    for new in (packed(link, wholes), packed(link, [])):
+        if new.cost() < best.cost():
+            best = new
+    return best
 
 
-def at_old_places(link: Link) -> Placement:
+def _wholes(link: Link) -> list[Whole]:
+    """The matrices and arrays that both sides declare alike and all of which is alive."""
+    theirs = {(w.op, str(w.columns)) for w in link.outputs.wholes}
+    used = set(link.used())
+    return [
+        w for w in link.inputs.wholes
+        if (w.op, str(w.columns)) in theirs and all(k in used for c in w.columns for k in c)
+    ]  # fmt: skip
+
+
+def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
+    keys = [k for column in whole.columns for k in column]
+    slot = link.slot(keys[0])
+    assert slot is not None
+    varying = Varying(location, keys[0] >> 1 & 3, base_of(slot.type), keys)
+    varying.whole = whole.op
+    varying.columns = len(whole.columns)
+    varying.qualifiers = slot.qualifiers
+    _describe(link, varying)
+    varying.name = varying.name.partition("[")[0]
+    return varying
+
+
+def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     """What is alive, where it was."""
     moved = {p: p.location for pair in link.pinned() for p in pair if p is not None}
     locations = {k >> 3 for p in moved for k in p.keys}
     bins: dict[int, dict[int, int]] = {}
+    varyings = [_whole_varying(link, w, w.columns[0][0] >> 3) for w in wholes]
+    taken = {k for v in varyings for k in v.keys}
+    locations.update(k >> 3 for k in taken)
     for key in link.used():
+        if key in taken:
+            continue
         bins.setdefault(key >> 3, {})[key >> 1 & 3] = key
-    varyings: list[Varying] = []
     for location in sorted(bins):
         locations.add(location)
         cells = [bins[location].get(c, -1) for c in range(4)]
@@ -115,12 +154,13 @@ def at_old_places(link: Link) -> Placement:
     return Placement(varyings, moved, locations)
 
 
-def packed(link: Link) -> Placement:
-    """Everything in the fewest Locations."""
+def packed(link: Link, wholes: list[Whole]) -> Placement:
+    """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}
     _place_whole(link, bins, moved)
-    groups = _groups(link)
+    varyings = [_place_matrix(link, bins, w) for w in wholes]
+    groups = _groups(link, {k for v in varyings for k in v.keys})
     for qualifiers in sorted({g[0] for g in groups}):
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
@@ -128,16 +168,40 @@ def packed(link: Link) -> Placement:
                 _place(bins, qualifiers, base, keys)
         for width in ("16", "32", "64"):
             _dissolve(bins, qualifiers, width, enums.Decoration_Flat in qualifiers)
-    varyings: list[Varying] = []
     for location in sorted(bins):
         varyings += _varyings(link, location, bins[location].cells, bins[location].base)
     return Placement(varyings, moved, set(bins))
 
 
-def _groups(link: Link) -> list[tuple[tuple[int, ...], str, list[int]]]:
+def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
+    """A matrix or array in the first run of Locations that takes it."""
+    size = len(whole.columns[0])
+    varying = _whole_varying(link, whole, 0)
+    run = range(len(whole.columns))
+
+    def fits(location: int) -> bool:
+        for bin in (bins.get(location + n) for n in run):
+            if bin is not None and (
+                bin.qualifiers != varying.qualifiers or bin.base != varying.base or bin.cells[:size] != [-1] * size
+            ):
+                return False
+        return True
+
+    while not fits(varying.location):
+        varying.location += 1
+    varying.component = 0
+    for n in run:
+        at = varying.location + n
+        bins.setdefault(at, Bin(at, varying.qualifiers, varying.base)).cells[:size] = [-2] * size
+    return varying
+
+
+def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, list[int]]]:
     """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest first."""
     found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
     for key in link.used():
+        if key in taken:
+            continue
         slot = link.slot(key)
         assert slot is not None
         found.setdefault((slot.group, slot.qualifiers, base_of(slot.type)), []).append(key)
@@ -302,7 +366,7 @@ def _varyings(link: Link, location: int, cells: list[int], base: str | None) -> 
         if kind == last and at == expected:
             out[-1].keys.append(key)
         else:
-            made = Varying(location, at, wire, key)
+            made = Varying(location, at, wire, [key])
             made.qualifiers = slot.qualifiers
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)

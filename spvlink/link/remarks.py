@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.ir.slot import Interface
 from spvlink.link.border import Link
-from spvlink.link.compact import Placement
+from spvlink.link.compact import Placement, Varying
 from spvlink.pipeline import Linked, Remark
 
 LANES = "xyzw"
@@ -23,11 +23,10 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
         action, why = link.fate.get(key, ("", ""))
         if key in new_place:
             varying, lane = new_place[key]
-            at = varying.component + lane * (2 if varying.width == 64 else 1)
-            if (varying.location, at) == (key >> 3, key >> 1 & 3):
+            if varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
-                action, why = "packed", f"to {_place(varying.location, varying.component, varying.components)}"
+                action, why = "packed", f"to {_target(varying, lane)}"
         elif not action:
             action, why = _nobody(link, key)
         groups.setdefault((names[key], slot.location, action, why), []).append(key)
@@ -59,8 +58,10 @@ def _name(link: Link, key: int) -> str:
     return slot.name if slot is not None and slot.name else f"location {key >> 3}"
 
 
-def _place(location: int, component: int, count: int) -> str:
-    return f"Location {location}.{LANES[component : component + count]}"
+def _target(varying: Varying, lane: int) -> str:
+    location, _ = varying.place_of(lane)
+    count = varying.components // varying.columns
+    return f"Location {location}.{LANES[varying.component : varying.component + count]}"
 
 
 def _whole(linked: Linked, link: Link, placement: Placement) -> None:
@@ -85,7 +86,7 @@ def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int
     components = sum(v.components for v in placement.varyings) + sum(
         len(p.keys) for p in out.pinned
     )
-    locations = {v.location for v in placement.varyings} | {
+    locations = {v.place_of(n)[0] for v in placement.varyings for n in range(len(v.keys))} | {
         (k >> 3) + placement.moved[p] - p.location for p in out.pinned for k in p.keys
     }
     return (out.components, components), (len(out.locations), len(locations))

@@ -31,14 +31,12 @@ from spvlink.passes.flow import drop_unreachable
 
 
 def run(module: Module, function: Function) -> None:
-    """Bring the control flow of one function into its simplest form, to a fixpoint."""
-    while True:
+    """Resolve constant branches and empty selections of one function, to a fixpoint."""
+    while len(function.blocks) > 1:
         flow = module.flow
         drop_unreachable(module, function)
         constant_branches(module, function)
         empty_selections(module, function)
-        drop_unreachable(module, function)
-        merge_blocks(module, function)
         if module.flow == flow:
             return
 

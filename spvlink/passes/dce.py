@@ -20,12 +20,11 @@ from spvlink.facts.effects import FLAGS, Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.core import ALL, Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
 
-ALL: Final = 0xFFFF
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset((ops.OpReturn, ops.OpReturnValue, ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable,
                            ops.OpEmitMeshTasksEXT))  # fmt: skip
@@ -33,17 +32,16 @@ _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, op
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 
 
-def run(module: Module, function: Function, keep: frozenset[Inst] = frozenset()) -> None:
-    """Remove what is dead in one function. ``keep`` are instructions that count as live whatever reads them."""
+def run(module: Module, function: Function) -> None:
+    """Remove what is dead in one function."""
     drop_unreachable(module, function)
-    _Marker(module, function, keep).run()
+    _Marker(module, function).run()
 
 
 class _Marker:
-    def __init__(self, module: Module, function: Function, keep: frozenset[Inst]) -> None:
+    def __init__(self, module: Module, function: Function) -> None:
         self.module = module
         self.function = function
-        self.keep = keep
         self.cfg = Cfg.of(module, function)
         self.structure = Structure.of(module, function)
         self.effects = Effects.of(module)
@@ -67,14 +65,6 @@ class _Marker:
         self.sweep()
 
     def reset(self) -> None:
-        for inst in self.module.globals:
-            inst.mark = ALL
-        for param in self.function.params:
-            param.mark = ALL
-        for function in self.module.functions:
-            function.mark = ALL
-        for inst in self.module.sections[2]:
-            inst.mark = ALL
         for block in self.function.blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
             for inst in block.insts:
@@ -83,9 +73,11 @@ class _Marker:
     def find_roots(self) -> None:
         home, flags_of, removable = self.home, FLAGS, info.REMOVABLE
         effects, roots = self.effects, _ROOTS
+        single = len(self.function.blocks) == 1  # then nothing hangs on the flow of control
         for block in self.function.blocks:
             for inst in block.insts:
-                home[inst] = block
+                if not single:
+                    home[inst] = block
                 op = inst.op
                 if op in roots:
                     self.live(inst, ALL)
@@ -100,11 +92,8 @@ class _Marker:
                     self.store(inst)
                 elif op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
                     continue
-                elif inst in self.keep or not effects.flags(inst) & removable:
+                elif not effects.flags(inst) & removable:
                     self.live(inst, ALL)
-        for inst in self.keep:
-            if inst in home:
-                self.live(inst, ALL)
 
     def store(self, inst: Inst) -> None:
         """A store to a local variable waits until something reads the variable."""
@@ -308,11 +297,9 @@ class _Marker:
         elif inst.op == ops.OpCompositeInsert and args[0].mark:
             assert args[1].type is not None
             args[1] = types.null(self.module, args[1].type)
-            args[1].mark = ALL
         else:
             for index, arg in enumerate(args):
                 if not arg.mark:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
-                    args[index].mark = ALL
-        self.module.version += 1
+            self.module.version += 1

@@ -16,7 +16,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.ir.slot import Interface, Pinned, Slot, key_of
+from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.promote import Promotion, output_stores
 
@@ -288,6 +288,7 @@ class Lowering:
                     self.make_slots(leaf, side, group)
             if root.kind != MEMORY:
                 side.variables.append(variable)
+            find_wholes(root, side)
         promotion.replace_places()
         promotion.rename(output_stores if self.outputs is not None else None)
         for side in (self.inputs, self.outputs):
@@ -360,6 +361,19 @@ class Lowering:
             notes.append(Inst(decorate, None, [variable], list(words)))
         assert self.module.entry is not None
         self.module.entry.inst.args.append(variable)
+
+
+def find_wholes(node: Node, side: Interface) -> None:
+    """Note the matrices and arrays that were split into leaves of 32 bits a component or fewer."""
+    if node.kind != SPLIT:
+        return
+    children = node.children
+    if node.type.op in (ops.OpTypeMatrix, ops.OpTypeArray) and all(c.keys for c in children):
+        if all(side.slots[c.keys[0]].width <= 32 for c in children):
+            side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
+        return
+    for child in children:
+        find_wholes(child, side)
 
 
 def _captures(module: Module) -> bool:

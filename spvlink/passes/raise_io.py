@@ -36,6 +36,8 @@ class NewVariable(Protocol):
     component: int
     base: str
     keys: list[int]
+    whole: int
+    columns: int
     qualifiers: tuple[int, ...]
     relaxed: bool
     extras: tuple[tuple[int, ...], ...]
@@ -62,13 +64,14 @@ class Raise:
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
         self.variables: dict[int, Inst] = {}
+        self.types: dict[int, Inst] = {}
         for varying in varyings:
             self.variables[id(varying)] = self.declare(varying)
 
     def declare(self, varying: NewVariable) -> Inst:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
-        type = types.vector(module, scalar_type(module, varying.base), len(varying.keys))
+        type = self.type_of(varying)
         pointer = types.pointer(module, self.storage, type)
         made = value(module, ops.OpVariable, pointer, [], [self.storage])
         module.globals.append(made)
@@ -100,10 +103,24 @@ class Raise:
                     self.stores(block)
         sweep(self.module, self.function)
 
-    def vector_type(self, varying: NewVariable) -> Inst:
-        return types.vector(
-            self.module, scalar_type(self.module, varying.base), len(varying.keys)
-        )
+    def column_type(self, varying: NewVariable) -> Inst:
+        size = len(varying.keys) // varying.columns
+        return types.vector(self.module, scalar_type(self.module, varying.base), size)
+
+    def type_of(self, varying: NewVariable) -> Inst:
+        """The variable's type: a scalar or vector, or a matrix or array of such."""
+        made = self.types.get(id(varying))
+        if made is not None:
+            return made
+        module = self.module
+        made = self.column_type(varying)
+        if varying.whole == ops.OpTypeMatrix:
+            made = types.make(module, ops.OpTypeMatrix, None, [made], [varying.columns])
+        elif varying.whole:
+            length = types.constant(module, types.integer(module), varying.columns)
+            made = types.make(module, ops.OpTypeArray, None, [made, length], [])
+        self.types[id(varying)] = made
+        return made
 
     def loads(self, block: Block) -> None:
         """Loads of one variable in a block share one OpLoad, at the first of them."""
@@ -124,7 +141,7 @@ class Raise:
 
     def load(self, varying: NewVariable, inst: Inst) -> Inst:
         variable = self.variables[id(varying)]
-        type = self.vector_type(varying)
+        type = self.type_of(varying)
         if inst.op == LOAD_INPUT:
             return value(self.module, ops.OpLoad, type, [variable], [])
         glsl = glsl_import(self.module)
@@ -137,11 +154,15 @@ class Raise:
         wire = scalar_type(self.module, varying.base)
         part = whole
         if len(varying.keys) > 1:
+            path = [lane]
+            if varying.whole:
+                column, row = divmod(lane, len(varying.keys) // varying.columns)
+                path = [column, row] if len(varying.keys) > varying.columns else [column]
             if wire is inst.type:
-                rewrite(self.module, inst, ops.OpCompositeExtract, [whole], [lane])
+                rewrite(self.module, inst, ops.OpCompositeExtract, [whole], path)
                 out.append(inst)
                 return
-            part = value(self.module, ops.OpCompositeExtract, wire, [whole], [lane])
+            part = value(self.module, ops.OpCompositeExtract, wire, [whole], path)
             out.append(part)
         if wire is inst.type:
             become(self.module, inst, part)
@@ -168,14 +189,30 @@ class Raise:
                     part = value(self.module, ops.OpBitcast, wire, [part], [])
                     out.append(part)
                 parts.append(part)
-            whole = parts[0]
-            if len(parts) > 1:
-                type = self.vector_type(varying)
-                whole = value(self.module, ops.OpCompositeConstruct, type, parts, [])
-                out.append(whole)
+            whole = self.put_together(varying, parts, out)
             out.append(Inst(ops.OpStore, None, [self.variables[id(varying)], whole], []))
         block.insts[:-1] = out
         self.module.version += 1
+
+
+    def put_together(self, varying: NewVariable, parts: list[Inst], out: list[Inst]) -> Inst:
+        """The value of a variable from its scalars."""
+        size = len(parts) // varying.columns
+        columns: list[Inst] = []
+        for at in range(0, len(parts), size):
+            if size == 1:
+                columns.append(parts[at])
+                continue
+            type = self.column_type(varying)
+            columns.append(
+                value(self.module, ops.OpCompositeConstruct, type, parts[at : at + size], [])
+            )
+            out.append(columns[-1])
+        if not varying.whole:
+            return columns[0]
+        type = self.type_of(varying)
+        out.append(value(self.module, ops.OpCompositeConstruct, type, columns, []))
+        return out[-1]
 
 
 def glsl_import(module: Module) -> Inst:

@@ -22,6 +22,7 @@ def run(module: Module, dropped: frozenset[Inst] = frozenset()) -> None:
     _drop_globals(module, live)
     _trim_entry(module, live)
     _trim_notes(module, live)
+    module.facts = {}
     module.version += 1
 
 
@@ -120,10 +121,10 @@ def _drop_globals(module: Module, live: set[Inst]) -> None:
             kept.append(inst)
     module.sections[core.GLOBALS] = _without_idle_lines(kept)
     module.pool = {}
+    nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [
-        i for i in module.sections[core.IMPORTS] if i in live or i in Effects.of(module).nonsemantic
+        i for i in module.sections[core.IMPORTS] if i in live or i in nonsemantic
     ]
-    module.facts = {}
 
 
 def _without_idle_lines(insts: list[Inst]) -> list[Inst]:

@@ -30,14 +30,19 @@ def friendly_names(module: Module) -> Names:
     defined = _defined(module)
     present = set(defined)
     for inst in module.names:
-        if inst.op == ops.OpName and inst.args[0] in present and inst.args[0] not in found:
+        if inst.op != ops.OpName or not inst.args:
+            continue
+        if inst.args[0] in present and inst.args[0] not in found:
             wish = _clean(string_of(inst.imm)[0])
             if wish:
                 take(inst.args[0], wish)
     for section in module.sections:
         for inst in section:
             if inst.id and inst not in found:
-                wish = _describe(inst, found)
+                try:
+                    wish = _describe(inst, found)
+                except (IndexError, ValueError):
+                    wish = ""  # a malformed type or constant: a defect that is being looked at
                 if wish:
                     take(inst, wish)
     count = 0

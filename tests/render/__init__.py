@@ -7,8 +7,10 @@
 Nothing here uses spvlink's own code, so that a defect of the linker cannot hide itself.
 
 Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `scene` (seeded inputs), `device` (one
-Vulkan device per process), `draw` (one draw, read back), `compare` (bitwise), `batch` (a process
-that may crash). Stages are a list everywhere. Where the rest of the pipeline plugs in:
+Vulkan device per process), `rewrite` (what keeps the driver exact), `resources` and `draw` (one
+draw, read back), `acceleration` (ray queries), `compare` (bitwise), `batch` (a process that may
+crash), `words` (compiling and breaking modules for the harness's own tests). Stages are a list
+everywhere. Where the rest of the pipeline plugs in:
 
 * tessellation and geometry: already in the lists; `_Maker.make` picks the topology. Missing are
   patch sizes other than 3 and the point size;

@@ -15,50 +15,21 @@ import vulkan as vk
 from numpy.typing import NDArray
 from vulkan import ffi
 
-from . import acceleration, formats
+from . import formats
 from .compare import CLEAR, CLEAR_DEPTH, Result
 from .device import NEEDS, Device, Pool, get_device, new
-from .reflect import FRAGMENT, TESS_EVALUATION, CannotDraw, Stage
+from .reflect import TESS_EVALUATION, CannotDraw, Stage
+from .resources import GENERAL, Resources, aligned, aspect, region
 from .rewrite import drawable
 from .scene import (
     STAGE_FLAGS,
     VARIANTS,
-    Binding,
-    BufferData,
     Code,
     ImageData,
-    SamplerData,
     Scene,
     make_scene,
     read_stages,
 )
-
-_GENERAL = vk.VK_IMAGE_LAYOUT_GENERAL
-_TRANSFER = vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT | vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT
-_ACCELERATION_DESCRIPTOR = 1000150000  # VK_DESCRIPTOR_TYPE_ACCELERATION_STRUCTURE_KHR
-_WHOLE_SIZE = 2**64 - 1
-_ADDRESS = 0x20000  # VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT, which the package lacks
-_KINDS = {  # kind of binding: (descriptor type, usage of its buffer or image)
-    "uniform": (vk.VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, vk.VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT),
-    "storage": (vk.VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT),
-    "uniform_texel": (
-        vk.VK_DESCRIPTOR_TYPE_UNIFORM_TEXEL_BUFFER,
-        vk.VK_BUFFER_USAGE_UNIFORM_TEXEL_BUFFER_BIT,
-    ),
-    "storage_texel": (
-        vk.VK_DESCRIPTOR_TYPE_STORAGE_TEXEL_BUFFER,
-        vk.VK_BUFFER_USAGE_STORAGE_TEXEL_BUFFER_BIT,
-    ),
-    "sampler": (vk.VK_DESCRIPTOR_TYPE_SAMPLER, 0),
-    "sampled": (vk.VK_DESCRIPTOR_TYPE_SAMPLED_IMAGE, vk.VK_IMAGE_USAGE_SAMPLED_BIT),
-    "combined": (vk.VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, vk.VK_IMAGE_USAGE_SAMPLED_BIT),
-    "storage_image": (vk.VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, vk.VK_IMAGE_USAGE_STORAGE_BIT),
-    "acceleration": (_ACCELERATION_DESCRIPTOR, 0),
-    "input_attachment": (
-        vk.VK_DESCRIPTOR_TYPE_INPUT_ATTACHMENT,
-        vk.VK_IMAGE_USAGE_INPUT_ATTACHMENT_BIT,
-    ),
-}
 
 
 def draw(codes: Sequence[Code], scene: Scene | None = None) -> Result:
@@ -110,208 +81,21 @@ def messages(codes: Sequence[Code], scene: Scene) -> Counter[str]:
     return Counter(device.messages)
 
 
-class _Draw:
+class _Draw(Resources):
     """All that belongs to one draw. Objects live as long as the pool."""
 
-    def __init__(self, device: Device, pool: Pool, stages: list[Stage], scene: Scene) -> None:
-        self.device, self.pool, self.stages, self.scene = device, pool, stages, scene
-        self.uploads: list[tuple[Any, ImageData]] = []
-        self.images: list[tuple[Any, int]] = []  # every image and its aspect
-        self.sets: dict[int, Any] = {}
-        self.readback: list[tuple[str, Any, NDArray[np.uint8]]] = []
-        self.image_readback: list[tuple[str, Any, ImageData]] = []
-        self.inputs: dict[int, tuple[Any, int]] = {}  # input attachments: index: (view, format)
-        self.addresses: list[int] = []
-        self._codes: list[bytes] = []
-        self._structures: acceleration.Structures | None = None
-
     def run(self) -> Result:
-        self._make_pointees()
-        layouts = self._make_descriptors()
+        self.make_pointees()
+        layouts = self.make_descriptors()
         self._make_attachments()
         self._make_render_pass()
         self._make_pipeline(layouts)
         return self._submit()
 
-    # -- resources -------------------------------------------------------------------------
-
-    def _make_pointees(self) -> None:
-        """Buffers that are reached through device addresses, then the addresses in them."""
-        made = []
-        for number, data in enumerate(self.scene.pointees):
-            usage = vk.VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | _ADDRESS
-            buffer, mapped = self.pool.buffer(len(data.data), usage, address=True)
-            self.addresses.append(self.device.address(buffer))
-            made.append(np.frombuffer(mapped, np.uint8))
-            self.readback.append((f"pointee{number}", data, made[-1]))
-        for data, memory in zip(self.scene.pointees, made):
-            memory[:] = self._with_addresses(data)
-
-    def _with_addresses(self, data: BufferData) -> NDArray[np.uint8]:
-        if not data.pointers:
-            return data.data
-        filled = data.data.copy()
-        for pointer in data.pointers:
-            address = np.frombuffer(self.addresses[pointer.target].to_bytes(8, "little"), np.uint8)
-            filled[pointer.offsets[:, None] + np.arange(8)] = address
-        return filled
-
-    def _make_descriptors(self) -> list[Any]:
-        """Set layouts for sets 0 to the highest; fills the sets. Returns the layouts."""
-        bindings = self.scene.bindings
-        layouts = []
-        for number in range(max((b.set for b in bindings), default=-1) + 1):
-            entries = [
-                new.VkDescriptorSetLayoutBinding(
-                    binding=b.binding,
-                    descriptorType=_KINDS[b.kind][0],
-                    descriptorCount=b.count,
-                    stageFlags=b.stages,
-                )
-                for b in bindings
-                if b.set == number
-            ]
-            info = new.VkDescriptorSetLayoutCreateInfo(pBindings=entries)
-            layouts.append(
-                self.pool.make(
-                    vk.vkCreateDescriptorSetLayout, vk.vkDestroyDescriptorSetLayout, info
-                )
-            )
-        if not bindings:
-            return layouts
-        sizes: Counter[int] = Counter()
-        for b in bindings:
-            sizes[_KINDS[b.kind][0]] += b.count
-        pool = self.pool.make(
-            vk.vkCreateDescriptorPool,
-            vk.vkDestroyDescriptorPool,
-            new.VkDescriptorPoolCreateInfo(
-                maxSets=len(layouts),
-                pPoolSizes=[
-                    new.VkDescriptorPoolSize(type=kind, descriptorCount=count)
-                    for kind, count in sizes.items()
-                ],
-            ),
-        )
-        allocate = new.VkDescriptorSetAllocateInfo(descriptorPool=pool, pSetLayouts=layouts)
-        made = vk.vkAllocateDescriptorSets(self.device.device, allocate)
-        self.sets = {number: made[number] for number in range(len(layouts))}
-        writes = [self._write(binding) for binding in bindings]
-        vk.vkUpdateDescriptorSets(self.device.device, len(writes), writes, 0, None)
-        return layouts
-
-    def _write(self, binding: Binding) -> Any:
-        common = {
-            "dstSet": self.sets[binding.set],
-            "dstBinding": binding.binding,
-            "descriptorCount": binding.count,
-            "descriptorType": _KINDS[binding.kind][0],
-        }
-        if binding.kind in ("uniform", "storage"):
-            infos = [
-                new.VkDescriptorBufferInfo(
-                    buffer=self._buffer(binding, i)[0], range=_WHOLE_SIZE
-                )
-                for i in range(binding.count)
-            ]
-            return new.VkWriteDescriptorSet(pBufferInfo=infos, **common)
-        if binding.kind == "acceleration":
-            structures = [self._acceleration_structure() for _ in range(binding.count)]
-            info = new.VkWriteDescriptorSetAccelerationStructureKHR(
-                pAccelerationStructures=structures
-            )
-            return new.VkWriteDescriptorSet(pNext=info, **common)
-        if binding.kind in ("uniform_texel", "storage_texel"):
-            views = []
-            for i, data in enumerate(binding.buffers):
-                info = new.VkBufferViewCreateInfo(
-                    buffer=self._buffer(binding, i)[0], format=data.format, range=_WHOLE_SIZE
-                )
-                views.append(
-                    self.pool.make(vk.vkCreateBufferView, vk.vkDestroyBufferView, info)
-                )
-            return new.VkWriteDescriptorSet(pTexelBufferView=views, **common)
-        infos = []
-        for i in range(binding.count):
-            view = self._image_view(binding, i) if binding.images else None
-            sampler = self._sampler(binding.samplers[i]) if binding.samplers else None
-            infos.append(
-                new.VkDescriptorImageInfo(sampler=sampler, imageView=view, imageLayout=_GENERAL)
-            )
-        return new.VkWriteDescriptorSet(pImageInfo=infos, **common)
-
-    def _acceleration_structure(self) -> Any:
-        if self._structures is None:
-            self._structures = acceleration.Structures(self.device, self.pool)
-        return self._structures.top
-
-    def _buffer(self, binding: Binding, index: int) -> tuple[Any, Any]:
-        data = binding.buffers[index]
-        buffer, mapped = self.pool.buffer(len(data.data), _KINDS[binding.kind][1])
-        memory = np.frombuffer(mapped, np.uint8)
-        memory[:] = self._with_addresses(data)
-        if binding.kind in ("storage", "storage_texel"):
-            name = f"set{binding.set}.binding{binding.binding}[{index}]"
-            self.readback.append((name, data, memory))
-        return buffer, memory
-
-    def _image_view(self, binding: Binding, index: int) -> Any:
-        data = binding.images[index]
-        image = self.pool.image(
-            flags=vk.VK_IMAGE_CREATE_CUBE_COMPATIBLE_BIT if data.dim == 3 else 0,
-            imageType={0: 0, 2: 2}.get(data.dim, 1),
-            format=data.format,
-            extent=new.VkExtent3D(*data.extent),
-            mipLevels=len(data.levels),
-            arrayLayers=data.layers,
-            samples=data.samples,
-            usage=_KINDS[binding.kind][1] | _TRANSFER,
-        )
-        aspect = _aspect(data.format)
-        self.images.append((image, aspect))
-        self.uploads.append((image, data))
-        if binding.kind == "storage_image":
-            name = f"image set{binding.set}.binding{binding.binding}[{index}]"
-            self.image_readback.append((name, image, data))
-        kinds = {0: (0, 4), 1: (1, 5), 2: (2, 2), 3: (3, 6)}
-        view = self._view(
-            image, data.format, kinds.get(data.dim, (1, 5))[data.arrayed], data.layers,
-            len(data.levels),
-        )
-        if binding.kind == "input_attachment":
-            self.inputs[binding.input_attachment + index] = (view, data.format)
-        return view
-
-    def _view(self, image: Any, format_: int, kind: int, layers: int = 1, levels: int = 1) -> Any:
-        info = new.VkImageViewCreateInfo(
-            image=image,
-            viewType=kind,
-            format=format_,
-            subresourceRange=new.VkImageSubresourceRange(
-                aspectMask=_aspect(format_), levelCount=levels, layerCount=layers
-            ),
-        )
-        return self.pool.make(vk.vkCreateImageView, vk.vkDestroyImageView, info)
-
-    def _sampler(self, data: SamplerData) -> Any:
-        mode = vk.VK_FILTER_LINEAR if data.linear else vk.VK_FILTER_NEAREST
-        info = new.VkSamplerCreateInfo(
-            magFilter=mode,
-            minFilter=mode,
-            mipmapMode=int(data.linear),
-            addressModeU=vk.VK_SAMPLER_ADDRESS_MODE_REPEAT,
-            addressModeV=vk.VK_SAMPLER_ADDRESS_MODE_REPEAT,
-            addressModeW=vk.VK_SAMPLER_ADDRESS_MODE_REPEAT,
-            compareEnable=int(data.compare),
-            compareOp=vk.VK_COMPARE_OP_LESS_OR_EQUAL,
-            maxLod=16.0,
-        )
-        return self.pool.make(vk.vkCreateSampler, vk.vkDestroySampler, info)
-
     # -- attachments -----------------------------------------------------------------------
 
     def _make_attachments(self) -> None:
-        """self.attachments: (name, kind, image, view, format, samples), colours, depth, resolves."""
+        """self.attachments: (name, kind, image, view, format, samples); colours first."""
         self.attachments: list[tuple[str, str, Any, Any, int, int]] = []
         scene = self.scene
         for target in scene.targets:
@@ -335,7 +119,7 @@ class _Draw:
             samples=samples,
             usage=usage | vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
         )
-        view = self._view(image, format_, 1)
+        view = self.view(image, format_, 1)
         self.attachments.append((name, kind, image, view, format_, samples))
 
     def _make_render_pass(self) -> None:
@@ -348,7 +132,7 @@ class _Draw:
                 storeOp=vk.VK_ATTACHMENT_STORE_OP_STORE,
                 stencilLoadOp=vk.VK_ATTACHMENT_LOAD_OP_DONT_CARE,
                 stencilStoreOp=vk.VK_ATTACHMENT_STORE_OP_DONT_CARE,
-                finalLayout=_GENERAL,
+                finalLayout=GENERAL,
             )
             for _, _, _, _, format_, samples in self.attachments
         ]
@@ -362,7 +146,7 @@ class _Draw:
             views.append(view)
             descriptions.append(
                 new.VkAttachmentDescription(
-                    format=format_, samples=1, initialLayout=_GENERAL, finalLayout=_GENERAL
+                    format=format_, samples=1, initialLayout=GENERAL, finalLayout=GENERAL
                 )
             )
         subpass = new.VkSubpassDescription(
@@ -371,7 +155,7 @@ class _Draw:
             pColorAttachments=colors,
             pResolveAttachments=resolves if scene.samples > 1 else None,
             pDepthStencilAttachment=new.VkAttachmentReference(
-                attachment=len(scene.targets), layout=_GENERAL
+                attachment=len(scene.targets), layout=GENERAL
             ),
         )
         info = new.VkRenderPassCreateInfo(pAttachments=descriptions, pSubpasses=[subpass])
@@ -393,7 +177,7 @@ class _Draw:
     def _references(places: dict[int, int]) -> list[Any]:
         unused = vk.VK_ATTACHMENT_UNUSED
         return [
-            new.VkAttachmentReference(attachment=places.get(i, unused), layout=_GENERAL)
+            new.VkAttachmentReference(attachment=places.get(i, unused), layout=GENERAL)
             for i in range(max(places, default=-1) + 1)
         ]
 
@@ -430,7 +214,7 @@ class _Draw:
         code = stage.code
         if self.scene.exact and not self.device.validate:
             code = drawable(code, stage.module)
-        self._codes.append(code)  # alive until the module is made
+        self.codes.append(code)  # alive until the module is made
         info = new.VkShaderModuleCreateInfo(codeSize=len(code), pCode=code)
         module = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
         return new.VkPipelineShaderStageCreateInfo(
@@ -494,8 +278,8 @@ class _Draw:
         command = vk.vkAllocateCommandBuffers(device, info)[0]
         try:
             vk.vkBeginCommandBuffer(command, new.VkCommandBufferBeginInfo(flags=1))
-            if self._structures is not None:
-                self._structures.build(command, self._barrier)
+            if self.structures is not None:
+                self.structures.build(command, self._barrier)
             self._upload(command)
             self._render(command)
             copies = self._copy_out(command)
@@ -526,23 +310,23 @@ class _Draw:
         barriers = [
             new.VkImageMemoryBarrier(
                 dstAccessMask=vk.VK_ACCESS_MEMORY_WRITE_BIT,
-                newLayout=_GENERAL,
+                newLayout=GENERAL,
                 srcQueueFamilyIndex=vk.VK_QUEUE_FAMILY_IGNORED,
                 dstQueueFamilyIndex=vk.VK_QUEUE_FAMILY_IGNORED,
                 image=image,
                 subresourceRange=new.VkImageSubresourceRange(
-                    aspectMask=aspect,
+                    aspectMask=mask,
                     levelCount=vk.VK_REMAINING_MIP_LEVELS,
                     layerCount=vk.VK_REMAINING_ARRAY_LAYERS,
                 ),
             )
-            for image, aspect in self.images
+            for image, mask in self.images
         ]
         every = vk.VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
         vk.vkCmdPipelineBarrier(
             command, every, every, 0, 0, None, 0, None, len(barriers), barriers
         )
-        total = sum(_aligned(len(level)) for _, data in self.uploads for level in data.levels)
+        total = sum(aligned(len(level)) for _, data in self.uploads for level in data.levels)
         staging, mapped = self.pool.buffer(total, vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT)
         memory, at = np.frombuffer(mapped, np.uint8), 0
         for image, data in self.uploads:
@@ -551,23 +335,23 @@ class _Draw:
                 continue
             for level, texels in enumerate(data.levels):
                 memory[at : at + len(texels)] = texels
-                region = _region(data, level, at)
-                vk.vkCmdCopyBufferToImage(command, staging, image, _GENERAL, 1, [region])
-                at += _aligned(len(texels))
+                copy = region(data, level, at)
+                vk.vkCmdCopyBufferToImage(command, staging, image, GENERAL, 1, [copy])
+                at += aligned(len(texels))
         self._barrier(command)
 
     @staticmethod
     def _clear_multisampled(command: Any, image: Any, data: ImageData) -> None:
         """Texels of a multisampled image cannot be copied in: one colour has to do."""
         whole = new.VkImageSubresourceRange(
-            aspectMask=_aspect(data.format), levelCount=1, layerCount=data.layers
+            aspectMask=aspect(data.format), levelCount=1, layerCount=data.layers
         )
         if data.format == formats.D32_SFLOAT:
             value = new.VkClearDepthStencilValue(depth=data.clear[0])
-            vk.vkCmdClearDepthStencilImage(command, image, _GENERAL, value, 1, [whole])
+            vk.vkCmdClearDepthStencilImage(command, image, GENERAL, value, 1, [whole])
         else:
             color = new.VkClearColorValue(float32=list(data.clear))
-            vk.vkCmdClearColorImage(command, image, _GENERAL, color, 1, [whole])
+            vk.vkCmdClearColorImage(command, image, GENERAL, color, 1, [whole])
 
     def _render(self, command: Any) -> None:
         scene = self.scene
@@ -613,7 +397,7 @@ class _Draw:
     def _push(self, command: Any) -> None:
         """Ranges of several stages overlap: each part goes to all stages that have it."""
         start = 0
-        data = self._with_addresses(self.scene.push).tobytes()
+        data = self.with_addresses(self.scene.push).tobytes()
         for end in sorted({size for _, size in self.scene.push_ranges}):
             flags = 0
             for flag, size in self.scene.push_ranges:
@@ -639,8 +423,8 @@ class _Draw:
 
     def _read_image(self, command: Any, image: Any, data: ImageData, size: int) -> Any:
         buffer, mapped = self.pool.buffer(size, vk.VK_BUFFER_USAGE_TRANSFER_DST_BIT)
-        region = _region(data, 0, 0)
-        vk.vkCmdCopyImageToBuffer(command, image, _GENERAL, buffer, 1, [region])
+        copy = region(data, 0, 0)
+        vk.vkCmdCopyImageToBuffer(command, image, GENERAL, buffer, 1, [copy])
         return np.frombuffer(mapped, np.uint8)
 
     def _collect(self, copies: list[tuple[str, str, NDArray[np.uint8]]]) -> Result:
@@ -661,27 +445,3 @@ class _Draw:
             result.buffers[name] = copy
         result.measure()
         return result
-
-
-def _aspect(format_: int) -> int:
-    if format_ == formats.D32_SFLOAT:
-        return int(vk.VK_IMAGE_ASPECT_DEPTH_BIT)
-    return int(vk.VK_IMAGE_ASPECT_COLOR_BIT)
-
-
-def _aligned(size: int) -> int:
-    return -(-size // 16) * 16
-
-
-def _region(data: ImageData, level: int, at: int) -> Any:
-    extent = [max(side >> level, 1) for side in data.extent]
-    return new.VkBufferImageCopy(
-        bufferOffset=at,
-        imageSubresource=new.VkImageSubresourceLayers(
-            aspectMask=_aspect(data.format), mipLevel=level, layerCount=data.layers
-        ),
-        imageExtent=new.VkExtent3D(*extent),
-    )
-
-
-__all__ = ["FRAGMENT", "CannotDraw", "draw", "draw_covering", "messages"]

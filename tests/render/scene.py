@@ -251,8 +251,10 @@ class _Maker:
         self.stages, self.scene = stages, scene
         self.random = np.random.default_rng([scene.seed, scene.variant, 0x5CE7E])
         self._pointees: dict[tuple[int, int], int] = {}
-        names = [r.name for stage in stages for r in stage.resources]
-        self._linked_lists = any(_LINKED_LIST.search(name) for name in names)
+        resources = [r for stage in stages for r in stage.resources]
+        self._linked_lists = any(_LINKED_LIST.search(r.name) for r in resources)
+        # An integer may choose the descriptor: it must stay inside the smallest array.
+        self._integers = min([4, *(r.count for r in resources if r.count > 1)])
 
     def make(self) -> Scene:
         scene = self.scene
@@ -280,7 +282,7 @@ class _Maker:
             if number.count == 4:
                 floats[:, 3] = self.random.uniform(0.6, 1.4, count)
             return floats.astype(f"f{number.width // 8}")
-        high = 2 if number.kind == "bool" else 4
+        high = 2 if number.kind == "bool" else self._integers
         integers = self.random.integers(0, high, shape)
         if self.scene.variant == 5:
             integers = np.minimum(integers, 1)
@@ -293,7 +295,7 @@ class _Maker:
 
     def matrix(self, number: Numeric, count: int, columns: int, rows: int) -> NDArray[np.generic]:
         """Near the identity with a varying w: products of several still land on the screen."""
-        spread = 0.0 if self.scene.variant in (2, 5) else 0.12
+        spread = {2: 0.0, 3: 0.002, 5: 0.0}.get(self.scene.variant, 0.12)
         matrix = self.random.uniform(-spread, spread, (count, columns, rows))
         for i in range(min(columns, rows)):
             matrix[:, i, i] += 1.0

@@ -18,7 +18,8 @@ def compile_glsl(stage: str, source: str) -> bytes:
     with tempfile.TemporaryDirectory() as folder:
         text, binary = Path(folder, f"shader.{stage}"), Path(folder, "shader.spv")
         text.write_text(source)
-        command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", "-o", binary, text]
+        command = ["glslangValidator", "-V", "--target-env", "vulkan1.2", "-o"]
+        command += [str(binary), str(text)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stdout + source
         return binary.read_bytes()
@@ -29,7 +30,7 @@ class Words:
 
     def __init__(self, code: bytes) -> None:
         words = struct.unpack(f"<{len(code) // 4}I", code)
-        self.header = list(words[:5])
+        self.header: list[int] = list(words[:5])
         self.instructions: list[list[int]] = []
         at = 5
         while at < len(words):
@@ -44,8 +45,8 @@ class Words:
         return struct.pack(f"<{len(words)}I", *words)
 
     def new_id(self) -> int:
-        self.header[3] += 1
-        return self.header[3] - 1
+        self.header[3] = bound = self.header[3] + 1
+        return bound - 1
 
     def find(self, op: int) -> Iterator[list[int]]:
         """Every instruction with the opcode, in order."""

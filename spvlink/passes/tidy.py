@@ -1,0 +1,75 @@
+"""The small cleaning after the interface was raised: vectors are put together again, and what that leaves unused goes.
+
+Values were numbered and code was cleaned while the interface was scalar; raising only adds loads, extracts and constructs, so looking through
+vectors and dropping what nobody reads is enough.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from spvlink.facts.cfg import Cfg
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.edit import become, resolve, sweep
+from spvlink.passes.vectors import RULES
+
+_PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
+_DROPPED: Final = frozenset(
+    (
+        ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert, ops.OpBitcast,
+    )
+)  # fmt: skip
+
+
+def run(module: Module, function: Function) -> None:
+    """Rebuild vectors in one function and drop the parts that are no longer used."""
+    signatures = Effects.of(module).signatures
+    rules = RULES
+    cfg = Cfg.of(module, function)
+    seen: dict[object, tuple[Inst, Block]] = {}
+    version = module.version
+    for block in cfg.order:
+        for inst in block.insts:
+            args = inst.args
+            for index, arg in enumerate(args):
+                if arg.op == COPY:
+                    args[index] = resolve(arg)
+            rule = rules.get(inst.op)
+            if rule is not None and signatures.get(inst) in _PLAIN:
+                other = rule(module, inst)
+                if other is None:
+                    key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
+                    held = seen.get(key)
+                    if held is None or not cfg.dominates(held[1], block):
+                        seen[key] = (inst, block)
+                        continue
+                    other = held[0]
+                become(module, inst, resolve(other))
+    if module.version != version:
+        sweep(module, function)
+    drop_unused(module, function)
+
+
+def drop_unused(module: Module, function: Function) -> None:
+    """Remove moves of components that nothing reads."""
+    uses: dict[Inst, int] = {}
+    get = uses.get
+    for block in function.blocks:
+        for inst in block.insts:
+            for arg in inst.args:
+                uses[arg] = get(arg, 0) + 1
+    changed = False
+    for block in reversed(function.blocks):
+        dead: set[Inst] = set()
+        for inst in reversed(block.insts):
+            if inst.op in _DROPPED and not get(inst, 0):
+                dead.add(inst)
+                for arg in inst.args:
+                    uses[arg] -= 1
+        if dead:
+            changed = True
+            block.insts = [i for i in block.insts if i not in dead]
+    if changed:
+        module.version += 1
