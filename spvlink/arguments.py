@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Final
-
 from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.pipeline import STAGES
 from spvlink.sources import Argument
 from spvlink.validate import ENVIRONMENTS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable, Iterator, Sequence
+    from typing import Final
 
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]

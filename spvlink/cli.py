@@ -10,7 +10,6 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
 
 from spvlink import output, report, sources, validate
 from spvlink.arguments import HELP, SEE, Command, parse, passes
@@ -18,6 +17,10 @@ from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.options import Options
 from spvlink.pipeline import Linked, Source, StageResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable, Sequence
 
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import gc
 import time
-from collections.abc import Sequence
-from typing import Final
 
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
@@ -22,6 +20,7 @@ from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError
 from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
+from spvlink.ir.slot import Varying
 from spvlink.link import agree, compact, dead, interface, remarks
 from spvlink.link.border import Link, Stage
 from spvlink.options import Options
@@ -29,6 +28,11 @@ from spvlink.passes import raise_io, trim
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGES, InterfaceResult, Linked, Source, StageResult
 from spvlink.schedule import Runner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 MAX_ROUNDS: Final = 8  # of dead-varying removal at one border; each round needs a death in the one before
@@ -209,7 +213,7 @@ class _Session:
             mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
             dropped = frozenset(side.variables)
 
-            def act(stage: Stage = stage, mine: list[compact.Varying] = mine, storage: int = storage) -> None:
+            def act(stage: Stage = stage, mine: list[Varying] = mine, storage: int = storage) -> None:
                 raise_io.Raise(stage.module, mine, storage).run()
 
             self.guard(stage, lambda stage=stage, act=act: self.runner.run("raise", stage, act))  # type: ignore[misc]

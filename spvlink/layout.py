@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.errors import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 # VkShaderStageFlagBits without prefix and _BIT.
 STAGE_FLAGS: Final[dict[str, int]] = {

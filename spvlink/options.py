@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
 
 
 class Options:
     """All settings of one ``link``. The defaults are those of the command line (shared contract, cli.md)."""
 
     __slots__ = (
-        "disabled", "exact", "keep_interface", "target_env", "validate", "strict", "check_each", "stop_after",
-        "layout", "spec", "observer",
+        "check_each",
+        "disabled",
+        "exact",
+        "keep_interface",
+        "layout",
+        "observer",
+        "spec",
+        "stop_after",
+        "strict",
+        "target_env",
+        "validate",
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.grammar import enums
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 # Short stage names as glslang and the report use them, in pipeline order.
 STAGES: Final[dict[int, str]] = {
@@ -21,7 +23,7 @@ STAGES: Final[dict[int, str]] = {
 class Source:
     """One module of a pipeline: its bytes, what to call it in messages, and which entry point is meant (None: the only one)."""
 
-    __slots__ = ("data", "file", "entry")
+    __slots__ = ("data", "entry", "file")
 
     def __init__(self, data: bytes, file: str = "", entry: str | None = None) -> None:
         self.data = data
@@ -32,7 +34,7 @@ class Source:
 class StageResult:
     """One stage after linking. ``instructions`` and ``bytes`` are (before, after); ``data`` is the module to use."""
 
-    __slots__ = ("stage", "file", "data", "changed", "instructions", "bytes", "body")
+    __slots__ = ("body", "bytes", "changed", "data", "file", "instructions", "stage")
 
     def __init__(self, stage: str, file: str, data: bytes, changed: bool) -> None:
         self.stage = stage
@@ -47,7 +49,7 @@ class StageResult:
 class InterfaceResult:
     """The border of two stages: 32-bit components declared by the producer, and the Locations they use (before, after)."""
 
-    __slots__ = ("producer", "consumer", "components", "locations")
+    __slots__ = ("components", "consumer", "locations", "producer")
 
     def __init__(self, producer: str, consumer: str) -> None:
         self.producer = producer
@@ -59,7 +61,7 @@ class InterfaceResult:
 class Remark:
     """What became of one varying (or a part of it) and why. ``action`` is one of ACTIONS."""
 
-    __slots__ = ("interface", "name", "slot", "action", "why")
+    __slots__ = ("action", "interface", "name", "slot", "why")
 
     def __init__(self, interface: str, name: str, slot: str, action: str, why: str) -> None:
         self.interface = interface  # "vert->frag"
@@ -78,7 +80,14 @@ class Linked:
     """The result of one link. ``passed_through`` is None or the reason why the inputs came back unchanged."""
 
     __slots__ = (
-        "stages", "interfaces", "remarks", "passed_through", "defect", "validated", "seconds", "target_env",
+        "defect",
+        "interfaces",
+        "passed_through",
+        "remarks",
+        "seconds",
+        "stages",
+        "target_env",
+        "validated",
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spvlink.pipeline import InterfaceResult, Linked, Remark
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterator
 
 WIDTH = 100  # columns of the table
 

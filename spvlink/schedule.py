@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import Final
 
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import Stage
 from spvlink.options import Options
 from spvlink.passes import branches, dce, inline, simplify, tidy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 # What may be switched off, for `spvlink passes` and --disable.
 PASSES: Final[dict[str, str]] = {
@@ -21,7 +24,7 @@ PASSES: Final[dict[str, str]] = {
     "simplify": "constants are folded, equal values merged, algebra applied, vectors looked through",
 }
 
-MAX_ROUNDS: Final = 4  # of simplify and branches; each needs a branch resolved in the one before
+MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
 FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
     "simplify": simplify.run,
@@ -87,10 +90,16 @@ class Runner:
     def sweep_out(self, stage: Stage) -> None:
         """Dead code, and the selections that it leaves empty."""
         module = stage.module
-        flow = module.flow
-        self.on_entry(stage, "dce")
-        if module.flow != flow:
+        for _ in range(MAX_ROUNDS):
+            flow = module.flow
+            self.on_entry(stage, "dce")
+            if module.flow == flow:
+                return
+            flow = module.flow
             self.on_entry(stage, "branches")
+            if module.flow == flow:
+                return
+            self.on_entry(stage, "simplify")
 
     def finish(self, stage: Stage) -> None:
         """After the interface was raised."""

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import Final
 
 from spvlink import spawn
 from spvlink.errors import BadSpirv, Usage
 from spvlink.pipeline import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
 
 LIMIT: Final = 32 << 20  # bytes of one module: a guard against devices and wrong files
 COMPILER: Final = "glslangValidator"

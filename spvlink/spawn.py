@@ -6,7 +6,10 @@ Only what spvlink needs: several programs at once, each fed with bytes, each giv
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
 
 
 def find(program: str) -> str | None:

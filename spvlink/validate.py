@@ -15,11 +15,13 @@ no meaning for any other instruction, so such a validator gets a copy that says 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Final, Literal
-
 from spvlink import spawn
 from spvlink.errors import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final, Literal
 
 PROGRAM: Final = "spirv-val"
 PACKAGE: Final = "spirv-tools"

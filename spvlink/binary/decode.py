@@ -10,13 +10,16 @@ from __future__ import annotations
 import sys
 from array import array
 from bisect import bisect_left
-from typing import Final
 
 from spvlink.binary.walk import Walk
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module, string_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 MAGIC: Final = 0x07230203
 MAX_BOUND: Final = 0x400000  # "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303

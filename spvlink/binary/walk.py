@@ -6,11 +6,13 @@ instructions whose ids and other words interleave in ways that depend on the wor
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import Inst, string_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 ID: Final = True
 WORD: Final = False
@@ -19,7 +21,7 @@ WORD: Final = False
 class Walk:
     """Tells for each operand word of one instruction whether it is an id. ``kinds[i]`` belongs to ``words[i]``."""
 
-    __slots__ = ("words", "kinds", "at", "literal_words", "set_name", "enumerants", "varies")
+    __slots__ = ("at", "enumerants", "kinds", "literal_words", "set_name", "varies", "words")
 
     def __init__(self, words: list[int], literal_words: int, set_name: str | None) -> None:
         self.words = words  # operand words after result type and result id

@@ -12,7 +12,7 @@ from spvlink.ir.core import Block, Function, Module
 class Cfg:
     """Facts about the blocks that the entry block reaches; the others are in none of the tables."""
 
-    __slots__ = ("order", "index", "preds", "dead_preds", "idom", "children", "enter", "leave")
+    __slots__ = ("children", "dead_preds", "enter", "idom", "index", "leave", "order", "preds")
 
     def __init__(self, function: Function) -> None:
         self.order: list[Block] = _reverse_postorder(function.blocks[0])

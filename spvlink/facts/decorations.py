@@ -11,7 +11,7 @@ Words = list[int]  # [decoration, *operand words]
 class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose operands are ids."""
 
-    __slots__ = ("targets", "members", "with_ids")
+    __slots__ = ("members", "targets", "with_ids")
 
     def __init__(self, module: Module) -> None:
         self.targets: dict[Inst, list[Words]] = {}

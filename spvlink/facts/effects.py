@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module, string_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpCopyObject))
 _PRIVATE_FLAGS: Final[dict[int, int]] = {
@@ -19,7 +21,7 @@ FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
 class Effects:
     """Per module: which imports are which, which variables never change during the draw."""
 
-    __slots__ = ("glsl", "nonsemantic", "constant_memory", "signatures", "volatile")
+    __slots__ = ("constant_memory", "glsl", "nonsemantic", "signatures", "volatile")
 
     def __init__(self, module: Module) -> None:
         self.glsl: set[Inst] = set()

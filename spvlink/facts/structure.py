@@ -15,7 +15,7 @@ from spvlink.ir.core import Block, Function, Inst, Module
 class Structure:
     """Headers with their merge and continue blocks, and the parent of each reachable block."""
 
-    __slots__ = ("parent", "merge_of", "header_of_merge", "continue_of", "loops")
+    __slots__ = ("continue_of", "header_of_merge", "loops", "merge_of", "parent")
 
     def __init__(self, cfg: Cfg) -> None:
         self.parent: dict[Block, Block | None] = {}

@@ -7,7 +7,11 @@ GLSL_FLAGS and GLSL_COST have the numbers of GLSL.std.450 as keys; OpExtInst its
 SPIR-V 1.6 revision 7; Debian sid, package spirv-headers 1.6.1+1.4.363.0-1.
 """
 
-from typing import Final
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 PURE: Final = 1
 REMOVABLE: Final = 2

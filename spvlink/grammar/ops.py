@@ -4,7 +4,11 @@
 SPIR-V 1.6 revision 7; Debian sid, package spirv-headers 1.6.1+1.4.363.0-1.
 """
 
-from typing import Final
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 OpNop: Final = 0
 OpUndef: Final = 1

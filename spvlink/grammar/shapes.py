@@ -20,7 +20,11 @@ walked with EXT_SETS. Sets absent from EXT_SETS whose name starts with "NonSeman
 SPIR-V 1.6 revision 7; Debian sid, package spirv-headers 1.6.1+1.4.363.0-1.
 """
 
-from typing import Final
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Final
 
 K_ID: Final = 0  # one id (IdRef, IdScope, IdMemorySemantics)
 K_LITERAL: Final = 1  # one literal word

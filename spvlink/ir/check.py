@@ -8,8 +8,6 @@ instruction's operands (``check_types``), then structure (``check_flow``).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import enums, info, ops, shapes
 from spvlink.ir import core
@@ -32,6 +30,10 @@ from spvlink.ir.check_tables import (
 )
 from spvlink.ir.check_types import RULES, TYPES, complaint, show
 from spvlink.ir.core import PRIVATE, Block, Function, Inst, Module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterator
 
 
 def check(module: Module, input: bool = False, final: bool = False) -> None:

@@ -11,10 +11,12 @@ does: what is refused here is wrong by the specification.
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.grammar import info, ops
 from spvlink.ir.core import Block, Function, Inst
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 _BRANCHES: Final = frozenset((ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch))

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
 from spvlink.ir.check_flow import TERMINATORS
 from spvlink.ir.check_types import TYPES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 MANY: Final = 1 << 30
 LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))

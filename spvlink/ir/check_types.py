@@ -8,14 +8,17 @@ never reject what is valid.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Final
-
 from spvlink.grammar import glsl, info, ops
 from spvlink.ir.core import Inst, string_of
 from spvlink.ir.types import index_of
 
-Rule = Callable[[Inst], str]
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable, Iterable
+    from typing import Final
+
+    Rule = Callable[[Inst], str]
+
 Numeric = tuple[int, int, int]  # opcode of the scalar type, its width in bits, number of components
 
 INT: Final = ops.OpTypeInt

@@ -15,9 +15,12 @@ from __future__ import annotations
 
 import sys
 from array import array
-from typing import Final
 
 from spvlink.grammar import ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be encoded.
 PRIVATE: Final = 0x10000
@@ -39,7 +42,7 @@ PRIVATE_NAMES: Final[dict[int, str]] = {
 class Inst:
     """An instruction and the value that it defines (``id`` 0: it defines none)."""
 
-    __slots__ = ("op", "type", "args", "imm", "id", "mark")
+    __slots__ = ("args", "id", "imm", "mark", "op", "type")
 
     def __init__(
         self, op: int, type: Inst | None, args: list[Inst], imm: list[int], id: int = 0
@@ -89,7 +92,7 @@ class Block(Inst):
 class Function(Inst):
     """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is the entry block."""
 
-    __slots__ = ("params", "blocks", "lead", "tail")
+    __slots__ = ("blocks", "lead", "params", "tail")
 
     def __init__(self, id: int) -> None:
         super().__init__(ops.OpFunction, None, [], [], id)
@@ -102,7 +105,7 @@ class Function(Inst):
 class EntryPoint:
     """An OpEntryPoint read: ``inst`` is args [function, *interface variables], imm [model, *name words]."""
 
-    __slots__ = ("inst", "model", "name", "function")
+    __slots__ = ("function", "inst", "model", "name")
 
     def __init__(self, inst: Inst, name: str, function: Function) -> None:
         self.inst = inst
@@ -130,8 +133,19 @@ class Module:
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and functions."""
 
     __slots__ = (
-        "swapped", "spirv_version", "generator", "bound", "schema", "sections", "functions", "tail",
-        "version", "flow", "facts", "entry", "pool",
+        "bound",
+        "entry",
+        "facts",
+        "flow",
+        "functions",
+        "generator",
+        "pool",
+        "schema",
+        "sections",
+        "spirv_version",
+        "swapped",
+        "tail",
+        "version",
     )  # fmt: skip
 
     def __init__(self) -> None:

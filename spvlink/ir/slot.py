@@ -17,7 +17,16 @@ class Slot:
     """One scalar of an interface, on one side."""
 
     __slots__ = (
-        "key", "type", "width", "qualifiers", "relaxed", "extras", "variable", "name", "lane", "group",
+        "extras",
+        "group",
+        "key",
+        "lane",
+        "name",
+        "qualifiers",
+        "relaxed",
+        "type",
+        "variable",
+        "width",
     )  # fmt: skip
 
     def __init__(self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int) -> None:
@@ -53,8 +62,17 @@ class Slot:
 class Pinned:
     """A variable that keeps its shape (a dynamically indexed array, a captured output): it may move as a whole only."""
 
-    __slots__ = ("variable", "location", "component", "keys", "qualifiers", "name", "why", "movable",
-                 "patterns")  # fmt: skip
+    __slots__ = (
+        "component",
+        "keys",
+        "location",
+        "movable",
+        "name",
+        "patterns",
+        "qualifiers",
+        "variable",
+        "why",
+    )  # fmt: skip
 
     def __init__(
         self, variable: Inst, location: int, component: int, keys: list[int],
@@ -73,17 +91,59 @@ class Pinned:
 class Whole:
     """A matrix, or an array of vectors or scalars, that was split into slots: it may come out whole again."""
 
-    __slots__ = ("op", "columns")
+    __slots__ = ("columns", "op")
 
     def __init__(self, op: int, columns: list[list[int]]) -> None:
         self.op = op  # OpTypeMatrix or OpTypeArray
         self.columns = columns  # the keys of each column or element
 
 
+class Varying:
+    """One variable of the new interface: a scalar or vector, declared alike on both sides."""
+
+    __slots__ = (
+        "base",
+        "columns",
+        "component",
+        "extras",
+        "keys",
+        "location",
+        "name",
+        "qualifiers",
+        "relaxed",
+        "whole",
+    )  # fmt: skip
+
+    def __init__(self, location: int, component: int, base: str, keys: list[int]) -> None:
+        self.location = location
+        self.component = component
+        self.base = base
+        self.keys = keys  # the old keys, one a lane, column by column
+        self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
+        self.columns = 1
+        self.qualifiers: tuple[int, ...] = ()
+        self.relaxed = False
+        self.extras: tuple[tuple[int, ...], ...] = ()
+        self.name = ""
+
+    @property
+    def width(self) -> int:
+        return int(self.base[1:])
+
+    @property
+    def components(self) -> int:
+        return len(self.keys) * (2 if self.width == 64 else 1)
+
+    def place_of(self, lane: int) -> tuple[int, int]:
+        """(Location, Component) of a lane."""
+        column, row = divmod(lane, len(self.keys) // self.columns)
+        return self.location + column, self.component + row * (2 if self.width == 64 else 1)
+
+
 class Interface:
     """One side of the border between two stages."""
 
-    __slots__ = ("slots", "pinned", "wholes", "variables", "components", "locations")
+    __slots__ = ("components", "locations", "pinned", "slots", "variables", "wholes")
 
     def __init__(self) -> None:
         self.slots: dict[int, Slot] = {}

@@ -14,7 +14,7 @@ from spvlink.pipeline import Source
 class Stage:
     """One stage while it is being linked."""
 
-    __slots__ = ("source", "name", "module", "inputs", "outputs", "per_sample")
+    __slots__ = ("inputs", "module", "name", "outputs", "per_sample", "source")
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
         self.source = source
@@ -28,7 +28,7 @@ class Stage:
 class Link:
     """A producer, a consumer, and the slots between them."""
 
-    __slots__ = ("producer", "consumer", "outputs", "inputs", "stores", "loads", "fate", "kept_out", "kept_in")
+    __slots__ = ("consumer", "fate", "inputs", "kept_in", "kept_out", "loads", "outputs", "producer", "stores")
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         assert producer.outputs is not None and consumer.inputs is not None

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import Pinned, Slot, Whole
+from spvlink.ir.slot import Pinned, Slot, Varying, Whole
 from spvlink.link.border import Link
 
 UINT = "u32"  # the base type that may carry others, bit for bit
@@ -32,43 +32,10 @@ def base_of(type: Inst) -> str:
     return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
 
 
-class Varying:
-    """One variable of the new interface: a scalar or vector, declared alike on both sides."""
-
-    __slots__ = (
-        "location", "component", "base", "keys", "whole", "columns", "qualifiers", "relaxed", "extras", "name",
-    )  # fmt: skip
-
-    def __init__(self, location: int, component: int, base: str, keys: list[int]) -> None:
-        self.location = location
-        self.component = component
-        self.base = base
-        self.keys = keys  # the old keys, one a lane, column by column
-        self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
-        self.columns = 1
-        self.qualifiers: tuple[int, ...] = ()
-        self.relaxed = False
-        self.extras: tuple[tuple[int, ...], ...] = ()
-        self.name = ""
-
-    @property
-    def width(self) -> int:
-        return int(self.base[1:])
-
-    @property
-    def components(self) -> int:
-        return len(self.keys) * (2 if self.width == 64 else 1)
-
-    def place_of(self, lane: int) -> tuple[int, int]:
-        """(Location, Component) of a lane."""
-        column, row = divmod(lane, len(self.keys) // self.columns)
-        return self.location + column, self.component + row * (2 if self.width == 64 else 1)
-
-
 class Bin:
     """A Location that is being filled: for each component the old key that goes there, -1 for free, -2 for blocked."""
 
-    __slots__ = ("location", "qualifiers", "base", "cells")
+    __slots__ = ("base", "cells", "location", "qualifiers")
 
     def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
         self.location = location
@@ -90,7 +57,7 @@ class Bin:
 class Placement:
     """A complete answer: where each live key goes, and each whole variable's shift."""
 
-    __slots__ = ("varyings", "moved", "locations")
+    __slots__ = ("locations", "moved", "varyings")
 
     def __init__(self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int]) -> None:
         self.varyings = varyings
@@ -175,7 +142,8 @@ def packed(link: Link, wholes: list[Whole]) -> Placement:
 
 def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
-    size = len(whole.columns[0])
+    # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot give either
+    size = 4 if whole.op == ops.OpTypeMatrix else len(whole.columns[0])
     varying = _whole_varying(link, whole, 0)
     run = range(len(whole.columns))
 

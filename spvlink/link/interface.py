@@ -24,7 +24,7 @@ Place = tuple[int, int]  # (Location, Component)
 class Declared:
     """One user variable, or one member of a user block, as declared."""
 
-    __slots__ = ("name", "place", "shape", "qualifiers", "covers", "integral")
+    __slots__ = ("covers", "integral", "name", "place", "qualifiers", "shape")
 
     def __init__(
         self, name: str, place: Place, shape: str, qualifiers: frozenset[int], covers: set[Place],
@@ -161,7 +161,7 @@ def _cover(type: Inst, place: Place, covers: set[Place], name: str) -> int:
     size = type.imm[0] if op == ops.OpTypeVector else 1
     wide = scalar.imm[0] == 64
     words = size * (2 if wide else 1)
-    if wide and component % 2 or component + min(words, 4) > 4 or (words > 4 and component):
+    if (wide and component % 2) or component + min(words, 4) > 4 or (words > 4 and component):
         raise Broken(f"{name} does not fit at {_at(place)}")
     for word in range(words):
         at = component + word

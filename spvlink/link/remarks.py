@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from spvlink.ir.slot import Interface
+from spvlink.ir.slot import Interface, Varying
 from spvlink.link.border import Link
-from spvlink.link.compact import Placement, Varying
+from spvlink.link.compact import Placement
 from spvlink.pipeline import Linked, Remark
 
 LANES = "xyzw"

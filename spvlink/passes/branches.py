@@ -15,7 +15,7 @@ from spvlink.facts.cfg import Cfg
 from spvlink.facts.structure import Structure
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import (
     become,
     branch,
@@ -28,6 +28,8 @@ from spvlink.ir.edit import (
     value,
 )
 from spvlink.passes.flow import drop_unreachable
+
+_AFTER_LOOP_MERGE = frozenset((ops.OpBranch, ops.OpBranchConditional))  # specification, OpLoopMerge
 
 
 def run(module: Module, function: Function) -> None:
@@ -112,7 +114,7 @@ def empty_selections(module: Module, function: Function) -> None:
         end = header.terminator
         if end.op != ops.OpBranchConditional or header in structure.loops:
             continue
-        if merge not in cfg.index or merge in structure.merge_of and merge in structure.loops:
+        if merge not in cfg.index or (merge in structure.merge_of and merge in structure.loops):
             continue
         ways = [_through(cfg, arm, header, merge) for arm in end.args[1:]]
         if ways[0] is None or ways[1] is None or end.args[1] is end.args[2]:
@@ -173,13 +175,14 @@ def _select(
         rewrite(module, phi, ops.OpSelect, [test, a, b], [])
         made.append(phi)
     if made:
-        rest = [i for i in merge.insts if i not in set(made) and i.op != 0x10000]
+        rest = [i for i in merge.insts if i not in set(made) and i.op != COPY]
         merge.insts = made + rest
     return True
 
 
 def merge_blocks(module: Module, function: Function) -> None:
-    """Append to a block its only successor, if it is that one's only predecessor and no header names it."""
+    """Append to a block its only successor, if it is that one's only predecessor and no header names it. The merge
+    instruction of a loop header moves along to the new end."""
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
     named = set(structure.header_of_merge) | set(structure.continue_of.values())
@@ -189,7 +192,8 @@ def merge_blocks(module: Module, function: Function) -> None:
             continue
         while True:
             end = block.terminator
-            if end.op != ops.OpBranch or block.merge() is not None:
+            merge = block.merge()
+            if end.op != ops.OpBranch or (merge is not None and merge.op != ops.OpLoopMerge):
                 break
             target = end.args[0]
             assert isinstance(target, Block)
@@ -197,11 +201,17 @@ def merge_blocks(module: Module, function: Function) -> None:
                 break
             if len(cfg.preds[target]) != 1 or target.lead or target in structure.loops:
                 break
+            if merge is not None:
+                if target.merge() is not None or target.terminator.op not in _AFTER_LOOP_MERGE:
+                    break
+                block.insts.pop()
             block.insts.pop()
             for inst in target.insts:
                 if inst.op == ops.OpPhi:
                     become(module, inst, inst.args[0])
-            block.insts += [i for i in target.insts if i.op != 0x10000]
+            block.insts += [i for i in target.insts if i.op != COPY]
+            if merge is not None:
+                block.insts.insert(-1, merge)
             for after in dict.fromkeys(block.successors()):
                 retarget_phis(after, target, block)
             gone.add(target)

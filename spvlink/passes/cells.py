@@ -8,11 +8,13 @@ whose address goes where we cannot follow (a function, an atomic), stays in memo
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 WHOLE: Final = 0  # one value
 SPLIT: Final = 1
@@ -24,7 +26,7 @@ MAX_PARTS: Final = 512  # a node with more parts than this stays in memory
 class Node:
     """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node becomes."""
 
-    __slots__ = ("type", "kind", "children", "cell", "variable", "why", "path", "keys", "is_input")
+    __slots__ = ("cell", "children", "is_input", "keys", "kind", "path", "type", "variable", "why")
 
     def __init__(self, type: Inst, path: tuple[int, ...]) -> None:
         self.type = type
@@ -68,7 +70,7 @@ class Node:
 class Place:
     """Where a pointer points: a node and, inside a vector, an index (constant or dynamic)."""
 
-    __slots__ = ("node", "lane", "rest")
+    __slots__ = ("lane", "node", "rest")
 
     def __init__(self, node: Node, lane: Inst | None, rest: list[Inst]) -> None:
         self.node = node

@@ -13,8 +13,6 @@ does it for structured control flow). Two refinements:
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, Effects, root
 from spvlink.facts.structure import Structure
@@ -24,6 +22,10 @@ from spvlink.ir.core import ALL, Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset((ops.OpReturn, ops.OpReturnValue, ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable,

@@ -14,8 +14,6 @@ with an undefined part, and specialization constants, which are no constants yet
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final
 
 from spvlink.grammar import glsl, ops
 from spvlink.ir import types
@@ -39,6 +37,13 @@ from spvlink.rules.lanes import (
     rounds_to_zero,
     width_of,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+    _Handler = Callable[[Module, Inst, list[Inst], list[int]], Inst | None]
 
 _CONSTANTS: Final = types.CONSTANTS
 _LARGEST: Final = 64  # parts of a composite that are worth spelling out as constants
@@ -395,7 +400,6 @@ def _ldexp(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst
     return fold_lanes(module, -glsl.Glsl_Ldexp, type, args)
 
 
-_Handler = Callable[[Module, Inst, list[Inst], list[int]], Inst | None]
 
 _HANDLERS: Final[dict[int, _Handler]] = {
     ops.OpCopyObject: _copy,

@@ -15,8 +15,6 @@ What cannot be inlined (a callee that can end the invocation, called from a cont
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.errors import BadSpirv, Refused
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.decorations import Decorations
@@ -26,6 +24,10 @@ from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
 from spvlink.passes.flow import drop_unreachable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
 _ENDS: Final = frozenset((ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable))

@@ -33,7 +33,7 @@ MAX_LOCATION = 4096  # beyond any device's limit; keeps hostile modules from mak
 class Spot:
     """Where an interface node lies, and what is said of it."""
 
-    __slots__ = ("location", "component", "words", "name", "variable")
+    __slots__ = ("component", "location", "name", "variable", "words")
 
     def __init__(
         self, location: int, component: int, words: list[list[int]], name: str, variable: Inst

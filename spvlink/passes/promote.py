@@ -20,15 +20,17 @@ SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that n
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 INTERPOLATIONS: Final = frozenset(
@@ -83,9 +85,7 @@ class Promotion:
             variable, indices = pointers[args[0]]
             pointers[inst] = (variable, indices + args[1:])
             find(self.roots[variable], pointers[inst][1], True)
-        elif op == ops.OpLoad and not _volatile(inst.imm):
-            pass
-        elif op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm):
+        elif (op == ops.OpLoad and not _volatile(inst.imm)) or (op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm)):
             pass
         elif op == ops.OpCopyMemory and not inst.imm:
             pass  # made into a load and a store by lower_copies

@@ -9,9 +9,6 @@ linking did not touch has the form it came in.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
-
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
@@ -27,21 +24,11 @@ from spvlink.ir.core import (
     words_of,
 )
 from spvlink.ir.edit import become, rewrite, sweep, value
+from spvlink.ir.slot import Varying
 
-
-class NewVariable(Protocol):
-    """What is declared: ``link.compact.Varying`` is one."""
-
-    location: int
-    component: int
-    base: str
-    keys: list[int]
-    whole: int
-    columns: int
-    qualifiers: tuple[int, ...]
-    relaxed: bool
-    extras: tuple[tuple[int, ...], ...]
-    name: str
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable, Sequence
 
 
 def scalar_type(module: Module, base: str) -> Inst:
@@ -55,12 +42,12 @@ def scalar_type(module: Module, base: str) -> Inst:
 class Raise:
     """One side of one border."""
 
-    def __init__(self, module: Module, varyings: Sequence[NewVariable], storage: int) -> None:
+    def __init__(self, module: Module, varyings: Sequence[Varying], storage: int) -> None:
         assert module.entry is not None
         self.module = module
         self.function = module.entry.function
         self.storage = storage
-        self.where: dict[int, tuple[NewVariable, int]] = {
+        self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
         self.variables: dict[int, Inst] = {}
@@ -68,7 +55,7 @@ class Raise:
         for varying in varyings:
             self.variables[id(varying)] = self.declare(varying)
 
-    def declare(self, varying: NewVariable) -> Inst:
+    def declare(self, varying: Varying) -> Inst:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
         type = self.type_of(varying)
@@ -103,11 +90,11 @@ class Raise:
                     self.stores(block)
         sweep(self.module, self.function)
 
-    def column_type(self, varying: NewVariable) -> Inst:
+    def column_type(self, varying: Varying) -> Inst:
         size = len(varying.keys) // varying.columns
         return types.vector(self.module, scalar_type(self.module, varying.base), size)
 
-    def type_of(self, varying: NewVariable) -> Inst:
+    def type_of(self, varying: Varying) -> Inst:
         """The variable's type: a scalar or vector, or a matrix or array of such."""
         made = self.types.get(id(varying))
         if made is not None:
@@ -139,7 +126,7 @@ class Raise:
             self.take_lane(inst, whole, varying, lane, out)
         block.insts = out
 
-    def load(self, varying: NewVariable, inst: Inst) -> Inst:
+    def load(self, varying: Varying, inst: Inst) -> Inst:
         variable = self.variables[id(varying)]
         type = self.type_of(varying)
         if inst.op == LOAD_INPUT:
@@ -149,7 +136,7 @@ class Raise:
         return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
 
     def take_lane(
-        self, inst: Inst, whole: Inst, varying: NewVariable, lane: int, out: list[Inst]
+        self, inst: Inst, whole: Inst, varying: Varying, lane: int, out: list[Inst]
     ) -> None:
         wire = scalar_type(self.module, varying.base)
         part = whole
@@ -173,7 +160,7 @@ class Raise:
     def stores(self, block: Block) -> None:
         """The stores before a return, gathered by variable; a lane that has no value here is as undefined as it was."""
         out: list[Inst] = []
-        stored: dict[int, tuple[NewVariable, dict[int, Inst]]] = {}
+        stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
         for inst in block.insts[:-1]:
             if inst.op != STORE_OUTPUT:
                 out.append(inst)
@@ -195,7 +182,7 @@ class Raise:
         self.module.version += 1
 
 
-    def put_together(self, varying: NewVariable, parts: list[Inst], out: list[Inst]) -> Inst:
+    def put_together(self, varying: Varying, parts: list[Inst], out: list[Inst]) -> Inst:
         """The value of a variable from its scalars."""
         size = len(parts) // varying.columns
         columns: list[Inst] = []

@@ -13,8 +13,6 @@ is not the same as one without.
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
 from spvlink.grammar import enums, info, ops
@@ -24,6 +22,10 @@ from spvlink.ir.edit import become, resolve, sweep
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES as VECTOR_RULES
 from spvlink.rules import simplify as algebra
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)

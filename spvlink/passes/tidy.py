@@ -6,14 +6,16 @@ vectors and dropping what nobody reads is enough.
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.passes.vectors import RULES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
 _DROPPED: Final = frozenset(

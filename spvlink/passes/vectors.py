@@ -14,13 +14,15 @@ They move whole components and compute nothing, so they hold for every bit patte
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import resolve, rewrite
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 UNDEFINED: Final = 0xFFFFFFFF  # a shuffle's lane that may be anything
 _MAX_STEPS: Final = 32  # how far one looks through a chain

@@ -3,13 +3,15 @@ language: README.md."""
 
 from __future__ import annotations
 
-from typing import Final
-
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
 from spvlink.rules._algebra import BUILD_RULES, RULES
 from spvlink.rules.lanes import component, flushes
 from spvlink.rules.match import is_glsl
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 __all__ = ["BUILD_RULES", "RULES", "simplify"]
 

@@ -8,9 +8,6 @@ RULES give an existing value or a constant, BUILD_RULES a new instruction (appen
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
-
 from spvlink.grammar import glsl, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import resolve
@@ -33,6 +30,11 @@ from spvlink.rules.match import (
     whole_int,
     widens,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 
 def _OpCopyObject(m: Module, inst: Inst) -> Inst | None:

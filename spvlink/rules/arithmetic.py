@@ -30,10 +30,13 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable
-from typing import Final
 
 from spvlink.grammar import glsl, ops
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 _HALF: Final = struct.Struct("<e")
 _SINGLE: Final = struct.Struct("<f")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Final
 
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
@@ -18,6 +16,11 @@ from spvlink.rules.arithmetic import (
     from_bits,
     to_bits,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
 
 _TO_FLOAT: Final = frozenset(
     (ops.OpConvertSToF, ops.OpConvertUToF, ops.OpFConvert, ops.OpQuantizeToF16)

@@ -8,13 +8,16 @@ None where it does not apply, which fails the rule.
 from __future__ import annotations
 
 import struct
-from typing import Final
 
 from spvlink.grammar import ops
 from spvlink.ir import edit, types
 from spvlink.ir.core import Inst, Module, words_of
 from spvlink.rules.arithmetic import PRECISION, exact_bits, from_bits, signed
 from spvlink.rules.lanes import build, component, fold_lanes, is_float, lanes, width_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 CONSTANTS: Final = types.CONSTANTS
 _GLSL: Final = words_of("GLSL.std.450")

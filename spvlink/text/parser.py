@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Final
 
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, names, ops, shapes
 from spvlink.ir import core
 from spvlink.ir.core import PRIVATE_NAMES, Block, Function, Inst, Module, string_of
 from spvlink.text import tokens
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*"|;.*|[^\s";]+|"')
 _OPCODES: Final = {name: op for op, name in ops.NAMES.items()}

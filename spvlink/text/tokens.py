@@ -7,10 +7,13 @@ same words back; otherwise the words stand there raw, each as ``!0x...``.
 from __future__ import annotations
 
 import struct
-from typing import Final
 
 from spvlink.grammar import enums, names, ops, shapes
 from spvlink.ir.core import Inst
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _FLOAT_CODES: Final = {
     16: ("<e", 2, range(3, 6)),

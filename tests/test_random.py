@@ -1,0 +1,273 @@
+"""Random pipelines: what linking promises, held for each of them. scripts/fuzz runs many more.
+
+Each seed gives a pair of shaders (generate.py) and a way of compiling them: a target environment,
+with and without debug information, perhaps with some passes of spirv-opt, which shape the same
+program differently (phis, merged returns, unrolled loops).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+import pytest
+from generate import make
+
+import spvlink
+from spvlink.binary.decode import decode
+from spvlink.driver import select_entry
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.link import interface
+from tests.render import CannotDraw, compare, draw, draw_covering
+from tests.render.batch import run_isolated
+
+ROOT = Path(__file__).resolve().parent.parent
+SEEDS = range(60)
+HASH_SEEDS = (3, 14, 25)
+ENVIRONMENTS = ("vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3")
+# Passes of spirv-opt that reshape a module and keep its interface.
+SHAPERS = (
+    "--inline-entry-points-exhaustive", "--eliminate-dead-functions", "--merge-return",
+    "--ssa-rewrite", "--scalar-replacement=100", "--private-to-local", "--if-conversion",
+    "--ccp", "--simplify-instructions", "--merge-blocks", "--eliminate-dead-branches",
+    "--loop-unroll", "--loop-invariant-code-motion", "--redundancy-elimination",
+    "--vector-dce", "--copy-propagate-arrays", "--eliminate-local-single-block",
+    "--eliminate-local-single-store", "--convert-local-access-chains", "--combine-access-chains",
+    "--local-redundancy-elimination", "--cfg-cleanup", "--unify-const", "--strength-reduction",
+    "--loop-peeling", "--code-sink", "--reduce-load-size", "--compact-ids", "--wrap-opkill",
+    "--flatten-decorations", "--strip-debug",
+)  # fmt: skip
+
+
+class Failure(AssertionError):
+    """A promise that this seed breaks."""
+
+
+def compile_pair(seed: int) -> list[bytes]:
+    """The two modules of a seed. Raises Failure with the compiler's words."""
+    r = Random(seed ^ 0x5EED)
+    environment, debug = r.choice(ENVIRONMENTS), r.random() < 0.3
+    shaping: list[str] = []
+    kind = r.randrange(6)
+    if kind == 4:
+        shaping = [r.choice(("-O", "-Os"))]
+    elif kind == 5:
+        shaping = r.sample(SHAPERS, r.randint(2, 8))
+    modules = []
+    with tempfile.TemporaryDirectory() as folder:
+        for source, stage in zip(make(seed), ("vert", "frag")):
+            path, out = Path(folder) / f"s.{stage}", Path(folder) / f"s.{stage}.spv"
+            path.write_text(source)
+            command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
+            _run([*command, *(["-g"] if debug else []), "-o", str(out), str(path)])
+            if shaping:
+                _run(["spirv-opt", f"--target-env={environment}", *shaping, str(out), "-o", str(out)])
+            modules.append(out.read_bytes())
+    return modules
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
+
+
+def link(stages: list[bytes]) -> spvlink.Linked:
+    linked = spvlink.link(list(stages))
+    why = linked.passed_through
+    if why is not None and why != "nothing to gain":
+        raise Failure(f"passed through: {why}")
+    if why is None and linked.validated != "validated":
+        raise Failure(f"{linked.validated}")
+    return linked
+
+
+def check_seed(seed: int) -> str:
+    """All promises for one seed; what became of it in a word. Raises Failure."""
+    stages = compile_pair(seed)
+    linked = link(stages)
+    new = [stage.data for stage in linked.stages]
+    if linked.passed_through is not None:
+        if new != stages:
+            raise Failure("passed through with other bytes")
+        return "nothing to gain"
+    for border in linked.interfaces:
+        for what, (before, after) in (
+            ("components", border.components),
+            ("Locations", border.locations),
+        ):
+            if after > before:
+                raise Failure(f"{what} grow from {before} to {after}")
+    unread = unread_outputs(*new)
+    if unread:
+        raise Failure(f"outputs that the fragment shader does not read: {unread}")
+    check_drawing(seed, stages, new)
+    again = link(new)
+    if again.passed_through is None or [s.data for s in again.stages] != new:
+        raise Failure("linking the linked pair again changes it")
+    return "linked"
+
+
+def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
+    """Equal pixels and buffers, with one sample or several."""
+    scene, before = draw_covering(stages, samples=4 if seed % 4 == 3 else 1)
+    if not before.coverage:
+        raise Failure("the picture is empty")
+    difference = compare(before, draw(new, scene))
+    if difference:
+        if compare(before, draw(stages, scene)):
+            raise Failure("the original differs from itself")
+        raise Failure(f"the pictures differ: {difference}")
+
+
+# --- what the fragment shader reads, from the finished modules ---
+
+
+def _module(data: bytes) -> Module:
+    module = decode(data)
+    module.entry = select_entry(module, None)
+    return module
+
+
+def unread_outputs(vertex: bytes, fragment: bytes) -> list[tuple[int, int]]:
+    """(Location, Component) of user outputs that no instruction of the other stage reads."""
+    written: set[tuple[int, int]] = set()
+    for variable in interface.declared(_module(vertex), enums.StorageClass_Output):
+        written |= variable.covers
+    return sorted(written - _read(_module(fragment)))
+
+
+def _read(module: Module) -> set[tuple[int, int]]:
+    """Components of user inputs that instructions read; arrays, structs and matrices as a whole."""
+    users: dict[Inst, list[Inst]] = {}
+    for function in module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                for argument in inst.args:
+                    users.setdefault(argument, []).append(inst)
+    found: set[tuple[int, int]] = set()
+    tables = Decorations.of(module)
+    assert module.entry is not None
+    declared = {d.place: d for d in interface.declared(module, enums.StorageClass_Input)}
+    for variable in module.entry.inst.args[1:]:
+        words = {w[0]: w[1:] for w in tables.targets.get(variable, [])}
+        assert variable.type is not None
+        if variable.imm[0] != enums.StorageClass_Input or variable not in users:
+            continue
+        if enums.Decoration_BuiltIn in words:
+            continue
+        location = words.get(enums.Decoration_Location)
+        shape = variable.type.args[0]
+        if location is None or shape.op not in (ops.OpTypeVector, ops.OpTypeFloat, ops.OpTypeInt):
+            for one in declared.values():
+                if location is None or location[0] == one.place[0]:
+                    found |= one.covers
+            continue
+        first = words.get(enums.Decoration_Component, [0])[0]
+        for lane in _lanes(variable, users, types.size_of(shape) if shape.args else 1):
+            found.add((location[0], first + lane))
+    return found
+
+
+def _lanes(variable: Inst, users: dict[Inst, list[Inst]], size: int) -> set[int]:
+    """Which lanes of a vector input are read: those of loads by what is taken from them."""
+    everything = set(range(size))
+    lanes: set[int] = set()
+    for user in users[variable]:
+        if user.op == ops.OpAccessChain and user.args[1].op == ops.OpConstant:
+            if user in users:
+                lanes.add(user.args[1].imm[0])
+        elif user.op == ops.OpLoad and size > 1:
+            for reader in users.get(user, []):
+                lanes |= _taken(user, reader, everything)
+        elif user.op == ops.OpLoad:
+            lanes |= everything if user in users else set()
+        else:
+            return everything
+    return lanes
+
+
+def _taken(value: Inst, reader: Inst, everything: set[int]) -> set[int]:
+    if reader.op == ops.OpCompositeExtract:
+        return {reader.imm[0]}
+    if reader.op == ops.OpVectorShuffle and reader.args[0] is not reader.args[1]:
+        shift = 0
+        if reader.args[1] is value:
+            assert reader.args[0].type is not None
+            shift = types.size_of(reader.args[0].type)
+        return {lane - shift for lane in reader.imm} & everything
+    if reader.op == ops.OpVectorShuffle:
+        return {lane % len(everything) for lane in reader.imm}
+    return everything
+
+
+# --- the tests ---
+
+
+def check_many(seeds: list[int], timeout: float = 120.0) -> Iterator[tuple[int, object]]:
+    """(seed, "linked" or an exception) of each seed, in a process of their own."""
+    jobs = [(seed,) for seed in seeds]
+    yield from zip(seeds, run_isolated(check_seed, jobs, timeout))
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[int, object]:
+    """Every seed of SEEDS checked, in two processes, since a driver may crash on a bad module."""
+    halves = [list(SEEDS)[::2], list(SEEDS)[1::2]]
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda seeds: dict(check_many(seeds)), halves)
+        return {seed: verdict for part in parts for seed, verdict in part.items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
+    verdict = verdicts[seed]
+    assert isinstance(verdict, str), f"seed {seed}: {verdict} (scripts/fuzz --seed {seed} --count 1)"
+
+
+def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
+    """Else the promises above would hold for nothing."""
+    linked = [seed for seed, verdict in verdicts.items() if verdict == "linked"]
+    assert len(linked) >= 0.9 * len(SEEDS)
+
+
+def test_generator_is_deterministic() -> None:
+    assert make(7) == make(7) and make(7) != make(8)
+
+
+@pytest.mark.parametrize("seed", HASH_SEEDS)
+def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
+    """Strings hash differently from run to run: no set or dict order may reach the output."""
+    paths = []
+    for name, data in zip(("a.vert.spv", "a.frag.spv"), compile_pair(seed)):
+        (tmp_path / name).write_bytes(data)
+        paths.append(str(tmp_path / name))
+    code = (
+        "import sys, hashlib, spvlink\n"
+        "linked = spvlink.link([open(p, 'rb').read() for p in sys.argv[1:]])\n"
+        "print(*[hashlib.sha256(s.data).hexdigest() for s in linked.stages])\n"
+    )
+    here = [hashlib.sha256(s.data).hexdigest() for s in link(
+        [Path(p).read_bytes() for p in paths]).stages]  # fmt: skip
+    for hash_seed in ("0", "1", "4242"):
+        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", code, *paths],
+            capture_output=True, text=True, check=True, env=environment,
+        )  # fmt: skip
+        assert done.stdout.split() == here
+
+
+def test_cannot_draw_is_a_failure() -> None:
+    """The harness draws everything that the generator makes: CannotDraw would hide a seed."""
+    assert not issubclass(CannotDraw, Failure)
