@@ -20,7 +20,7 @@ from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError
 from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
-from spvlink.ir.slot import Varying
+from spvlink.ir.slot import Interface
 from spvlink.link import agree, compact, dead, interface, remarks
 from spvlink.link.border import Link, Stage
 from spvlink.options import Options
@@ -31,7 +31,7 @@ from spvlink.schedule import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from typing import Final
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
@@ -53,6 +53,20 @@ def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Li
     finally:
         if collecting:
             gc.enable()
+
+
+class _About:
+    """Errors on the way out say which file they are about."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, SpvlinkError):
+            error.file = error.file or self.stage.source.file
 
 
 class _Session:
@@ -83,9 +97,8 @@ class _Session:
             return self.pass_through("nothing to gain")
         return self.validate(outputs)
 
-    def timed(self, name: str, act: object) -> None:
+    def timed(self, name: str, act: Callable[[], object]) -> None:
         begin = time.perf_counter()
-        assert callable(act)
         try:
             act()
         finally:
@@ -108,9 +121,7 @@ class _Session:
         self.stages.sort(key=lambda s: _ORDER[s.name])
         for first, second in zip(self.stages, self.stages[1:]):
             if first.name == second.name:
-                error = BadSpirv(f"a second {first.name} stage beside {first.source.file or 'another one'}")
-                error.file = second.source.file
-                raise error
+                raise second.bad(f"a second {first.name} stage beside {first.source.file or 'one'}")
         for stage in self.stages:
             self.before.append(count(stage.module))
 
@@ -131,11 +142,13 @@ class _Session:
         producer, consumer = self.stages
         consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
         for stage in self.stages:
-            self.guard(stage, lambda stage=stage: self.runner.prepare(stage))  # type: ignore[misc]
+            with _About(stage):
+                self.runner.prepare(stage)
         self.lower(producer, consumer)
         border = Link(producer, consumer)
         for stage in self.stages:
-            self.guard(stage, lambda stage=stage: self.runner.clean(stage))  # type: ignore[misc]
+            with _About(stage):
+                self.runner.clean(stage)
         self.link(border)
         placement = compact.run(border) if self.runner.enabled("compact") else compact.at_old_places(border, [])
         self.finish(border, placement)
@@ -147,15 +160,6 @@ class _Session:
         self.linked.interfaces.append(result)
         return outputs
 
-    def guard(self, stage: Stage, act: object) -> None:
-        """Errors on the way out say which stage and file."""
-        assert callable(act)
-        try:
-            act()
-        except SpvlinkError as error:
-            error.file = error.file or stage.source.file
-            raise
-
     def lower(self, producer: Stage, consumer: Stage) -> None:
         """Both stages to slots."""
         begin = time.perf_counter()
@@ -164,29 +168,28 @@ class _Session:
         agree.run(low_out, low_in)
         self.runner.seconds["analyse"] = time.perf_counter() - begin
         for stage, low in ((producer, low_out), (consumer, low_in)):
-            self.guard(stage, lambda s=stage, w=low: self.runner.run("promote", s, w.finish))  # type: ignore[misc]
+            with _About(stage):
+                self.runner.run("promote", stage, low.finish)
         producer.outputs = low_out.outputs
         consumer.inputs = low_in.inputs
 
     def analysed(self, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
-        """How a stage touches its interface. Where an index looks dynamic, local variables are promoted and constants
-        folded first: it may only have come through a variable."""
-        try:
+        """How a stage touches its interface. Where an index looks dynamic, local variables are
+        promoted and constants folded first: it may only have come through a variable."""
+        with _About(stage):
             low = Lowering(stage.module, inputs, outputs)
             low.analyse()
             side = low.inputs or low.outputs
             assert side is not None
-            if any("dynamic" in n.why for n in low.memory_nodes(side)):
-                locals_only = Lowering(stage.module, False, False)
-                locals_only.analyse()
-                self.runner.run("promote", stage, locals_only.finish)
-                self.runner.clean(stage)
-                low = Lowering(stage.module, inputs, outputs)
-                low.analyse()
-            return low
-        except SpvlinkError as error:
-            error.file = error.file or stage.source.file
-            raise
+            if not any("dynamic" in n.why for n in low.memory_nodes(side)):
+                return low
+            locals_only = Lowering(stage.module, False, False)
+            locals_only.analyse()
+            self.runner.run("promote", stage, locals_only.finish)
+            self.runner.clean(stage)
+            low = Lowering(stage.module, inputs, outputs)
+            low.analyse()
+        return low
 
     def link(self, border: Link) -> None:
         """Dead varyings to a fixpoint."""
@@ -195,35 +198,42 @@ class _Session:
         for _ in range(MAX_ROUNDS):
             producer, consumer = border.producer, border.consumer
             versions = producer.module.version, consumer.module.version
-            self.runner.run("dead", producer, lambda: dead.run(border))  # type: ignore[arg-type, return-value]
+            self.runner.run("dead", producer, lambda: dead.run(border))
             if (producer.module.version, consumer.module.version) == versions:
                 return
             if producer.module.version != versions[0]:
-                self.guard(producer, lambda: self.runner.sweep_out(producer))
+                with _About(producer):
+                    self.runner.sweep_out(producer)
             if consumer.module.version != versions[1]:
-                self.guard(consumer, lambda: self.runner.clean(consumer))
+                with _About(consumer):
+                    self.runner.clean(consumer)
 
     def finish(self, border: Link, placement: compact.Placement) -> None:
         """Variables again, on both sides; then whatever that left to clean."""
-        for stage, storage, side, other in (
-            (border.producer, enums.StorageClass_Output, border.outputs, border.inputs),
-            (border.consumer, enums.StorageClass_Input, border.inputs, border.outputs),
+        for stage, side in (
+            (border.producer, border.outputs),
+            (border.consumer, border.inputs),
         ):
-            keys = border.stores if side is border.outputs else border.loads
-            mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
-            dropped = frozenset(side.variables)
+            with _About(stage):
+                self.finish_side(border, placement, stage, side)
 
-            def act(stage: Stage = stage, mine: list[Varying] = mine, storage: int = storage) -> None:
-                raise_io.Raise(stage.module, mine, storage).run()
-
-            self.guard(stage, lambda stage=stage, act=act: self.runner.run("raise", stage, act))  # type: ignore[misc]
-            for pinned in side.pinned:
-                twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
-                qualifiers = twin.qualifiers if twin is not None and side is border.outputs else ()
-                raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
-            self.guard(stage, lambda stage=stage: self.runner.finish(stage))  # type: ignore[misc]
-            dead.keep_sample_rate(stage)
-            self.runner.run("trim", stage, lambda s=stage, d=dropped: trim.run(s.module, d))  # type: ignore[misc]
+    def finish_side(
+        self, border: Link, placement: compact.Placement, stage: Stage, side: Interface
+    ) -> None:
+        is_output = side is border.outputs
+        other = border.inputs if is_output else border.outputs
+        keys = border.stores if is_output else border.loads
+        storage = enums.StorageClass_Output if is_output else enums.StorageClass_Input
+        mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
+        self.runner.run("raise", stage, raise_io.Raise(stage.module, mine, storage).run)
+        for pinned in side.pinned:
+            twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
+            qualifiers = twin.qualifiers if twin is not None and is_output else ()
+            raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
+        self.runner.finish(stage)
+        dead.keep_sample_rate(stage)
+        dropped = frozenset(side.variables)
+        self.runner.run("trim", stage, lambda: trim.run(stage.module, dropped))
 
     # -- the way out -------------------------------------------------------------------------------------------------
 
@@ -272,9 +282,7 @@ class _Session:
                 self.linked.defect = f"spirv-val refuses the new {self.stages[n].name} module: {verdicts[n]}"
                 return self.pass_through(self.linked.defect)
             if not validate.too_old(verdict):
-                error = BadSpirv(f"spirv-val refuses it: {verdict}")
-                error.file = self.stages[n].source.file
-                raise error
+                raise self.stages[n].bad(f"spirv-val refuses it: {verdict}")
         linked.validated = f"not validated: spirv-val refuses the input too ({originals[0]})"
         return linked
 
@@ -293,9 +301,7 @@ class _Session:
 
                 verdict = validate.validate_all([stage.source.data], self.linked.target_env)[0]
                 if verdict is not None and not validate.too_old(verdict):
-                    bad = BadSpirv(f"spirv-val refuses it: {verdict}")
-                    bad.file = stage.source.file
-                    raise bad from None
+                    raise stage.bad(f"spirv-val refuses it: {verdict}") from None
         what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
         self.linked.defect = what
         return self.pass_through(f"a defect of spvlink: {what}")

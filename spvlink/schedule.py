@@ -47,7 +47,7 @@ class Runner:
         stop = self.options.stop_after
         return name not in self.options.disabled and (stop is None or self.count < stop)
 
-    def run(self, name: str, stage: Stage, act: Callable[[], None]) -> bool:
+    def run(self, name: str, stage: Stage, act: Callable[[], object]) -> bool:
         """Run one pass; whether it changed the module."""
         version = stage.module.version
         begin = time.perf_counter()

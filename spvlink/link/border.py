@@ -6,6 +6,7 @@ was decided about each key and why; it becomes the report.
 
 from __future__ import annotations
 
+from spvlink.errors import BadSpirv
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot
 from spvlink.pipeline import Source
@@ -23,6 +24,13 @@ class Stage:
         self.inputs: Interface | None = None
         self.outputs: Interface | None = None
         self.per_sample = False  # something in the original makes it run once per sample
+
+
+    def bad(self, message: str) -> BadSpirv:
+        """An error about this stage's module."""
+        error = BadSpirv(message)
+        error.file = self.source.file
+        return error
 
 
 class Link:

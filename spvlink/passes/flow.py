@@ -8,6 +8,10 @@ from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Collection
+
 
 def drop_unreachable(module: Module, function: Function) -> None:
     """Remove blocks that the entry does not reach. A merge or continue target of a reachable header stays as a stub:
@@ -41,11 +45,12 @@ def drop_unreachable(module: Module, function: Function) -> None:
         return
     function.blocks = blocks
     flow_changed(module)
-    mend_phis(module, function)
+    mend_phis(module, function, stubs.keys())
 
 
-def mend_phis(module: Module, function: Function) -> None:
-    """Give every phi exactly the predecessors that its block has; an edge that it did not know brings an undefined value."""
+def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ()) -> None:
+    """Give every phi exactly the predecessors that its block has; an edge that it did not know brings an undefined value,
+    and so does one from a stub: what the block computed went with its code."""
     preds: dict[Block, list[Block]] = {b: [] for b in function.blocks}
     for block in function.blocks:
         for target in dict.fromkeys(block.successors()):
@@ -56,7 +61,7 @@ def mend_phis(module: Module, function: Function) -> None:
                 if inst.op in (ops.OpLine, ops.OpNoLine):
                     continue
                 break
-            known = dict(zip(inst.args[1::2], inst.args[::2]))
+            known = {p: v for v, p in zip(inst.args[::2], inst.args[1::2]) if p not in stubs}
             if len(known) == len(preds[block]) and all(p in known for p in preds[block]):
                 continue
             assert inst.type is not None

@@ -291,10 +291,10 @@ class Lowering:
             find_wholes(root, side)
         promotion.replace_places()
         promotion.rename(output_stores if self.outputs is not None else None)
-        for side in (self.inputs, self.outputs):
-            if side is not None:
-                for node in self.memory_nodes(side):
-                    self.make_pinned(node, side)
+        for one in (self.inputs, self.outputs):
+            if one is not None:
+                for node in self.memory_nodes(one):
+                    self.make_pinned(node, one)
 
     def measure(self, variable: Inst, side: Interface) -> None:
         """Count what the original declares."""

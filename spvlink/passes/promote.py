@@ -159,6 +159,10 @@ class Promotion:
             self.function.blocks[0].insts.insert(0, leaf.variable)
         else:
             self.module.globals.append(leaf.variable)
+            entry = self.module.entry
+            if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:
+                assert entry is not None
+                entry.inst.args.append(leaf.variable)  # since 1.4 it lists every global variable
         self.module.version += 1
 
     def part(self, whole: Inst, path: tuple[int, ...]) -> Inst:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
@@ -120,19 +121,33 @@ class _Walk:
                     become(module, inst, resolve(other))
                     continue
                 args = inst.args
-            if flags & info.COMMUTATIVE and args[0].id > args[1].id:
-                key: object = (op, inst.type, args[1], args[0], signature)
+            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:  # args[0] of OpExtInst is its set
+                key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
             else:
                 key = (op, inst.type, *args, *inst.imm, signature)
             held = seen.get(key)
             if held is not None:
-                if held[1] is block or (not flags & local and cfg.dominates(held[1], block)):
+                far = not flags & local and cfg.dominates(held[1], block)
+                if far and flags & info.CONVERGENT:
+                    far = self.same_loops(held[1], block)
+                if held[1] is block or far:
                     become(module, inst, held[0])
                     continue
             seen[key] = (inst, block)
             append(inst)
         if len(out) != len(block.insts) or out != block.insts:
             block.insts = out
+
+    def same_loops(self, above: Block, block: Block) -> bool:
+        """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that left it in other
+        rounds take part again, so a derivative taken there is not the one of this invocation's last round."""
+        structure, cfg = Structure.of(self.module, self.function), self.cfg
+        for header in (above, *structure.around(above)):
+            if header in structure.loops:
+                merge = structure.merge_of[header]
+                if merge in cfg.index and cfg.dominates(merge, block):
+                    return False
+        return True
 
     def phi(self, inst: Inst) -> bool:
         """Whether a phi went: all its ways bring one value (or the phi itself)."""
