@@ -47,10 +47,12 @@ def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Li
     options = options or Options()
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
     collecting = gc.isenabled()
-    gc.disable()  # a link makes many objects and drops them all at its end: collecting in between finds nothing
+    gc.disable()  # a link drops its objects all at once at the end: there is nothing to find before
+    session = _Session(sources, options)
     try:
-        return _Session(sources, options).run()
+        return session.run()
     finally:
+        session.close()
         if collecting:
             gc.enable()
 
@@ -96,6 +98,14 @@ class _Session:
         if not self.better(outputs):
             return self.pass_through("nothing to gain")
         return self.validate(outputs)
+
+    def close(self) -> None:
+        """Cut the cycles of the graphs, so that they are gone without a search for them."""
+        for stage in self.stages:
+            for function in stage.module.functions:
+                for block in function.blocks:
+                    block.insts = []
+            stage.module.facts = {}
 
     def timed(self, name: str, act: Callable[[], object]) -> None:
         begin = time.perf_counter()
@@ -150,9 +160,16 @@ class _Session:
             with _About(stage):
                 self.runner.clean(stage)
         self.link(border)
-        placement = compact.run(border) if self.runner.enabled("compact") else compact.at_old_places(border, [])
+        begin = time.perf_counter()
+        if self.runner.enabled("compact"):
+            placement = compact.run(border)
+        else:
+            placement = compact.at_old_places(border, [])
+        self.runner.seconds["compact"] = time.perf_counter() - begin
         self.finish(border, placement)
+        begin = time.perf_counter()
         outputs = [encode(s.module) for s in self.stages]
+        self.runner.seconds["encode"] = time.perf_counter() - begin
         self.timed("check", lambda: interface.check(producer.module, consumer.module, True))
         remarks.fill(self.linked, border, placement)
         result = InterfaceResult(producer.name, consumer.name)

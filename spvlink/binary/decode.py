@@ -191,7 +191,8 @@ class _Decoder:
         get, slow, put = defs.get, self.slow, self.put
         result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
         names, notes = self.module.sections[core.NAMES], self.module.sections[core.ANNOTATIONS]
-        plain, glsl = _PLAIN_DECORATIONS, self.glsl
+        globals, functions = self.module.globals, self.module.functions
+        plain, glsl, common = _PLAIN_DECORATIONS, self.glsl, _GLOBAL_OPS
         limit = self.module.bound
         start = 5
         for end in starts[1:]:
@@ -205,6 +206,11 @@ class _Decoder:
                     target = get(name[0]) or self.forward(name[0])
                     del name[0]
                     names.append(Inst(5, None, [target], name))
+                    continue
+            elif op == 6:  # OpMemberName
+                if self.section == core.NAMES and end - at > 2 and not words[end - 1] >> 24:
+                    target = get(words[at]) or self.forward(words[at])
+                    names.append(Inst(6, None, [target], words[at + 1 : end]))
                     continue
             elif op == 71:  # OpDecorate
                 if self.section == core.ANNOTATIONS and end - at > 1:
@@ -265,6 +271,11 @@ class _Decoder:
                 inst = Inst(op, type, args, imm)  # type: ignore[arg-type]
             block = self.block
             if block is None or op in _STRUCTURE:
+                if op in common and self.section == core.GLOBALS and not self.pending:
+                    if self.function is None and not functions:
+                        inst.mark = core.ALL
+                        globals.append(inst)
+                        continue
                 put(inst)
                 continue
             block.insts.append(inst)

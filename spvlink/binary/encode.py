@@ -41,31 +41,39 @@ def _function(function: Function, out: list[int]) -> None:
 
 def _write(insts: list[Inst], out: list[int]) -> None:
     splits = shapes.SPLIT
+    append = out.append
     for inst in insts:
         op = inst.op
         imm = inst.imm
+        args = inst.args
+        type = inst.type
         if op >= PRIVATE:
             raise Broken(f"a private opcode is left at the end: {inst!r}")
-        at = len(out)
-        out.append(0)
-        if inst.type is not None:
-            out.append(inst.type.id)
-        if inst.id:
-            out.append(inst.id)
-        if not imm:
-            out += [a.id for a in inst.args]
+        size = 1 + len(args) + len(imm)
+        if type is not None:
+            append(size + 2 << 16 | op)  # what has a type has a result
+            append(type.id)
+            append(inst.id)
+        elif inst.id:
+            append(size + 1 << 16 | op)
+            append(inst.id)
         else:
-            split = splits.get(op, -2)
-            if split == -1:
-                out += [a.id for a in inst.args]
-                out += imm
-            elif split >= 0:
-                out += [a.id for a in inst.args[:split]]
-                out += imm
-                out += [a.id for a in inst.args[split:]]
-            else:
-                out += _interleaved(inst)
-        out[at] = len(out) - at << 16 | op
+            append(size << 16 | op)
+        if not imm:
+            for arg in args:
+                append(arg.id)
+            continue
+        split = splits.get(op, -2)
+        if split == -1:
+            for arg in args:
+                append(arg.id)
+            out += imm
+        elif split >= 0:
+            out += [a.id for a in args[:split]]
+            out += imm
+            out += [a.id for a in args[split:]]
+        else:
+            out += _interleaved(inst)
 
 
 def _interleaved(inst: Inst) -> list[int]:

@@ -61,13 +61,28 @@ class Decorations:
         return None
 
 
-def names_of(module: Module) -> tuple[dict[Inst, str], dict[tuple[Inst, int], str]]:
-    """OpName and OpMemberName as dicts."""
-    names: dict[Inst, str] = {}
-    members: dict[tuple[Inst, int], str] = {}
-    for inst in module.names:
-        if inst.op == ops.OpName:
-            names.setdefault(inst.args[0], string_of(inst.imm)[0])
-        elif inst.op == ops.OpMemberName:
-            members.setdefault((inst.args[0], inst.imm[0]), string_of(inst.imm, 1)[0])
-    return names, members
+class Names:
+    """OpName and OpMemberName, read when asked for."""
+
+    __slots__ = ("members", "targets")
+
+    def __init__(self, module: Module) -> None:
+        self.targets: dict[Inst, list[int]] = {}
+        self.members: dict[Inst, list[list[int]]] = {}
+        for inst in module.names:
+            if inst.op == ops.OpName:
+                self.targets[inst.args[0]] = inst.imm
+            else:
+                self.members.setdefault(inst.args[0], []).append(inst.imm)
+
+    def of(self, target: Inst) -> str:
+        """The name of a value, or an empty string."""
+        words = self.targets.get(target)
+        return "" if words is None else string_of(words)[0]
+
+    def of_member(self, struct: Inst, index: int) -> str:
+        """The name of a member; its number if it has none."""
+        for words in self.members.get(struct, ()):
+            if words[0] == index:
+                return string_of(words, 1)[0]
+        return str(index)

@@ -21,7 +21,7 @@ FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
 class Effects:
     """Per module: which imports are which, which variables never change during the draw."""
 
-    __slots__ = ("constant_memory", "glsl", "nonsemantic", "signatures", "volatile")
+    __slots__ = ("constant_memory", "tables", "glsl", "nonsemantic", "signatures", "volatile")
 
     def __init__(self, module: Module) -> None:
         self.glsl: set[Inst] = set()
@@ -32,10 +32,8 @@ class Effects:
                 self.glsl.add(inst)
             elif name.startswith("NonSemantic.") or name == "OpenCL.DebugInfo.100":
                 self.nonsemantic.add(inst)
-        tables = Decorations.of(module)
-        self.constant_memory: set[Inst] = {
-            v for v in module.globals if v.op == ops.OpVariable and _never_changes(tables, v)
-        }
+        tables = self.tables = Decorations.of(module)
+        self.constant_memory: dict[Inst, bool] = {}
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {
             target: tuple(sorted(tuple(w) for w in words))
@@ -74,7 +72,12 @@ class Effects:
         """Whether an OpLoad gives the same value whenever it runs in this invocation."""
         if load.imm and load.imm[0] & enums.MemoryAccess_Volatile:
             return False
-        return root(load.args[0]) in self.constant_memory
+        variable = root(load.args[0])
+        known = self.constant_memory.get(variable)
+        if known is None:
+            known = variable.op == ops.OpVariable and _never_changes(self.tables, variable)
+            self.constant_memory[variable] = known
+        return known
 
 
 IMAGE_MASK_AT: Final = frozenset(

@@ -73,7 +73,8 @@ def run(link: Link) -> Placement:
     link.gather()
     wholes = _wholes(link)
     best = at_old_places(link, wholes)
-    for new in (packed(link, wholes), packed(link, [])):
+    for keep in [wholes, []] if wholes else [[]]:
+        new = packed(link, keep)
         if new.cost() < best.cost():
             best = new
     return best
@@ -202,6 +203,19 @@ def _shifted(pinned: Pinned, location: int) -> list[int]:
     return [k + 8 * (location - pinned.location) for k in pinned.keys]
 
 
+def _covered(pinned: Pinned, location: int) -> list[int]:
+    """The keys that nothing else may have then: spirv-val lets nothing into the Locations of a matrix or struct."""
+    keys = _shifted(pinned, location)
+    type = pinned.variable.type
+    assert type is not None
+    inner = type.args[0]
+    while inner.op == ops.OpTypeArray:
+        inner = inner.args[0]
+    if inner.op in (ops.OpTypeMatrix, ops.OpTypeStruct):
+        return [k + 2 * c for k in sorted({k & ~7 for k in keys}) for c in range(4)]
+    return keys
+
+
 def _base_of_whole(pinned: Pinned) -> str:
     type = pinned.variable.type
     assert type is not None
@@ -221,7 +235,7 @@ def _qualifiers(link: Link, pinned: Pinned) -> tuple[int, ...]:
 
 def _free_for(link: Link, bins: dict[int, Bin], pinned: Pinned, location: int) -> bool:
     qualifiers, base = _qualifiers(link, pinned), _base_of_whole(pinned)
-    for key in _shifted(pinned, location):
+    for key in _covered(pinned, location):
         bin = bins.get(key >> 3)
         if bin is None:
             continue
@@ -236,7 +250,7 @@ def _block(
     """Take the components of a whole variable."""
     moved[pinned] = location
     qualifiers, base = _qualifiers(link, pinned), _base_of_whole(pinned)
-    for key in _shifted(pinned, location):
+    for key in _covered(pinned, location):
         bin = bins.setdefault(key >> 3, Bin(key >> 3, qualifiers, base))
         if bin.base != base or bin.qualifiers != qualifiers:
             bin.base = "mixed"

@@ -13,7 +13,7 @@ this: it sees one module at a time. Rules checked (Vulkan specification, "Shader
 from __future__ import annotations
 
 from spvlink.errors import Broken
-from spvlink.facts.decorations import Decorations, names_of
+from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
@@ -82,7 +82,7 @@ def _check_fragment(inputs: list[Declared]) -> None:
 def declared(module: Module, storage: int) -> list[Declared]:
     """The user variables of one side. Raises ``Broken`` where they break a rule among themselves."""
     tables = Decorations.of(module)
-    names, members = names_of(module)
+    names = Names(module)
     found: list[Declared] = []
     taken: dict[Place, str] = {}
     assert module.entry is not None
@@ -93,7 +93,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
         type = variable.type.args[0]
         if any(w[0] == enums.Decoration_BuiltIn for w in words):
             continue
-        name = names.get(variable) or f"%{variable.id}"
+        name = names.of(variable) or f"%{variable.id}"
         place = _place(words)
         if type.op != ops.OpTypeStruct:
             if place is None:
@@ -107,7 +107,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
                 break
             own = _place(inner)
             spot = own or (at, 0)
-            label = f"{name}.{members.get((type, index), str(index))}"
+            label = f"{name}.{names.of_member(type, index)}"
             if spot[0] < 0:
                 raise Broken(f"{label} has no Location")
             at = spot[0] + _add(found, taken, label, spot, member, words + inner)

@@ -52,6 +52,11 @@ def constant_branches(module: Module, function: Function) -> None:
         target = _known_target(block.terminator)
         if target is None:
             continue
+        dropped = [b for b in block.successors() if b is not target]
+        if any(b in structure.loops and cfg.index[b] <= cfg.index[block] for b in dropped):
+            if block not in dropped:
+                continue  # a loop keeps its back edge even if it is never taken (specification 2.11.2)
+            del block.insts[-2]  # a loop of one block that runs once is none
         header = structure.merge_of.get(block)
         if header is not None and block not in structure.loops:
             if not _leaves_plainly(structure, cfg, block, header):

@@ -256,8 +256,8 @@ class _Marker:
                     out.append(line)
                     line = None
                 out.append(inst)
-                if inst.mark != ALL and inst.op in _TRIMMED:
-                    self.trim(inst)
+                if inst.op in _TRIMMED and (inst.mark != ALL or inst.op == ops.OpVectorShuffle):
+                    self.trim(inst)  # a shuffle may take nothing from one side even if all its lanes live
             if len(out) != len(insts):
                 block.insts = out
                 changed = True
@@ -304,4 +304,4 @@ class _Marker:
                 if not arg.mark:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
-            self.module.version += 1
+        self.module.version += 1

@@ -11,7 +11,7 @@ are indexed dynamically, captured by transform feedback or otherwise pinned; ``L
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
-from spvlink.facts.decorations import Decorations, names_of
+from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -53,7 +53,7 @@ class Lowering:
         self.module = module
         self.function: Function = module.entry.function
         self.tables = Decorations.of(module)
-        self.names, self.member_names = names_of(module)
+        self.names = Names(module)
         self.inputs: Interface | None = Interface() if inputs else None
         self.outputs: Interface | None = Interface() if outputs else None
         self.captures = outputs and _captures(module)
@@ -160,7 +160,7 @@ class Lowering:
         words = self.tables.targets.get(variable, [])
         place = self.tables.find(variable, enums.Decoration_Location)
         component = self.tables.find(variable, enums.Decoration_Component)
-        name = self.names.get(variable, "")
+        name = self.names.of(variable)
         root = self.roots[variable]
         start = place[0] if place else -1
         spot = Spot(start, component[0] if component else 0, words, name, variable)
@@ -201,7 +201,7 @@ class Lowering:
             component = self.tables.find_member(struct, index, enums.Decoration_Component)
             if place:
                 at = place[0]
-            name = self.member_names.get((struct, index), f"{index}")
+            name = self.names.of_member(struct, index)
             words = spot.words + self.tables.members.get((struct, index), [])
             inner = Spot(
                 at, component[0] if component else 0, words,

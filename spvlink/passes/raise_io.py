@@ -129,7 +129,8 @@ class Raise:
     def load(self, varying: Varying, inst: Inst) -> Inst:
         variable = self.variables[id(varying)]
         type = self.type_of(varying)
-        if inst.op == LOAD_INPUT:
+        if inst.op == LOAD_INPUT or enums.Decoration_Flat in varying.qualifiers:
+            # where a flat input is interpolated makes no difference, and it may travel as uint
             return value(self.module, ops.OpLoad, type, [variable], [])
         glsl = glsl_import(self.module)
         args = [glsl, variable, *inst.args]

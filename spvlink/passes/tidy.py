@@ -34,12 +34,14 @@ def run(module: Module, function: Function) -> None:
     version = module.version
     for block in cfg.order:
         for inst in block.insts:
+            rule = rules.get(inst.op)
+            if rule is None:
+                continue
             args = inst.args
             for index, arg in enumerate(args):
                 if arg.op == COPY:
                     args[index] = resolve(arg)
-            rule = rules.get(inst.op)
-            if rule is not None and signatures.get(inst) in _PLAIN:
+            if signatures.get(inst) in _PLAIN:
                 other = rule(module, inst)
                 if other is None:
                     key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
