@@ -20,7 +20,7 @@ from spvlink.pipeline import Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -218,9 +218,11 @@ def _observe(command: Command, stages: list[Source]) -> None:
     if folder is not None:
         _make_folder(folder)
         for number, source in enumerate(stages):
-            text = _attempt(lambda data=source.data: print_module(decode(data)))  # type: ignore[misc]
-            if text is not None:  # else the linker will say what is wrong with it
-                _dump(folder, f"000-input{number}", text)
+            try:
+                text = print_module(decode(source.data))
+            except SpvlinkError:
+                continue  # the linker will say what is wrong with it
+            _dump(folder, f"000-input{number}", text)
 
     def observer(number: int, name: str, stage: str, module: object) -> None:
         assert isinstance(module, Module)
@@ -231,13 +233,6 @@ def _observe(command: Command, stages: list[Source]) -> None:
             sys.stderr.write(f"; after {name}, pass {number}, {stage}\n{text}")
 
     command.options.observer = observer
-
-
-def _attempt(make: Callable[[], str]) -> str | None:
-    try:
-        return make()
-    except SpvlinkError:
-        return None
 
 
 def _make_folder(folder: str) -> None:

@@ -16,7 +16,7 @@ import time
 
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError
+from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
@@ -24,7 +24,7 @@ from spvlink.ir.slot import Interface
 from spvlink.link import agree, compact, dead, interface, remarks
 from spvlink.link.border import Link, Stage
 from spvlink.options import Options
-from spvlink.passes import raise_io, trim
+from spvlink.passes import freeze, raise_io, trim
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGES, InterfaceResult, Linked, Source, StageResult
 from spvlink.schedule import Runner
@@ -90,7 +90,7 @@ class _Session:
             outputs = self.optimize()
         except Refused as error:
             return self.pass_through(str(error))
-        except BadSpirv:
+        except (BadSpirv, Usage):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline
             return self.blame(error)
@@ -150,10 +150,13 @@ class _Session:
         if names != ["vert", "frag"]:
             raise Refused(f"chains of {' -> '.join(names)} are not linked yet")
         producer, consumer = self.stages
+        self.freeze()
         consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
         for stage in self.stages:
             with _About(stage):
                 self.runner.prepare(stage)
+        if self.options.keep_interface & {producer.name, consumer.name}:
+            return self.apart(producer, consumer)
         self.lower(producer, consumer)
         border = Link(producer, consumer)
         for stage in self.stages:
@@ -176,6 +179,43 @@ class _Session:
         result.components, result.locations = remarks.totals(border, placement)
         self.linked.interfaces.append(result)
         return outputs
+
+    def freeze(self) -> None:
+        """Specialization constants that the user gave."""
+        for name in {stage for stage, _ in self.options.spec}:
+            found = [s for s in self.stages if s.name == name]
+            if not found:
+                raise Usage(f"a specialization constant for the {name} stage, which is not here")
+            values = {id: v for (stage, id), v in self.options.spec.items() if stage == name}
+            with _About(found[0]):
+                module = found[0].module
+                self.runner.run("freeze", found[0], freeze.run, module, values)
+
+    def apart(self, producer: Stage, consumer: Stage) -> list[bytes]:
+        """Each stage for itself: the user wants the interface between them as it is."""
+        border = (producer, enums.StorageClass_Output), (consumer, enums.StorageClass_Input)
+        title = f"{producer.name}->{consumer.name}"
+        for stage, storage in border:
+            entry = stage.module.entry
+            assert entry is not None
+            kept = frozenset(entry.inst.args[1:])
+            with _About(stage):
+                alone = Lowering(stage.module, False, False)
+                alone.analyse()
+                self.runner.run("promote", stage, alone.finish)
+                self.runner.clean(stage)
+                self.runner.finish(stage)
+                if stage is producer:
+                    remarks.fill_kept(self.linked, title, interface.declared(stage.module, storage))
+                nothing: frozenset[Inst] = frozenset()
+                self.runner.run("trim", stage, trim.run, stage.module, nothing, kept)
+        figures = interface.declared(producer.module, enums.StorageClass_Output)
+        result = InterfaceResult(producer.name, consumer.name)
+        places = {p for d in figures for p in d.covers}
+        result.components = (len(places),) * 2
+        result.locations = (len({p[0] for p in places}),) * 2
+        self.linked.interfaces.append(result)
+        return [encode(s.module) for s in self.stages]
 
     def lower(self, producer: Stage, consumer: Stage) -> None:
         """Both stages to slots."""
@@ -215,7 +255,7 @@ class _Session:
         for _ in range(MAX_ROUNDS):
             producer, consumer = border.producer, border.consumer
             versions = producer.module.version, consumer.module.version
-            self.runner.run("dead", producer, lambda: dead.run(border))
+            self.runner.run("dead", producer, dead.run, border)
             if (producer.module.version, consumer.module.version) == versions:
                 return
             if producer.module.version != versions[0]:
@@ -250,7 +290,7 @@ class _Session:
         self.runner.finish(stage)
         dead.keep_sample_rate(stage)
         dropped = frozenset(side.variables)
-        self.runner.run("trim", stage, lambda: trim.run(stage.module, dropped))
+        self.runner.run("trim", stage, trim.run, stage.module, dropped)
 
     # -- the way out -------------------------------------------------------------------------------------------------
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import time
 
+from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import Stage
 from spvlink.options import Options
 from spvlink.passes import branches, dce, inline, simplify, tidy
+from spvlink.passes.cells import MEMORY
+from spvlink.passes.lower_io import Lowering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -47,12 +50,12 @@ class Runner:
         stop = self.options.stop_after
         return name not in self.options.disabled and (stop is None or self.count < stop)
 
-    def run(self, name: str, stage: Stage, act: Callable[[], object]) -> bool:
+    def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
         version = stage.module.version
         begin = time.perf_counter()
         try:
-            act()
+            act(*args)
         finally:
             spent = time.perf_counter() - begin
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
@@ -74,7 +77,7 @@ class Runner:
         function = module.entry.function
         if self.enabled(name) or name not in PASSES:
             act = FUNCTION_PASSES[name]
-            self.run(name, stage, lambda: act(module, function))
+            self.run(name, stage, act, module, function)
 
     def clean(self, stage: Stage) -> None:
         """Bring a stage's code into its simplest form."""
@@ -88,6 +91,24 @@ class Runner:
         self.sweep_out(stage)
 
     def sweep_out(self, stage: Stage) -> None:
+        """Dead code, and what its going brings to light."""
+        self.drop_dead(stage)
+        if self.promote_again(stage):
+            self.clean(stage)
+
+    def promote_again(self, stage: Stage) -> bool:
+        """Local variables that stayed in memory for an index that is known by now, or for an access that is gone."""
+        entry = stage.module.entry
+        assert entry is not None
+        if entry.function.blocks[0].insts[0].op != ops.OpVariable:
+            return False  # variables come first in a function
+        low = Lowering(stage.module, False, False)
+        low.analyse()
+        if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):
+            return False
+        return self.run("promote", stage, low.finish)
+
+    def drop_dead(self, stage: Stage) -> None:
         """Dead code, and the selections that it leaves empty."""
         module = stage.module
         for _ in range(MAX_ROUNDS):
@@ -108,4 +129,4 @@ class Runner:
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
-        self.run("inline", stage, lambda: inline.run(stage.module))
+        self.run("inline", stage, inline.run, stage.module)

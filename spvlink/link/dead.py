@@ -18,6 +18,7 @@ from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Pinned
+from spvlink.link import wholes
 from spvlink.link.border import Link, Stage
 
 
@@ -38,7 +39,8 @@ def run(link: Link) -> bool:
         function = link.consumer.module.entry
         assert function is not None
         sweep(link.consumer.module, function.function)
-    whole = [a for a, b in link.pinned() if _idle(link, a, b) and drop_whole(link.producer, a.variable)]
+    zeroed = wholes.read_as_zero(link)
+    whole = [a for a, b in link.pinned() if _idle(link, a, b) and _drop(link.producer, a.variable)]
     for pinned in whole:
         link.outputs.pinned.remove(pinned)
         link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
@@ -47,7 +49,12 @@ def run(link: Link) -> bool:
         link.kept_in -= set(pinned.keys)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
-    return bool(unread or unwritten or whole)
+    return bool(unread or unwritten or zeroed or whole)
+
+
+def _drop(producer: Stage, variable: Inst) -> bool:
+    """Do without an output that stays whole; where it is read back, it becomes a local variable."""
+    return drop_whole(producer, variable) or wholes.make_local(producer, variable)
 
 
 def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from spvlink.ir.slot import Interface, Varying
 from spvlink.link.border import Link
 from spvlink.link.compact import Placement
+from spvlink.link.interface import Declared
 from spvlink.pipeline import Linked, Remark
 
 LANES = "xyzw"
@@ -34,6 +35,16 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
         linked.remarks.append(Remark(link.title, name, f"{location}.{lanes}", action, why))
     _whole(linked, link, placement)
+
+
+def fill_kept(linked: Linked, title: str, variables: list[Declared]) -> None:
+    """Remarks for an interface that the user wants as it is."""
+    for variable in variables:
+        location, _ = variable.place
+        last = max(spot[0] for spot in variable.covers)
+        lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
+        slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
+        linked.remarks.append(Remark(title, variable.name, slot, "kept", "by --keep-interface"))
 
 
 def _kept(link: Link, key: int) -> str:

@@ -15,9 +15,10 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
+from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.promote import Promotion, output_stores
 
 _UNTOUCHABLE = {
@@ -66,6 +67,7 @@ class Lowering:
 
     def analyse(self) -> None:
         """Find the candidates, how the code touches them, and what must stay whole."""
+        drop_unreachable(self.module, self.function)  # what nothing reaches would still name what is promoted
         elsewhere = self.touched_elsewhere()
         self.local_roots(elsewhere)
         self.interface_roots(elsewhere)
@@ -120,6 +122,10 @@ class Lowering:
                 continue
             node = self.root(variable)
             self.sides[variable] = side
+            if self.captures and any(w[0] == enums.Decoration_Offset for w in self.all_words(variable)):
+                node.pin("transform feedback captures it")  # the first reason: ``dead`` looks for it
+            if not self.may_take_apart(node.type):
+                node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             for words in self.all_words(variable):
@@ -127,6 +133,18 @@ class Lowering:
                     node.pin(_UNTOUCHABLE[words[0]])
                 elif words[0] == enums.Decoration_Offset and self.captures:
                     node.pin("transform feedback captures it")
+
+    def may_take_apart(self, type: Inst) -> bool:
+        """Whether values of this type may be extracted from and constructed. StorageInputOutput16 alone does not
+        allow it for 16-bit numbers (specification, "Universal Validation Rules")."""
+        if type.op == ops.OpTypeStruct:
+            return all(self.may_take_apart(member) for member in type.args)
+        while type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+            type = type.args[0]
+        if type.op not in (ops.OpTypeInt, ops.OpTypeFloat) or type.imm[0] != 16:
+            return True
+        whole = enums.Capability_Float16 if type.op == ops.OpTypeFloat else enums.Capability_Int16
+        return any(c.imm[0] == whole for c in self.module.sections[CAPABILITIES])
 
     def built_in(self, variable: Inst) -> bool:
         """A built-in or a block of built-ins."""

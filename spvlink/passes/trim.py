@@ -13,12 +13,14 @@ from spvlink.passes.inline import callees
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
 
 
-def run(module: Module, dropped: frozenset[Inst] = frozenset()) -> None:
-    """Trim; ``dropped`` are interface variables that the raised interface replaced."""
+def run(
+    module: Module, dropped: frozenset[Inst] = frozenset(), kept: frozenset[Inst] = frozenset()
+) -> None:
+    """Trim. ``dropped`` are interface variables that the raised interface replaced; ``kept`` stay whatever uses them."""
     entry = module.entry
     assert entry is not None
     _drop_functions(module, entry.function)
-    live = _live(module, dropped)
+    live = _live(module, dropped, kept)
     _drop_globals(module, live)
     _trim_entry(module, live)
     _trim_notes(module, live)
@@ -40,7 +42,7 @@ def _drop_functions(module: Module, entry: Function) -> None:
         module.sections[kind] = [i for i in module.sections[kind] if i.args[0] in reached]
 
 
-def _live(module: Module, dropped: frozenset[Inst]) -> set[Inst]:
+def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
     """Every Inst that functions, entry points or what they use refer to."""
     live: set[Inst] = set()
     todo: list[Inst] = []
@@ -68,7 +70,7 @@ def _live(module: Module, dropped: frozenset[Inst]) -> set[Inst]:
     entry = module.entry
     assert entry is not None
     for variable in entry.inst.args[1:]:
-        if variable not in dropped and variable.imm[0] in _KEPT_STORAGE:
+        if variable in kept or (variable not in dropped and variable.imm[0] in _KEPT_STORAGE):
             todo.append(variable)
     for mode in module.sections[core.EXECUTION_MODES]:
         todo += mode.args
