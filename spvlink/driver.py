@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
+_BORDERS: Final = (("vert", enums.StorageClass_Output), ("frag", enums.StorageClass_Input))
 MAX_ROUNDS: Final = 8  # of dead-varying removal at one border; each round needs a death in the one before
 
 
@@ -162,6 +163,8 @@ class _Session:
         for stage in self.stages:
             with _About(stage):
                 self.runner.clean(stage)
+        with _About(consumer):
+            dead.check_types(border)
         self.link(border)
         begin = time.perf_counter()
         if self.runner.enabled("compact"):
@@ -256,6 +259,7 @@ class _Session:
             producer, consumer = border.producer, border.consumer
             versions = producer.module.version, consumer.module.version
             self.runner.run("dead", producer, dead.run, border)
+            self.runner.changed("dead", consumer, versions[1])
             if (producer.module.version, consumer.module.version) == versions:
                 return
             if producer.module.version != versions[0]:
@@ -333,15 +337,27 @@ class _Session:
         if not bad:
             linked.validated = "validated"
             return linked
-        originals = validate.validate_all([self.stages[n].source.data for n in bad], linked.target_env)
-        for n, verdict in zip(bad, originals):
-            if verdict is None:
-                self.linked.defect = f"spirv-val refuses the new {self.stages[n].name} module: {verdicts[n]}"
-                return self.pass_through(self.linked.defect)
-            if not validate.too_old(verdict):
-                raise self.stages[n].bad(f"spirv-val refuses it: {verdict}")
-        linked.validated = f"not validated: spirv-val refuses the input too ({originals[0]})"
+        originals = self.validate_originals()
+        for n in bad:
+            if originals[n] is None:
+                stage = self.stages[n]
+                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdicts[n]}"
+                return self.pass_through(linked.defect)
         return linked
+
+    def validate_originals(self) -> list[str | None]:
+        """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just too old for it."""
+        from spvlink import validate
+
+        linked = self.linked
+        verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
+        linked.validated = "validated"
+        for stage, verdict in zip(self.stages, verdicts):
+            if verdict is not None:
+                if not validate.too_old(verdict):
+                    raise stage.bad(f"spirv-val refuses it: {verdict}")
+                linked.validated = f"not validated: spirv-val refuses the input too ({verdict})"
+        return verdicts
 
     def blame(self, error: Exception) -> Linked:
         """An exception that no input should cause: if the input is bad after all, say so; else it is our defect."""
@@ -353,19 +369,30 @@ class _Session:
             except BadSpirv as bad:
                 bad.file = stage.source.file
                 raise bad from None
-            if self.options.validate:
-                from spvlink import validate
-
-                verdict = validate.validate_all([stage.source.data], self.linked.target_env)[0]
-                if verdict is not None and not validate.too_old(verdict):
-                    raise stage.bad(f"spirv-val refuses it: {verdict}") from None
+        self.check_originals()
         what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
         self.linked.defect = what
         return self.pass_through(f"a defect of spvlink: {what}")
 
+    def check_originals(self) -> None:
+        """Whether the inputs' own interfaces are in order, by the same checker. Raises BadSpirv."""
+        for stage in self.stages:
+            module = decode(stage.source.data)
+            module.entry = select_entry(module, stage.source.entry)
+            for storage in (enums.StorageClass_Input, enums.StorageClass_Output):
+                if (stage.name, storage) in _BORDERS:
+                    try:
+                        variables = interface.declared(module, storage)
+                        if stage.name == "frag":
+                            interface.check_fragment(variables)
+                    except Broken as error:
+                        raise stage.bad(error.message) from None
+
     def pass_through(self, why: str) -> Linked:
-        """The originals, and the reason."""
+        """The originals, and the reason; they too have to be valid."""
         linked = self.linked
+        if self.options.validate and linked.validated is None:
+            self.validate_originals()
         linked.passed_through = why
         linked.stages = []
         linked.remarks = []

@@ -59,6 +59,10 @@ class Runner:
         finally:
             spent = time.perf_counter() - begin
             self.seconds[name] = self.seconds.get(name, 0.0) + spent
+        return self.changed(name, stage, version)
+
+    def changed(self, name: str, stage: Stage, version: int) -> bool:
+        """Note whether a pass changed a module that had this version before; then check and show it."""
         if stage.module.version == version:
             return False
         self.count += 1
@@ -114,6 +118,9 @@ class Runner:
         for _ in range(MAX_ROUNDS):
             flow = module.flow
             self.on_entry(stage, "dce")
+            if module.facts.pop(dce.TRIMMED, None):
+                self.on_entry(stage, "simplify")
+                continue
             if module.flow == flow:
                 return
             flow = module.flow

@@ -95,7 +95,9 @@ class _Decoder:
         self.words = words
         self.module = Module()
         self.defs: dict[int, Inst] = {}
-        self.missing: dict[int, int] = {}  # id -> word index of its first use before definition
+        # id -> word index of its first use before definition, and whether a type uses it
+        self.missing: dict[int, tuple[int, bool]] = {}
+        self.notes: list[int] = []  # starts of what only speaks of others: read last
         self.start = 0  # of the instruction that is being read
         self.starts: list[int] = []
         self.section = 0
@@ -107,9 +109,13 @@ class _Decoder:
     def run(self) -> None:
         self.header()
         self.read(self.cut())
-        for id, word in self.missing.items():
-            if self.defs[id].op == 0:
+        for id, (word, by_type) in self.missing.items():
+            op = self.defs[id].op
+            if op == 0:
                 raise BadSpirv(f"id {id} is used but never defined", word)
+            if by_type and op != ops.OpTypePointer:
+                raise BadSpirv(f"the type {id} is used before it is defined", word)
+        self.read_notes()
 
     def number_at(self, word: int) -> int | None:
         """The index of the instruction that begins at this word."""
@@ -166,8 +172,11 @@ class _Decoder:
         """The Inst of an id that nothing defined so far."""
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
+        op = self.words[self.start] & 0xFFFF
+        if op not in (_FORWARD_IN_FUNCTION if self.function is not None else _FORWARD_TYPES):
+            raise BadSpirv(f"id {id} is used before it is defined, or never defined")
         inst = self.defs[id] = Inst(0, None, [], [], id)
-        self.missing[id] = self.start
+        self.missing[id] = self.start, op not in _FORWARD_IN_FUNCTION
         return inst
 
     def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
@@ -190,40 +199,24 @@ class _Decoder:
         words, defs = self.words, self.defs
         get, slow, put = defs.get, self.slow, self.put
         result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
-        names, notes = self.module.sections[core.NAMES], self.module.sections[core.ANNOTATIONS]
+        note_sections = _NOTES
         globals, functions = self.module.globals, self.module.functions
-        plain, glsl, common = _PLAIN_DECORATIONS, self.glsl, _GLOBAL_OPS
+        glsl, common = self.glsl, _GLOBAL_OPS
         limit = self.module.bound
         start = 5
         for end in starts[1:]:
             self.start = start
             op = words[start] & 0xFFFF
             at = start + 1
+            section = note_sections.get(op)
+            if section is not None:
+                if section < self.section or functions or self.pending:
+                    raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
+                self.section = section
+                self.notes.append(start)
+                start = end
+                continue
             start = end
-            if op == 5:  # OpName: a third of the instructions of a small module
-                if self.section == core.NAMES and end - at > 1 and not words[end - 1] >> 24:
-                    name = words[at:end]
-                    target = get(name[0]) or self.forward(name[0])
-                    del name[0]
-                    names.append(Inst(5, None, [target], name))
-                    continue
-            elif op == 6:  # OpMemberName
-                if self.section == core.NAMES and end - at > 2 and not words[end - 1] >> 24:
-                    target = get(words[at]) or self.forward(words[at])
-                    names.append(Inst(6, None, [target], words[at + 1 : end]))
-                    continue
-            elif op == 71:  # OpDecorate
-                if self.section == core.ANNOTATIONS and end - at > 1:
-                    if plain.get(words[at + 1]) == end - at:
-                        target = get(words[at]) or self.forward(words[at])
-                        notes.append(Inst(71, None, [target], words[at + 1 : end]))
-                        continue
-            elif op == 72:  # OpMemberDecorate
-                if self.section == core.ANNOTATIONS and end - at > 2:
-                    if plain.get(words[at + 2]) == end - at - 1:
-                        target = get(words[at]) or self.forward(words[at])
-                        notes.append(Inst(72, None, [target], words[at + 1 : end]))
-                        continue
             result = result_of.get(op)
             if result is None:
                 raise BadSpirv(f"opcode {op} is not in the grammar")
@@ -273,6 +266,8 @@ class _Decoder:
             if block is None or op in _STRUCTURE:
                 if op in common and self.section == core.GLOBALS and not self.pending:
                     if self.function is None and not functions:
+                        if op in _SIZED:
+                            check_size(inst)
                         inst.mark = core.ALL
                         globals.append(inst)
                         continue
@@ -284,6 +279,40 @@ class _Decoder:
         if self.function is not None:
             raise BadSpirv("the module ends inside a function")
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
+
+    def read_notes(self) -> None:
+        """Entry points, names and decorations: they may speak of anything, so they are read when all of it is there."""
+        words, sections, plain = self.words, self.module.sections, _PLAIN_DECORATIONS
+        get = self.defs.get
+        for start in self.notes:
+            self.start = start
+            op = words[start] & 0xFFFF
+            at = start + 1
+            end = start + (words[start] >> 16)
+            size = end - at
+            if op == 5 or op == 6:  # OpName, OpMemberName: a third of a small module
+                easy = size > op - 4 and not words[end - 1] >> 24  # the string fills it
+            elif op == 71:  # OpDecorate
+                easy = size > 1 and plain.get(words[at + 1]) == size
+            elif op == 72:  # OpMemberDecorate
+                easy = size > 2 and plain.get(words[at + 2]) == size - 1
+            else:
+                easy = False
+            if easy:
+                target = get(words[at])
+                if target is not None:
+                    sections[_NOTES[op]].append(Inst(op, None, [target], words[at + 1 : end]))
+                    continue
+            id = 0
+            if shapes.RESULT[op]:
+                if size < 1:
+                    raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
+                id = words[at]
+                at += 1
+            args, imm = self.slow(op, words[at:end], None)
+            inst = self.define(id, op, None, args, imm) if id else Inst(op, None, args, imm)
+            inst.mark = core.ALL
+            sections[_NOTES[op]].append(inst)
 
     def missing_args(self, args: list[Inst | None], at: int) -> None:
         """Stand-ins for the operands that nothing defined so far."""
@@ -336,6 +365,8 @@ class _Decoder:
             raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
         if self.pending and section != core.GLOBALS:
             raise BadSpirv("OpLine before the section of types")
+        if inst.op in _SIZED:
+            check_size(inst)
         if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
             self.glsl.add(inst.id)
         self.section = section
@@ -399,6 +430,16 @@ class _Decoder:
         return [self.defs.get(words[0]) or self.forward(words[0])], words[1:]
 
 
+def check_size(type: Inst) -> None:
+    """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on them."""
+    size = type.imm[0] if type.imm else 0
+    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+        if not 2 <= size <= 4:
+            raise BadSpirv(f"{ops.NAMES[type.op]} of {size} parts: a shader has 2 to 4")
+    elif size not in (8, 16, 32, 64):
+        raise BadSpirv(f"{ops.NAMES[type.op]} of {size} bits")
+
+
 def _number_words(type: Inst | None) -> int:
     """Words of a literal of this scalar type (2 for 64 bits)."""
     if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
@@ -417,9 +458,25 @@ _PLAIN_DECORATIONS: Final[dict[int, int]] = {
 _GLSL_SIZES: Final[dict[int, int]] = {
     number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
 }
+# Sections whose instructions may speak of what comes later.
+_NOTES: Final[dict[int, int]] = {
+    op: section
+    for op, section in _SECTION.items()
+    if section in (core.ENTRY_POINTS, core.EXECUTION_MODES, core.NAMES, core.ANNOTATIONS)
+}
+_FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
+_FORWARD_TYPES: Final = frozenset(
+    (
+        ops.OpTypeForwardPointer, ops.OpTypePointer, ops.OpTypeStruct, ops.OpTypeArray,
+        ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
+    )
+)  # fmt: skip
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _STRUCTURE: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 _TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 _GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
-) | {ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpTypeForwardPointer}
+) | {
+    ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
+}  # fmt: skip
+_SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops.OpTypeFloat))

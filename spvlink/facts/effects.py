@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpCopyObject))
+_VOLATILE: Final = enums.Decoration_Volatile
 _PRIVATE_FLAGS: Final[dict[int, int]] = {
     LOAD_INPUT: info.PURE | info.REMOVABLE | info.SPECULATABLE,
     INTERPOLATE: info.PURE | info.REMOVABLE,
@@ -40,6 +41,12 @@ class Effects:
             for target, words in tables.targets.items()
             if target.type is not None and target.op != ops.OpVariable
         }
+        # Variables that are Volatile or have Volatile members: their loads may not be dropped.
+        structs = {t for (t, _), words in tables.members.items() for w in words if w[0] == _VOLATILE}
+        self.volatile: set[Inst] = {
+            v for v in module.globals
+            if v.op == ops.OpVariable and (_pointee(v) in structs or tables.find(v, _VOLATILE) is not None)
+        } if structs or any(w[0] == _VOLATILE for ws in tables.targets.values() for w in ws) else set()  # fmt: skip
 
     @staticmethod
     def of(module: Module) -> Effects:
@@ -68,6 +75,15 @@ class Effects:
                 return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
         return found
 
+    def reads_volatile(self, inst: Inst) -> bool:
+        """Whether an OpLoad, or an image instruction, reads what is decorated Volatile."""
+        source = inst.args[0] if inst.args else inst
+        if source.op == ops.OpLoad and inst.op in IMAGE_MASK_AT:
+            source = source.args[0]
+        elif inst.op != ops.OpLoad:
+            return False
+        return root(source) in self.volatile
+
     def reads_constant(self, load: Inst) -> bool:
         """Whether an OpLoad gives the same value whenever it runs in this invocation."""
         if load.imm and load.imm[0] & enums.MemoryAccess_Volatile:
@@ -91,6 +107,14 @@ def root(pointer: Inst) -> Inst:
     while pointer.op in _CHAINS:
         pointer = pointer.args[0]
     return pointer
+
+
+def _pointee(variable: Inst) -> Inst | None:
+    """The type of a variable without its arrays."""
+    type = variable.type.args[0] if variable.type is not None and variable.type.args else None
+    while type is not None and type.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
+        type = type.args[0]
+    return type
 
 
 def _never_changes(tables: Decorations, variable: Inst) -> bool:

@@ -11,13 +11,14 @@ slot (built-ins) or pinned (captured variables), so it cannot be reached from he
 
 from __future__ import annotations
 
+from spvlink.errors import BadSpirv
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
-from spvlink.ir.slot import Pinned
+from spvlink.ir.slot import Pinned, Slot
 from spvlink.link import wholes
 from spvlink.link.border import Link, Stage
 
@@ -55,6 +56,26 @@ def run(link: Link) -> bool:
 def _drop(producer: Stage, variable: Inst) -> bool:
     """Do without an output that stays whole; where it is read back, it becomes a local variable."""
     return drop_whole(producer, variable) or wholes.make_local(producer, variable)
+
+
+def check_types(link: Link) -> None:
+    """Raise BadSpirv where a component that is read is written as another kind of number (Vulkan 07754). Signedness is no
+    matter: the bits are the same, and both sides come out with the consumer's type."""
+    written = {k: slot for slot in link.outputs.slots.values() for k in slot.keys()}
+    for key in sorted(link.loads):
+        slot = link.inputs.slots[key]
+        for part in slot.keys():
+            other = written.get(part)
+            if other is None or (other.key == key and _kind(other) == _kind(slot)):
+                continue
+            raise BadSpirv(
+                f"{slot.name or 'an input'} at Location {key >> 3} is read as {_kind(slot)}"
+                f" and written by the {link.producer.name} stage as {_kind(other)}"
+            )
+
+
+def _kind(slot: Slot) -> str:
+    return f"{'float' if slot.type.op == ops.OpTypeFloat else 'int'}{slot.width}"
 
 
 def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:

@@ -60,10 +60,11 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
                     f" {twin.name} ({twin.shape} at {_at(twin.place)})"
                 )
     if fragment:
-        _check_fragment(inputs)
+        check_fragment(inputs)
 
 
-def _check_fragment(inputs: list[Declared]) -> None:
+def check_fragment(inputs: list[Declared]) -> None:
+    """The rules on interpolation decorations. Raises ``Broken``."""
     per_location: dict[int, Declared] = {}
     for variable in inputs:
         if variable.integral and not variable.qualifiers & {

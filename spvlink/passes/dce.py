@@ -27,6 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+TRIMMED: Final = "trimmed"  # the module fact that dead lanes became something that can be simplified
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset((ops.OpReturn, ops.OpReturnValue, ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable,
                            ops.OpEmitMeshTasksEXT))  # fmt: skip
@@ -75,6 +76,7 @@ class _Marker:
     def find_roots(self) -> None:
         home, flags_of, removable = self.home, FLAGS, info.REMOVABLE
         effects, roots = self.effects, _ROOTS
+        volatile = bool(effects.volatile)
         single = len(self.function.blocks) == 1  # then nothing hangs on the flow of control
         for block in self.function.blocks:
             for inst in block.insts:
@@ -88,6 +90,8 @@ class _Marker:
                 elif op == ops.OpBranchConditional or op == ops.OpSwitch:
                     if block.merge() is None and self.structure.parent.get(block) is None:
                         self.live(inst, ALL)  # leaves no construct that could go
+                elif volatile and effects.reads_volatile(inst):
+                    self.live(inst, ALL)
                 elif flags_of.get(op, 0) & removable and not inst.imm:
                     continue
                 elif op == ops.OpStore:
@@ -173,7 +177,7 @@ class _Marker:
         if op == ops.OpCompositeExtract:
             source = args[0].type
             if source is not None and source.op == ops.OpTypeVector:
-                self.live(args[0], 1 << inst.imm[0])
+                self.live(args[0], 1 << (inst.imm[0] & 15))
                 return
         live = self.live
         for arg in args:
@@ -211,11 +215,12 @@ class _Marker:
             size = first.imm[0]
             for lane, index in enumerate(inst.imm):
                 if lanes >> lane & 1 and index != UNDEFINED:
-                    live(args[index >= size], 1 << (index if index < size else index - size))
+                    live(args[index >= size], 1 << ((index if index < size else index - size) & 15))
         elif op == ops.OpCompositeInsert:
-            if lanes >> inst.imm[0] & 1:
+            own = 1 << (inst.imm[0] & 15)
+            if lanes & own:
                 live(args[0], ALL)
-            live(args[1], lanes & ~(1 << inst.imm[0]))
+            live(args[1], lanes & ~own)
         elif op == ops.OpVectorTimesScalar:
             live(args[0], lanes)
             live(args[1], ALL)
@@ -305,3 +310,5 @@ class _Marker:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
         self.module.version += 1
+        if inst.op != ops.OpCompositeConstruct or all(a.op in types.CONSTANTS for a in inst.args):
+            self.module.facts[TRIMMED] = (0, True)

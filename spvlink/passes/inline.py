@@ -33,6 +33,9 @@ _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
 _ENDS: Final = frozenset((ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable))
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
+MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
+MAX_GROWTH: Final = 20  # times what was written, beyond that
+
 DIRECT: Final = 0  # no return inside a construct
 BY_SWITCH: Final = 1
 BY_LOOP: Final = 2
@@ -46,6 +49,7 @@ def run(module: Module) -> None:
     if len(order) == 1:
         return
     calls = _call_counts(module)
+    _check_growth(order)
     for function in order:
         drop_unreachable(module, function)
         _inline_into(module, function, calls)
@@ -81,6 +85,22 @@ def _callees_first(entry: Function) -> list[Function]:
     return done
 
 
+def _check_growth(order: list[Function]) -> None:
+    """Refuse call graphs that would not end: sizes after inlining, callees first."""
+    sizes: dict[Inst, int] = {}
+    for function in order:
+        size = 0
+        for block in function.blocks:
+            size += len(block.insts)
+            for inst in block.insts:
+                if inst.op == ops.OpFunctionCall:
+                    size += sizes.get(inst.args[0], 0)
+        sizes[function] = size
+    written = sum(len(b.insts) for f in order for b in f.blocks)
+    if sizes[order[-1]] > MAX_INSTRUCTIONS + MAX_GROWTH * written:
+        raise Refused(f"inlining would make {sizes[order[-1]]} instructions of {written}")
+
+
 def _call_counts(module: Module) -> dict[Inst, int]:
     counts: dict[Inst, int] = {}
     for function in module.functions:
@@ -99,12 +119,12 @@ def _inline_into(module: Module, function: Function, calls: dict[Inst, int]) -> 
     for block in function.blocks:
         current = block
         todo, current.insts = current.insts, []
-        for at, inst in enumerate(todo):
+        for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
             if isinstance(callee, Function) and callee.blocks and len(inst.args) == 1 + len(callee.params):
                 body = _Body(module, callee, calls[callee] > 1)
                 if block not in guarded or (body.style == DIRECT and not body.ends):
-                    current = body.inline(function, blocks, current, inst, todo[at + 1 :])
+                    current = body.inline(function, blocks, current, inst, todo)
                     continue
             current.insts.append(inst)
         blocks.append(current)
@@ -156,7 +176,8 @@ class _Body:
     def inline(
         self, caller: Function, blocks: list[Block], head: Block, call: Inst, rest: list[Inst]
     ) -> Block:
-        """Append to ``blocks`` what comes before the tail; gives the tail, still empty, where ``rest`` will go."""
+        """Append to ``blocks`` what comes before the tail; gives the tail, still empty, where the instructions after the
+        call will go. ``rest`` is the call's block; a loop's merge instruction at its end is taken out of it."""
         module = self.module
         lines = [i for i in head.insts if i.op in _LINES][-1:]
         body = self.clone(caller, call)

@@ -123,7 +123,8 @@ class Lowering:
             node = self.root(variable)
             self.sides[variable] = side
             if self.captures and any(w[0] == enums.Decoration_Offset for w in self.all_words(variable)):
-                node.pin("transform feedback captures it")  # the first reason: ``dead`` looks for it
+                node.pin("")
+                node.why = "transform feedback captures it"  # above all others: ``dead`` looks for it
             if not self.may_take_apart(node.type):
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
@@ -131,8 +132,6 @@ class Lowering:
             for words in self.all_words(variable):
                 if words[0] in _UNTOUCHABLE:
                     node.pin(_UNTOUCHABLE[words[0]])
-                elif words[0] == enums.Decoration_Offset and self.captures:
-                    node.pin("transform feedback captures it")
 
     def may_take_apart(self, type: Inst) -> bool:
         """Whether values of this type may be extracted from and constructed. StorageInputOutput16 alone does not

@@ -38,6 +38,9 @@ INTERPOLATIONS: Final = frozenset(
 )
 
 
+MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
+
+
 class Promotion:
     """One run over one function. ``roots`` are the candidate variables; inputs and outputs come with slot keys."""
 
@@ -471,10 +474,22 @@ class Promotion:
 def extract(
     module: Module, whole: Inst, path: tuple[int, ...], type: Inst, out: list[Inst]
 ) -> Inst:
-    """The part of a value at ``path``, seen through constructs, made by OpCompositeExtract if need be."""
+    """The part of a value at ``path``, seen through constructs and inserts, made by OpCompositeExtract if need be."""
     at = 0
+    steps = 0
     while at < len(path):
         assert whole.type is not None
+        if whole.op == ops.OpCompositeInsert and steps < MAX_STEPS:
+            steps += 1
+            common = min(len(whole.imm), len(path) - at)
+            if tuple(whole.imm[:common]) != path[at : at + common]:
+                whole = resolve(whole.args[1])
+                continue
+            if len(whole.imm) > common:
+                break
+            at += common
+            whole = resolve(whole.args[0])
+            continue
         if whole.op == ops.OpCompositeConstruct and len(whole.args) == types.size_of(whole.type):
             whole = resolve(whole.args[path[at]])
         else:

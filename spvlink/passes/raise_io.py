@@ -9,6 +9,7 @@ linking did not touch has the form it came in.
 
 from __future__ import annotations
 
+from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
@@ -52,6 +53,8 @@ class Raise:
         }
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
+        self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
+        self.lanes: dict[Inst, dict[int, list[Inst]]] = {}  # load -> lane -> what takes that lane out of it
         for varying in varyings:
             self.variables[id(varying)] = self.declare(varying)
 
@@ -82,12 +85,14 @@ class Raise:
 
     def run(self) -> None:
         """Rewrite every private opcode of this side."""
-        for block in self.function.blocks:
+        cfg = Cfg.of(self.module, self.function)
+        for block in cfg.order:
             if any(i.op in (LOAD_INPUT, STORE_OUTPUT, INTERPOLATE) for i in block.insts):
                 if self.storage == enums.StorageClass_Input:
-                    self.loads(block)
+                    self.loads(cfg, block)
                 else:
                     self.stores(block)
+        self.place_lanes()
         sweep(self.module, self.function)
 
     def column_type(self, varying: Varying) -> Inst:
@@ -109,21 +114,21 @@ class Raise:
         self.types[id(varying)] = made
         return made
 
-    def loads(self, block: Block) -> None:
-        """Loads of one variable in a block share one OpLoad, at the first of them."""
+    def loads(self, cfg: Cfg, block: Block) -> None:
+        """Loads of one variable share one OpLoad, at the first of them that dominates the others: inputs do not change."""
         out: list[Inst] = []
-        loaded: dict[object, Inst] = {}
         for inst in block.insts:
             if inst.op not in (LOAD_INPUT, INTERPOLATE):
                 out.append(inst)
                 continue
             varying, lane = self.where[inst.imm[0]]
-            key = (id(varying), *inst.imm[1:], *inst.args)
-            whole = loaded.get(key)
+            held = self.loaded.setdefault((id(varying), *inst.imm[1:], *inst.args), [])
+            whole = next((w for w, b in held if b is block or cfg.dominates(b, block)), None)
             if whole is None:
-                whole = loaded[key] = self.load(varying, inst)
+                whole = self.load(varying, inst)
+                held.append((whole, block))
                 out.append(whole)
-            self.take_lane(inst, whole, varying, lane, out)
+            self.take_lane(inst, whole, varying, lane)
         block.insts = out
 
     def load(self, varying: Varying, inst: Inst) -> Inst:
@@ -136,10 +141,15 @@ class Raise:
         args = [glsl, variable, *inst.args]
         return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
 
-    def take_lane(
-        self, inst: Inst, whole: Inst, varying: Varying, lane: int, out: list[Inst]
-    ) -> None:
+    def take_lane(self, inst: Inst, whole: Inst, varying: Varying, lane: int) -> None:
+        """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses share it."""
         wire = scalar_type(self.module, varying.base)
+        lanes = self.lanes.setdefault(whole, {})
+        held = lanes.get(lane)
+        if held is not None:
+            become(self.module, inst, held[-1])
+            return
+        made: list[Inst] = []
         part = whole
         if len(varying.keys) > 1:
             path = [lane]
@@ -148,15 +158,25 @@ class Raise:
                 path = [column, row] if len(varying.keys) > varying.columns else [column]
             if wire is inst.type:
                 rewrite(self.module, inst, ops.OpCompositeExtract, [whole], path)
-                out.append(inst)
+                lanes[lane] = [inst]
                 return
             part = value(self.module, ops.OpCompositeExtract, wire, [whole], path)
-            out.append(part)
+            made.append(part)
         if wire is inst.type:
             become(self.module, inst, part)
             return
         rewrite(self.module, inst, ops.OpBitcast, [part], [])
-        out.append(inst)
+        lanes[lane] = [*made, inst]
+
+    def place_lanes(self) -> None:
+        """Put what ``take_lane`` made after the loads."""
+        for block in {b: None for held in self.loaded.values() for _, b in held}:
+            out: list[Inst] = []
+            for inst in block.insts:
+                out.append(inst)
+                for made in self.lanes.get(inst, {}).values():
+                    out += made
+            block.insts = out
 
     def stores(self, block: Block) -> None:
         """The stores before a return, gathered by variable; a lane that has no value here is as undefined as it was."""

@@ -28,6 +28,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+    Held = tuple[Inst, Block, "Held | None"]
+
 _NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 _FOLDABLE_SOURCES: Final = types.CONSTANTS
@@ -38,20 +40,37 @@ def run(module: Module, function: Function) -> None:
     _Walk(module, function).run()
 
 
+def _is_loop(block: Block) -> bool:
+    merge = block.merge()
+    return merge is not None and merge.op == ops.OpLoopMerge
+
+
 class _Walk:
     def __init__(self, module: Module, function: Function) -> None:
         self.module = module
         self.function = function
         self.cfg = Cfg.of(module, function)
         self.effects = Effects.of(module)
-        self.seen: dict[object, tuple[Inst, Block]] = {}
+        # the values of a key, each in a block that none of the others dominates: (value, block, the next one)
+        self.seen: dict[object, Held] = {}
 
     def run(self) -> None:
-        version = self.module.version
-        for block in self.cfg.order:
-            self.block(block)
-        if self.module.version != version:
+        headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
+        while True:
+            version = self.module.version
+            self.seen = {}
+            for block in self.cfg.order:
+                self.block(block)
+            if self.module.version == version:
+                return
             sweep(self.module, self.function)
+            if not any([self.late_phis(b) for b in headers]):
+                return
+            sweep(self.module, self.function)
+
+    def late_phis(self, header: Block) -> bool:
+        """Whether a phi went because of what its back edge was found to bring."""
+        return any([self.phi(i) for i in header.insts if i.op == ops.OpPhi])
 
     def block(self, block: Block) -> None:
         module, effects, cfg = self.module, self.effects, self.cfg
@@ -125,16 +144,18 @@ class _Walk:
                 key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
             else:
                 key = (op, inst.type, *args, *inst.imm, signature)
-            held = seen.get(key)
-            if held is not None:
+            first = held = seen.get(key)
+            while held is not None:
                 far = not flags & local and cfg.dominates(held[1], block)
                 if far and flags & info.CONVERGENT:
                     far = self.same_loops(held[1], block)
                 if held[1] is block or far:
                     become(module, inst, held[0])
-                    continue
-            seen[key] = (inst, block)
-            append(inst)
+                    break
+                held = held[2]
+            else:
+                seen[key] = (inst, block, first)
+                append(inst)
         if len(out) != len(block.insts) or out != block.insts:
             block.insts = out
 

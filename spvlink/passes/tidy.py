@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.passes.vectors import RULES
@@ -18,11 +18,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
-_DROPPED: Final = frozenset(
-    (
-        ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert, ops.OpBitcast,
-    )
-)  # fmt: skip
 
 
 def run(module: Module, function: Function) -> None:
@@ -30,26 +25,26 @@ def run(module: Module, function: Function) -> None:
     signatures = Effects.of(module).signatures
     rules = RULES
     cfg = Cfg.of(module, function)
-    seen: dict[object, tuple[Inst, Block]] = {}
+    seen: dict[object, list[tuple[Inst, Block]]] = {}
     version = module.version
     for block in cfg.order:
         for inst in block.insts:
             rule = rules.get(inst.op)
-            if rule is None:
+            if rule is None and inst.op != ops.OpBitcast:
                 continue
             args = inst.args
             for index, arg in enumerate(args):
                 if arg.op == COPY:
                     args[index] = resolve(arg)
             if signatures.get(inst) in _PLAIN:
-                other = rule(module, inst)
+                other = rule(module, inst) if rule is not None else None
                 if other is None:
                     key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
-                    held = seen.get(key)
-                    if held is None or not cfg.dominates(held[1], block):
-                        seen[key] = (inst, block)
+                    held = seen.setdefault(key, [])
+                    other = next((o for o, b in held if cfg.dominates(b, block)), None)
+                    if other is None:
+                        held.append((inst, block))
                         continue
-                    other = held[0]
                 become(module, inst, resolve(other))
     if module.version != version:
         sweep(module, function)
@@ -57,7 +52,8 @@ def run(module: Module, function: Function) -> None:
 
 
 def drop_unused(module: Module, function: Function) -> None:
-    """Remove moves of components that nothing reads."""
+    """Remove what nothing reads."""
+    effects = Effects.of(module)
     uses: dict[Inst, int] = {}
     get = uses.get
     for block in function.blocks:
@@ -68,7 +64,7 @@ def drop_unused(module: Module, function: Function) -> None:
     for block in reversed(function.blocks):
         dead: set[Inst] = set()
         for inst in reversed(block.insts):
-            if inst.op in _DROPPED and not get(inst, 0):
+            if inst.id and not get(inst, 0) and effects.flags(inst) & info.REMOVABLE:
                 dead.add(inst)
                 for arg in inst.args:
                     uses[arg] -= 1

@@ -20,6 +20,9 @@ def run(
     entry = module.entry
     assert entry is not None
     _drop_functions(module, entry.function)
+    if module.sections[core.STRINGS]:  # else there is no file that a line could name
+        for block in entry.function.blocks:
+            block.insts = _without_idle_lines(block.insts)
     live = _live(module, dropped, kept)
     _drop_globals(module, live)
     _trim_entry(module, live)
