@@ -86,6 +86,7 @@ class Runner:
     def clean(self, stage: Stage) -> None:
         """Bring a stage's code into its simplest form."""
         module = stage.module
+        self.on_entry(stage, "branches")  # the ones that inlining made
         for _ in range(MAX_ROUNDS):
             self.on_entry(stage, "simplify")
             flow = module.flow

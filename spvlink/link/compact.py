@@ -18,7 +18,7 @@ highest one, or fewer variables. So the highest Location never rises, and a seco
 from __future__ import annotations
 
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import Inst
+from spvlink.ir.core import INTERPOLATE, Inst
 from spvlink.ir.slot import Pinned, Slot, Varying, Whole
 from spvlink.link.border import Link
 
@@ -86,7 +86,9 @@ def _wholes(link: Link) -> list[Whole]:
     used = set(link.used())
     return [
         w for w in link.inputs.wholes
-        if (w.op, str(w.columns)) in theirs and all(k in used for c in w.columns for k in c)
+        if (w.op, str(w.columns)) in theirs
+        and all(k in used for c in w.columns for k in c)
+        and not any(i.op == INTERPOLATE for c in w.columns for k in c for i in link.loads.get(k, ()))
     ]  # fmt: skip
 
 

@@ -50,9 +50,10 @@ def run(module: Module) -> None:
         return
     calls = _call_counts(module)
     _check_growth(order)
+    shapes: dict[Inst, _Shape] = {}
     for function in order:
         drop_unreachable(module, function)
-        _inline_into(module, function, calls)
+        _inline_into(module, function, calls, shapes)
     left = set(_callees_first(module.entry.function))
     module.functions = [f for f in module.functions if f in left or f not in order]
 
@@ -111,10 +112,13 @@ def _call_counts(module: Module) -> dict[Inst, int]:
     return counts
 
 
-def _inline_into(module: Module, function: Function, calls: dict[Inst, int]) -> None:
+def _inline_into(
+    module: Module, function: Function, calls: dict[Inst, int], shapes: dict[Inst, _Shape]
+) -> None:
     if not any(i.op == ops.OpFunctionCall for b in function.blocks for i in b.insts):
         return
-    guarded = _continue_blocks(module, function)
+    cfg = Cfg(function)
+    structure = Structure(cfg)
     blocks: list[Block] = []
     for block in function.blocks:
         current = block
@@ -122,8 +126,12 @@ def _inline_into(module: Module, function: Function, calls: dict[Inst, int]) -> 
         for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
             if isinstance(callee, Function) and callee.blocks and len(inst.args) == 1 + len(callee.params):
-                body = _Body(module, callee, calls[callee] > 1)
-                if block not in guarded or (body.style == DIRECT and not body.ends):
+                shape = shapes.get(callee)
+                if shape is None:
+                    shape = shapes[callee] = _Shape(callee)
+                plain = shape.style == DIRECT and not shape.ends
+                if plain or not _in_continue(cfg, structure, block):
+                    body = _Body(module, callee, calls[callee] > 1, shape)
                     current = body.inline(function, blocks, current, inst, todo)
                     continue
             current.insts.append(inst)
@@ -133,37 +141,30 @@ def _inline_into(module: Module, function: Function, calls: dict[Inst, int]) -> 
     sweep(module, function)
 
 
-def _continue_blocks(module: Module, function: Function) -> set[Block]:
-    """Blocks of continue constructs: what a continue target dominates."""
-    structure = Structure.of(module, function)
-    cfg = Cfg.of(module, function)
-    guarded: set[Block] = set()
-    for header, target in structure.continue_of.items():
-        if target is header or target not in cfg.index:
-            continue
-        merge = structure.merge_of[header]
-        guarded.update(
-            b for b in cfg.order
-            if cfg.dominates(target, b) and not (merge in cfg.index and cfg.dominates(merge, b))
-        )  # fmt: skip
-    return guarded
+def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
+    """Whether a block belongs to a continue construct: the continue target of a loop around it dominates it."""
+    if block not in cfg.index:
+        return False
+    for header in [*structure.around(block), block]:
+        target = structure.continue_of.get(header)
+        if target is not None and target is not header and target in cfg.index:
+            if cfg.dominates(target, block):
+                return True
+    return False
 
 
-class _Body:
-    """The blocks of a callee, ready to be put in the place of one call."""
+class _Shape:
+    """How the calls of one function can be inlined; found out once, after its own calls are."""
 
-    def __init__(self, module: Module, callee: Function, copied: bool) -> None:
-        self.module = module
-        self.callee = callee
-        self.copied = copied
-        self.variables: list[Inst] = []
-        self.structure = Structure.of(module, callee)
-        self.cfg = Cfg.of(module, callee)
+    def __init__(self, callee: Function) -> None:
+        cfg = Cfg(callee)
+        self.structure = Structure(cfg)
         self.ends = any(b.terminator.op in _ENDS for b in callee.blocks)
-        self.returns = [b for b in self.cfg.order if b.terminator.op in _RETURNS]
-        self.style = max([self.style_of(b) for b in self.returns], default=DIRECT)
+        returns = [b for b in cfg.order if b.terminator.op in _RETURNS]
+        self.style = max([self.style_of(b) for b in returns], default=DIRECT)
 
     def style_of(self, block: Block) -> int:
+        """What a return in this block asks for."""
         around = self.structure.around(block)
         if block in self.structure.loops:
             around.insert(0, block)
@@ -172,6 +173,18 @@ class _Body:
         if any(h in self.structure.loops for h in around):
             return BY_FLAG
         return BY_LOOP if any(is_switch(h) for h in around) else BY_SWITCH
+
+
+class _Body:
+    """The blocks of a callee, ready to be put in the place of one call."""
+
+    def __init__(self, module: Module, callee: Function, copied: bool, shape: _Shape) -> None:
+        self.module = module
+        self.callee = callee
+        self.copied = copied
+        self.variables: list[Inst] = []
+        self.ends = shape.ends
+        self.style = shape.style
 
     def inline(
         self, caller: Function, blocks: list[Block], head: Block, call: Inst, rest: list[Inst]

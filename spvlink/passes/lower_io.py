@@ -19,7 +19,7 @@ from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.promote import Promotion, output_stores
+from spvlink.passes.promote import Promotion, output_stores, separable
 
 _UNTOUCHABLE = {
     enums.Decoration_PerVertexKHR: "it is read per vertex",
@@ -105,6 +105,8 @@ class Lowering:
         for words in self.tables.targets.get(variable, ()):
             if words[0] in (enums.Decoration_Volatile, enums.Decoration_Coherent):
                 node.pin("it is volatile or coherent")
+        if variable.args and not separable(variable.args[0]):
+            node.pin("its initializer is a specialization constant operation")
         return node
 
     def interface_roots(self, elsewhere: set[Inst]) -> None:

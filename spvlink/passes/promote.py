@@ -171,8 +171,11 @@ class Promotion:
     def part(self, whole: Inst, path: tuple[int, ...]) -> Inst:
         """The part of a constant at ``path``."""
         for index in path:
+            if whole.op == ops.OpSpecConstantComposite:
+                whole = whole.args[index]
+                continue
             parts = types.parts_of(self.module, whole)
-            assert parts is not None
+            assert parts is not None  # ``separable`` said so
             whole = parts[index]
         return whole
 
@@ -469,6 +472,13 @@ class Promotion:
         rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
         out.append(inst)
         return True
+
+
+def separable(constant: Inst) -> bool:
+    """Whether the parts of an initializer are constants by themselves, which those of an OpSpecConstantOp are not."""
+    if constant.op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
+        return all(separable(part) for part in constant.args)
+    return constant.op != ops.OpSpecConstantOp or constant.type is None or types.is_scalar(constant.type)
 
 
 def extract(

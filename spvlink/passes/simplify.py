@@ -19,7 +19,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep
+from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES as VECTOR_RULES
 from spvlink.rules import simplify as algebra
@@ -32,6 +32,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _FOLDABLE_SOURCES: Final = types.CONSTANTS
 
 
@@ -61,12 +62,20 @@ class _Walk:
             self.seen = {}
             for block in self.cfg.order:
                 self.block(block)
+            self.resolve_phis()
             if self.module.version == version:
                 return
-            sweep(self.module, self.function)
             if not any([self.late_phis(b) for b in headers]):
                 return
-            sweep(self.module, self.function)
+
+    def resolve_phis(self) -> None:
+        """Everything else was visited after what it uses; a phi may use what came later."""
+        for block in self.cfg.order:
+            for inst in block.insts:
+                if inst.op == ops.OpPhi:
+                    inst.args = [resolve(a) for a in inst.args]
+                elif inst.op not in _LINES:
+                    break
 
     def late_phis(self, header: Block) -> bool:
         """Whether a phi went because of what its back edge was found to bring."""
@@ -81,6 +90,8 @@ class _Walk:
         out: list[Inst] = []
         append = out.append
         for inst in block.insts:
+            if inst.op == copy:
+                continue
             args = inst.args
             constant = True
             for index, arg in enumerate(args):
