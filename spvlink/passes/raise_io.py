@@ -122,7 +122,9 @@ class Raise:
                 out.append(inst)
                 continue
             varying, lane = self.where[inst.imm[0]]
-            held = self.loaded.setdefault((id(varying), *inst.imm[1:], *inst.args), [])
+            plain = inst.op == LOAD_INPUT or enums.Decoration_Flat in varying.qualifiers
+            key: tuple[object, ...] = (id(varying),)
+            held = self.loaded.setdefault(key if plain else (*key, *inst.imm[1:], *inst.args), [])
             whole = next((w for w, b in held if b is block or cfg.dominates(b, block)), None)
             if whole is None:
                 whole = self.load(varying, inst)

@@ -82,14 +82,20 @@ class _Walk:
         return any([self.phi(i) for i in header.insts if i.op == ops.OpPhi])
 
     def block(self, block: Block) -> None:
+        out: list[Inst] = []
+        self.walk(block.insts, block, out)
+        if len(out) != len(block.insts) or out != block.insts:
+            block.insts = out
+
+    def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
+        """Simplify these instructions of a block; what is left goes to ``out``."""
         module, effects, cfg = self.module, self.effects, self.cfg
         signatures, seen, glsl = effects.signatures, self.seen, effects.glsl
         flags_of, vector_rules, constants = FLAGS, VECTOR_RULES, _FOLDABLE_SOURCES
         copy, pure = COPY, info.PURE
         local = info.BLOCK_LOCAL | info.COCONVERGENT
-        out: list[Inst] = []
         append = out.append
-        for inst in block.insts:
+        for inst in insts:
             if inst.op == copy:
                 continue
             args = inst.args
@@ -146,7 +152,12 @@ class _Walk:
                         other = rule(module, inst)
                         op = inst.op
                     elif signature is _NO_DECORATION:
+                        length = len(out)
                         other = algebra(module, inst, out)
+                        if len(out) > length:  # what a rule built may fall under another one
+                            built = out[length:]
+                            del out[length:]
+                            self.walk(built, block, out)
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
@@ -167,8 +178,6 @@ class _Walk:
             else:
                 seen[key] = (inst, block, first)
                 append(inst)
-        if len(out) != len(block.insts) or out != block.insts:
-            block.insts = out
 
     def same_loops(self, above: Block, block: Block) -> bool:
         """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that left it in other

@@ -37,7 +37,7 @@ def run(module: Module, function: Function) -> None:
                 if arg.op == COPY:
                     args[index] = resolve(arg)
             if signatures.get(inst) in _PLAIN:
-                other = rule(module, inst) if rule is not None else None
+                other = rule(module, inst) if rule is not None else bitcast(inst)
                 if other is None:
                     key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
                     held = seen.setdefault(key, [])
@@ -49,6 +49,16 @@ def run(module: Module, function: Function) -> None:
     if module.version != version:
         sweep(module, function)
     drop_unused(module, function)
+
+
+def bitcast(inst: Inst) -> Inst | None:
+    """The value that a cast of a cast gives back (an integer that travelled as another type); else it skips the one between."""
+    inner = resolve(inst.args[0])
+    if inner.op != ops.OpBitcast:
+        return None
+    source = resolve(inner.args[0])
+    inst.args[0] = source
+    return source if source.type is inst.type else None
 
 
 def drop_unused(module: Module, function: Function) -> None:
