@@ -21,7 +21,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
 from spvlink.ir.slot import Interface
-from spvlink.link import agree, compact, dead, interface, remarks
+from spvlink.link import agree, compact, dead, interface, remarks, retry
 from spvlink.link.border import Link, Stage
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, trim
@@ -261,6 +261,9 @@ class _Session:
             self.runner.run("dead", producer, dead.run, border)
             self.runner.changed("dead", consumer, versions[1])
             if (producer.module.version, consumer.module.version) == versions:
+                self.runner.run("promote", producer, retry.run, border)
+                self.runner.changed("promote", consumer, versions[1])
+            if (producer.module.version, consumer.module.version) == versions:
                 return
             if producer.module.version != versions[0]:
                 with _About(producer):
@@ -283,7 +286,8 @@ class _Session:
     ) -> None:
         is_output = side is border.outputs
         other = border.inputs if is_output else border.outputs
-        keys = border.stores if is_output else border.loads
+        # an input needs its output even if nothing is stored there (with dead varyings left alone)
+        keys = {*border.stores, *border.loads} if is_output else border.loads
         storage = enums.StorageClass_Output if is_output else enums.StorageClass_Input
         mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
         self.runner.run("raise", stage, raise_io.Raise(stage.module, mine, storage).run)

@@ -126,9 +126,9 @@ class Runner:
                 return
             flow = module.flow
             self.on_entry(stage, "branches")
-            if module.flow == flow:
-                return
-            self.on_entry(stage, "simplify")
+            if module.flow != flow:
+                self.on_entry(stage, "simplify")
+            # and dce again: a construct that went may have been the last to use another one
 
     def finish(self, stage: Stage) -> None:
         """After the interface was raised."""

@@ -47,7 +47,7 @@ OpFunctionEnd
 
 
 def side(declarations: str, storage: str) -> Module:
-    """A module that declares ``vec2 0.2 Flat; Block pair 1``: type, Location[.Component], decorations."""
+    """Declares ``vec2 0.2 Flat; Block pair 1``: type, Location[.Component], decorations."""
     notes, variables, pointers, names = [], [], {}, []
     for n, declaration in enumerate(d.strip() for d in declarations.split(";")):
         block = declaration.startswith("Block ")
@@ -87,9 +87,11 @@ BROKEN = {
     "outputs overlap": ("vec3 0; vec2 0.2", "vec3 0", "overlap"),
     "inputs overlap": ("vec3 0", "vec3 0; float 0.1", "overlap"),
     "a matrix's last column overlaps": ("mat3 0; vec2 2", "vec2 2", "overlap"),
-    "mixed interpolation": ("float 0; float 0.1", "float 0; float 0.1 NoPerspective", "interpolation"),
+    "mixed interpolation": ("float 0; float 0.1", "float 0; "
+    "float 0.1 NoPerspective", "interpolation"),
     "flat beside smooth": ("int 0; float 0.1", "int 0 Flat; float 0.1", "interpolation"),
-    "an array's later element": ("float3 0; vec2 2.1", "float3 0 Centroid; vec2 2.1", "interpolation"),
+    "an array's later element": ("float3 0; vec2 2.1", "float3 0 Centroid; "
+    "vec2 2.1", "interpolation"),
     "int not Flat": ("int 0", "int 0", "not Flat"),
     "double not Flat": ("double 0", "double 0", "not Flat"),
     "straddling": ("vec4 0.1", "vec4 0.1", "does not fit"),

@@ -62,7 +62,7 @@ def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ())
                     continue
                 break
             known = {p: v for v, p in zip(inst.args[::2], inst.args[1::2]) if p not in stubs}
-            if len(known) == len(preds[block]) and all(p in known for p in preds[block]):
+            if len(inst.args) == 2 * len(preds[block]) and all(p in known for p in preds[block]):
                 continue
             assert inst.type is not None
             args: list[Inst] = []

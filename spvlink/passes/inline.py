@@ -21,7 +21,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.core import ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
 from spvlink.passes.flow import drop_unreachable
 
@@ -54,7 +54,8 @@ def run(module: Module) -> None:
     for function in order:
         drop_unreachable(module, function)
         _inline_into(module, function, calls, shapes)
-    left = set(_callees_first(module.entry.function))
+    entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
+    left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
     module.functions = [f for f in module.functions if f in left or f not in order]
 
 
@@ -147,6 +148,8 @@ def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
         return False
     for header in [*structure.around(block), block]:
         target = structure.continue_of.get(header)
+        if target is block:
+            return True  # also a loop of one block: what follows the call becomes the continue target
         if target is not None and target is not header and target in cfg.index:
             if cfg.dominates(target, block):
                 return True

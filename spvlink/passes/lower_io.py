@@ -19,6 +19,7 @@ from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
+from spvlink.passes.inline import callees
 from spvlink.passes.promote import Promotion, output_stores, separable
 
 _UNTOUCHABLE = {
@@ -62,6 +63,7 @@ class Lowering:
         self.sides: dict[Inst, Interface] = {}
         self.spots: dict[Node, Spot] = {}
         self.promotion: Promotion | None = None
+        self.only: set[Inst] | None = None  # interface variables to look at; None: all
 
     # -- first half --------------------------------------------------------------------------------------------------
 
@@ -78,11 +80,11 @@ class Lowering:
             self.locate(variable, side)
 
     def touched_elsewhere(self) -> set[Inst]:
-        """Module-scope variables that a function besides the entry point's uses."""
+        """Module-scope variables that a function that the entry point calls uses."""
         used: set[Inst] = set()
-        for function in self.module.functions:
-            if function is self.function:
-                continue
+        called = callees(self.function)
+        for function in called:  # grows
+            called += [f for f in callees(function) if f not in called]
             for block in function.blocks:
                 for inst in block.insts:
                     for arg in inst.args:
@@ -121,6 +123,8 @@ class Lowering:
             elif variable.imm[0] == enums.StorageClass_Output:
                 side = self.outputs
             if side is None or variable in self.sides or self.built_in(variable):
+                continue
+            if self.only is not None and variable not in self.only:
                 continue
             node = self.root(variable)
             self.sides[variable] = side

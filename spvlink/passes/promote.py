@@ -488,7 +488,6 @@ def extract(
     at = 0
     steps = 0
     while at < len(path):
-        assert whole.type is not None
         if whole.op == ops.OpCompositeInsert and steps < MAX_STEPS:
             steps += 1
             common = min(len(whole.imm), len(path) - at)
@@ -500,6 +499,7 @@ def extract(
             at += common
             whole = resolve(whole.args[0])
             continue
+        assert whole.type is not None
         if whole.op == ops.OpCompositeConstruct and len(whole.args) == types.size_of(whole.type):
             whole = resolve(whole.args[path[at]])
         else:

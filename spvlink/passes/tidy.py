@@ -9,8 +9,10 @@ from __future__ import annotations
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, sweep
+from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
 
 TYPE_CHECKING = False
@@ -37,7 +39,7 @@ def run(module: Module, function: Function) -> None:
                 if arg.op == COPY:
                     args[index] = resolve(arg)
             if signatures.get(inst) in _PLAIN:
-                other = rule(module, inst) if rule is not None else bitcast(inst)
+                other = rule(module, inst) if rule is not None else bitcast(module, inst)
                 if other is None:
                     key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
                     held = seen.setdefault(key, [])
@@ -51,9 +53,11 @@ def run(module: Module, function: Function) -> None:
     drop_unused(module, function)
 
 
-def bitcast(inst: Inst) -> Inst | None:
-    """The value that a cast of a cast gives back (an integer that travelled as another type); else it skips the one between."""
+def bitcast(module: Module, inst: Inst) -> Inst | None:
+    """A constant, or the value that a cast of a cast gives back (an integer that travelled as another type); else it skips the one between."""
     inner = resolve(inst.args[0])
+    if inner.op in types.CONSTANTS:
+        return fold(module, inst, False)
     if inner.op != ops.OpBitcast:
         return None
     source = resolve(inner.args[0])

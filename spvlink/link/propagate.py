@@ -1,0 +1,188 @@
+"""Values that cross a border although the other side could make them itself.
+
+    vertex:   outTint = pc.tint * 2.0                    (nothing: the output is gone)
+    fragment: color = tex * inTint              ->       color = tex * (pc.tint * 2.0)
+
+What moves: an output all of whose stores write one value, an expression over constants and over resources
+that nothing writes during the draw (``transfer``), which the consumer may read. Paths that store nothing leave the
+output undefined, so any value is right there.
+
+Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them is that value. It is
+so in real numbers; hardware interpolates with rounding, so the exact value differs from an interpolated one in
+the last bit at most. ``--exact`` therefore moves only what is Flat. Infinities, NaNs and the sign of zero are
+another matter: interpolation turns an infinity into a NaN. A consumer that asks for these to be preserved (SignedZeroInfNanPreserve) keeps
+its interpolated inputs unless the value is a finite constant other than zero.
+
+Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of its components. One 32-bit component
+costs the hardware at least an attribute fetch and two multiply-adds per fragment, and the export of a word per vertex; on top of that it
+occupies parameter memory, which bounds how many vertices are in flight. We count that as ``COMPONENT_PRICE`` ALU operations. An
+expression is moved if its cost (``semantics.toml``; each instruction once, loads 2 a word) is at most the price of the
+components that it replaces, times ``--cost-limit`` / 100 (default 100; 0 moves only what is free). Loads of uniforms
+are counted although they are the same for all fragments and often cost a scalar register only: that errs to the safe side.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from spvlink.grammar import enums, ops
+from spvlink.ir import core, types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
+from spvlink.ir.edit import become, sweep
+from spvlink.link.border import Link
+from spvlink.link.dead import remove_stores
+from spvlink.link.transfer import Cannot, Transfer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+COMPONENT_PRICE: Final = 12
+DEFAULT_LIMIT: Final = 100
+
+
+class Candidate:
+    """The components of one vector of the consumer that one expression could replace."""
+
+    __slots__ = ("cost", "keys", "values")
+
+    def __init__(self) -> None:
+        self.keys: list[int] = []
+        self.values: list[Inst] = []
+        self.cost = 0
+
+
+def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
+    """Move what may and should move; whether anything did. ``fate`` of what stays says why."""
+    link.gather()
+    moved: list[tuple[int, Inst]] = []
+    for candidate in _candidates(link, transfer, exact):
+        budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
+        if candidate.cost > budget:
+            why = f"its expression costs {candidate.cost}, more than the {budget} that moving would save"
+            for key in candidate.keys:
+                link.notes[key] = why
+            continue
+        moved += zip(candidate.keys, candidate.values)
+    if not moved:
+        return False
+    _replace(link, transfer, dict(moved))
+    remove_stores(link.producer, {key for key, _ in moved})
+    for key, stored in moved:
+        link.fate[key] = ("propagated", words(stored))
+    return True
+
+
+def single_value(link: Link, key: int) -> Inst | None:
+    """The value that every store of a key writes, or None."""
+    stores = link.stores.get(key, ())
+    values = {s.args[0] for s in stores}
+    return next(iter(values)) if len(values) == 1 else None
+
+
+def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
+    preserve = preserves_specials(link.consumer.module)
+    groups: dict[int, Candidate] = {}
+    for key in sorted(link.loads):
+        if key not in link.stores or key in link.kept_in or key in link.kept_out:
+            continue
+        slot = link.inputs.slots[key]
+        stored = single_value(link, key)
+        if stored is None:
+            continue
+        flat = enums.Decoration_Flat in slot.qualifiers
+        try:
+            if stored.type is None or stored.type.op == ops.OpTypeBool:
+                raise Cannot("a value of no numeric type")
+            transfer.check(stored)
+            if not flat and exact:
+                raise Cannot("--exact: interpolation may round where the value does not")
+            if not flat and slot.width in preserve and not _plain_number(stored):
+                raise Cannot("infinities, NaNs and zeros are preserved, and it is interpolated")
+        except Cannot as why:
+            link.notes[key] = str(why)
+            continue
+        candidate = groups.setdefault(slot.group, Candidate())
+        candidate.keys.append(key)
+        candidate.values.append(stored)
+    for candidate in groups.values():
+        candidate.cost = joint_cost(transfer, candidate.values)
+    return list(groups.values())
+
+
+def joint_cost(transfer: Transfer, values: list[Inst]) -> int:
+    """The cost of several expressions, what they share counted once."""
+    root = Inst(ops.OpCompositeConstruct, None, list(values), [])
+    transfer.known[root] = 0
+    return transfer.check(root)
+
+
+def preserves_specials(module: Module) -> set[int]:
+    """Widths of floats whose signed zeros, infinities and NaNs this entry point preserves."""
+    entry = module.entry
+    assert entry is not None
+    found: set[int] = set()
+    for mode in module.sections[core.EXECUTION_MODES]:
+        if mode.args[0] is not entry.function:
+            continue
+        if mode.imm[0] == enums.ExecutionMode_SignedZeroInfNanPreserve:
+            found.add(mode.imm[1])
+        elif mode.imm[0] == enums.ExecutionMode_FPFastMathDefault:
+            found.update((16, 32, 64))
+    return found
+
+
+def _plain_number(stored: Inst) -> bool:
+    """A finite constant that is not zero: interpolation gives it back."""
+    bits = types.bits_of(stored)
+    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
+        return False
+    width = stored.type.imm[0]
+    exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    return bits & exponent not in (0, exponent)
+
+
+def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst]) -> None:
+    """Put the expression in front of each load, once a block."""
+    module = link.consumer.module
+    entry = module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        if not any(i.op in (LOAD_INPUT, INTERPOLATE) and i.imm[0] in moved for i in block.insts):
+            continue
+        out: list[Inst] = []
+        made: dict[Inst, Inst] = {}
+        for inst in block.insts:
+            if inst.op in (LOAD_INPUT, INTERPOLATE) and inst.imm[0] in moved:
+                copied = transfer.copy(moved[inst.imm[0]], out, made)
+                if copied.type is not inst.type:
+                    from spvlink.ir.edit import value
+
+                    copied = value(module, ops.OpBitcast, inst.type, [copied], [])
+                    out.append(copied)
+                become(module, inst, copied)
+            else:
+                out.append(inst)
+        block.insts = out
+    sweep(module, entry.function)
+
+
+def words(stored: Inst) -> str:
+    """A moved value for people: a constant's value, or what the expression reads."""
+    bits = types.bits_of(stored)
+    if bits is not None:
+        return f"constant {number(stored, bits)}"
+    return "a uniform expression that the other stage can compute"
+
+
+def number(constant: Inst, bits: int) -> str:
+    """A scalar constant's value as text."""
+    assert constant.type is not None
+    if constant.type.op == ops.OpTypeFloat:
+        width = constant.type.imm[0]
+        code = {16: "<e", 32: "<f", 64: "<d"}[width]
+        return f"{struct.unpack(code, bits.to_bytes(width // 8, 'little'))[0]:g}"
+    if constant.type.op == ops.OpTypeInt and constant.type.imm[1]:
+        width = constant.type.imm[0]
+        return str(bits - (1 << width) if bits >> (width - 1) else bits)
+    return str(bits)
