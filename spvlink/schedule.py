@@ -132,8 +132,17 @@ class Runner:
 
     def finish(self, stage: Stage) -> None:
         """After the interface was raised."""
+        module = stage.module
         self.on_entry(stage, "tidy")
+        if module.facts.pop(dce.TRIMMED, None):
+            self.drop_dead(stage)
+        flow = module.flow
         self.on_entry(stage, "join")
+        if module.flow != flow:
+            flow = module.flow
+            self.on_entry(stage, "branches")  # arms that were a chain of empty blocks are one now
+            if module.flow != flow:
+                self.on_entry(stage, "join")
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""

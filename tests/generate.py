@@ -1,4 +1,4 @@
-"""Random pipelines: ``make(seed) -> (vertex_glsl, fragment_glsl)``, always the same pair for a seed.
+"""Random pipelines: ``make(seed) -> (vertex_glsl, fragment_glsl)``, one pair for each seed.
 
 The pair is valid GLSL 450 for Vulkan and has defined results, so that two drawings of it may be
 compared bit for bit. What keeps it so:
@@ -44,7 +44,9 @@ layout(location = 5) in uint bone;
 ATTRIBUTE_VALUES = (("position", "vec4"), ("normal_", "vec3"), ("place", "vec2"),
                     ("paint", "vec4"), ("marks", "ivec2"), ("bone", "uint"),
                     ("gl_InstanceIndex", "int"))  # fmt: skip
-LOG = """layout(set = 0, binding = 2) buffer Log { uint hits; int low; uint high; uint slots[16]; } log_;
+LOG = """layout(set = 0, binding = 2) buffer Log {
+    uint hits; int low; uint high; uint slots[16];
+} log_;
 """
 
 
@@ -236,7 +238,8 @@ class Fragment(Body):
         r = self.r
         value = r.choice(self.smooth)
         name = value.expr
-        call = r.choice((f"Centroid({name})", f"Sample({name}, 0)", f"Offset({name}, vec2(0.25, -0.125))"))
+        offset = f"Offset({name}, vec2(0.25, -0.125))"
+        call = r.choice((f"Centroid({name})", f"Sample({name}, 0)", offset))
         assert isinstance(value.type, str)
         term = self.convert(f"interpolateAt{call}", value.type, "vec4")
         self.put(f"acc = acc * 0.75 + {term};")
@@ -260,7 +263,8 @@ class Fragment(Body):
 
     def discard(self) -> None:
         if self.depth < 2 and self.r.random() < 0.5:
-            place = f"fract(gl_FragCoord.{self.r.choice('xy')} * 0.3) < 0.3"  # never the whole picture
+            # by place, so that never the whole picture goes
+            place = f"fract(gl_FragCoord.{self.r.choice('xy')} * 0.3) < 0.3"
             self.put(f"if ({place} && {self.condition()}) discard;")
         else:
             self.accumulate()

@@ -122,7 +122,8 @@ class Body:
         if not found or r.random() < 0.1:
             return self.literal(type)
         local = [v for v in found if not v.uniform]
-        expr, have = self.descend(r.choice(local if local and r.random() < 0.75 else found), uniform)
+        some = local if local and r.random() < 0.75 else found
+        expr, have = self.descend(r.choice(some), uniform)
         return self.convert(expr, have, type)
 
     def convert(self, expr: str, have: str, want: str) -> str:
@@ -195,7 +196,11 @@ class Body:
             return f"({a} / (abs({self.expr(t, d, u)}) + 0.5))"
         if kind == 12:
             return r.choice(
-                (f"sqrt(abs({a}))", f"pow(abs({a}) + 0.125, {t}(1.5))", f"inversesqrt(abs({a}) + 0.5)")
+                (
+                    f"sqrt(abs({a}))",
+                    f"pow(abs({a}) + 0.125, {t}(1.5))",
+                    f"inversesqrt(abs({a}) + 0.5)",
+                )
             )
         if kind == 13:
             return f"({self.condition(d, u)} ? {a} : {self.expr(t, d, u)})"
@@ -293,7 +298,7 @@ class Body:
     # -- calls -----------------------------------------------------------------------------
 
     def call(self, type: str | None) -> str | None:
-        """A call of a function with this result (None: any), its arguments declared where needed."""
+        """A call of a function with this result (None: any); declares its arguments."""
         found = [f for f in self.functions if type is None or f.result == type]
         if not found:
             return None

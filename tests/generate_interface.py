@@ -30,7 +30,9 @@ Type = str | Struct | Array  # a str is a scalar, vector or matrix type by its G
 UNIFORMS = """layout(set = 0, binding = 0) uniform Scene {
     mat4 view; vec4 tint[4]; mat3 turn; vec3 axis; float gain; ivec4 kind; uvec2 bits;
 } scene;
-layout(push_constant) uniform Push { vec4 shift; vec2 span; float scale; int mode; uint mask; } push;
+layout(push_constant) uniform Push {
+    vec4 shift; vec2 span; float scale; int mode; uint mask;
+} push;
 """
 UNIFORM_VALUES: list[tuple[str, Type]] = [
     ("scene.view", "mat4"), ("scene.tint", Array("vec4", 4)), ("scene.turn", "mat3"),

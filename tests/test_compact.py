@@ -12,12 +12,12 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import value
-from spvlink.ir.slot import Interface, Slot, key_of
+from spvlink.ir.slot import Interface, Pinned, Slot, key_of
 from spvlink.link import compact
 from spvlink.link.border import Link, Stage
 from spvlink.passes.raise_io import scalar_type
 from spvlink.pipeline import Source
-from tests.linking import Result, count, fragment, link, vertex
+from tests.linking import INPUT, OUTPUT, Result, count, fragment, link, vertex
 from tests.test_cases import load
 
 FLAT, NOPERSPECTIVE, CENTROID = (
@@ -109,7 +109,7 @@ def lower_bound(vectors: list[Vector]) -> tuple[int, int]:
     return plain, sum(-(-n // 4) for n in shared.values())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(interfaces())
 def test_random_interfaces(vectors: list[Vector]) -> None:
     """Fewest Locations, and every rule of the docstring."""
@@ -146,7 +146,7 @@ def test_random_interfaces(vectors: list[Vector]) -> None:
     assert max(placement.locations, default=-1) <= max(used, default=-1), "a Location above the old"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(interfaces())
 def test_a_second_run_changes_nothing(vectors: list[Vector]) -> None:
     first = compact.run(border(vectors))
@@ -158,6 +158,107 @@ def test_a_second_run_changes_nothing(vectors: list[Vector]) -> None:
     assert second.cost() == first.cost()
     places = sorted((v.location, v.component, len(v.keys), v.base) for v in second.varyings)
     assert places == sorted(v[:4] for v in again)
+
+
+# An array that stays whole: (Location, Component, length, size of an element, qualifiers, movable).
+Array = tuple[int, int, int, int, tuple[int, ...], bool]
+
+
+@st.composite
+def with_arrays(draw: st.DrawFn) -> tuple[list[Array], list[Vector]]:
+    """Arrays of floats in Locations of their own or beside vectors of their kind, and vectors."""
+    arrays: list[Array] = []
+    vectors: list[Vector] = []
+    at = draw(st.integers(0, 2))
+    for _ in range(draw(st.integers(1, 7))):
+        qualifiers = draw(st.sampled_from([(), (), (), (FLAT,)]))
+        length = draw(st.integers(1, 4))
+        component, size = draw(st.sampled_from([(0, 1), (0, 2), (2, 2), (0, 4), (1, 1)]))
+        if draw(st.booleans()):
+            movable = draw(st.integers(0, 3)) > 0
+            arrays.append((at, component, length, size, qualifiers, movable))
+            if component == 2 and draw(st.booleans()):
+                vectors.append((at, 0, 2, "f32", qualifiers, draw(st.integers(0, 3))))
+        else:
+            for n in range(length):
+                live = draw(st.integers(0, (1 << size) - 1))
+                vectors.append((at + n, component, size, "f32", qualifiers, live))
+        at += length + draw(st.sampled_from([0, 0, 1]))
+    return arrays, vectors
+
+
+def add_arrays(at_border: Link, arrays: list[Array]) -> None:
+    """Declare arrays that stay whole on both sides."""
+    for stage, interface in (
+        (at_border.producer, at_border.outputs),
+        (at_border.consumer, at_border.inputs),
+    ):
+        module = stage.module
+        for location, component, length, size, qualifiers, movable in arrays:
+            element = types.vector(module, types.floating(module, 32), size)
+            count = types.constant(module, types.integer(module), length)
+            array = types.make(module, ops.OpTypeArray, None, [element, count], [])
+            storage = OUTPUT if stage is at_border.producer else INPUT
+            pointer = types.pointer(module, storage, array)
+            variable = value(module, ops.OpVariable, pointer, [], [storage])
+            keys = [
+                key_of(location + n, component + lane)
+                for n in range(length)
+                for lane in range(size)
+            ]
+            interface.pinned.append(
+                Pinned(variable, location, component, keys, qualifiers, "w", "dynamic", movable)
+            )
+
+
+@settings(max_examples=300, deadline=None)
+@given(with_arrays())
+def test_random_arrays(case: tuple[list[Array], list[Vector]]) -> None:
+    """Whole variables move together on both sides; nothing overlaps, mixes or rises."""
+    arrays, vectors = case
+    at_border = border(vectors)
+    add_arrays(at_border, arrays)
+    old = {k >> 3 for k in at_border.used()}
+    old |= {k >> 3 for pinned in at_border.outputs.pinned for k in pinned.keys}
+    placement = compact.run(at_border)
+    taken: set[tuple[int, int]] = set()
+    kinds: dict[int, set[tuple[int, ...]]] = defaultdict(set)
+
+    def take(place: tuple[int, int], qualifiers: tuple[int, ...]) -> None:
+        assert place not in taken
+        taken.add(place)
+        kinds[place[0]].add(qualifiers)
+
+    for out, twin in at_border.pinned():
+        assert twin is not None and placement.moved[out] == placement.moved[twin]
+        assert out.movable or placement.moved[out] == out.location
+        for key in out.keys:
+            take(((key >> 3) + placement.moved[out] - out.location, key >> 1 & 3), out.qualifiers)
+    for varying in placement.varyings:
+        for lane in range(len(varying.keys)):
+            take(varying.place_of(lane), varying.qualifiers)
+    assert all(len(q) == 1 for q in kinds.values()), "one qualifier tuple a Location"
+    assert len(kinds) <= len(old), "more Locations than before"
+    assert max(kinds, default=-1) <= max(old, default=-1), "a Location above the old"
+
+
+def test_fewer_locations_are_not_bought_with_a_higher_one() -> None:
+    """Longest first, arrays of three would go into gaps of four and leave no room for two of two:
+    the last array's Locations would be saved, but others would end up above what was used.
+    """
+    arrays: list[Array] = []
+    at = 0
+    for lengths in [(2, 2)] * 3 + [(3,)] * 3:
+        for length in lengths:
+            arrays.append((at, 0, length, 2, (), True))
+            at += length
+        arrays.append((at, 0, 1, 4, (), False))
+        at += 1
+    arrays.append((at, 2, 3, 2, (), True))
+    at_border = border([])
+    add_arrays(at_border, arrays)
+    placement = compact.run(at_border)
+    assert max(placement.locations) <= at + 2
 
 
 # Pairs from GLSL: what a stub cannot show.

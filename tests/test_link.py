@@ -9,7 +9,7 @@ from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Inst
 from spvlink.pipeline import ACTIONS
-from tests.linking import Result, built_ins, count, extended, link
+from tests.linking import Result, base_options, built_ins, count, extended, link
 
 READ_X = "layout(location = 0) in vec4 a; void main() { o = vec4(a.x); }"
 
@@ -396,6 +396,6 @@ def test_linking_again_changes_nothing() -> None:
         layout(location = 5) in mat2 m; layout(binding = 0) uniform U { int n; };
         void main() { o = vec4(m * a.zw, w[n], float(b.y + b.x)); }""",
     )
-    again = spvlink.link(done.data)
+    again = spvlink.link(done.data, base_options())
     assert again.passed_through == "nothing to gain"
     assert [s.data for s in again.stages] == done.data

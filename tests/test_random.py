@@ -72,7 +72,8 @@ def compile_pair(seed: int) -> list[bytes]:
             command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
             _run([*command, *(["-g"] if debug else []), "-o", str(out), str(path)])
             if shaping:
-                _run(["spirv-opt", f"--target-env={environment}", *shaping, str(out), "-o", str(out)])
+                target = f"--target-env={environment}"
+                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
             modules.append(out.read_bytes())
     return modules
 
@@ -249,7 +250,7 @@ def verdicts() -> dict[int, object]:
 @pytest.mark.parametrize("seed", SEEDS)
 def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
     verdict = verdicts[seed]
-    assert isinstance(verdict, str), f"seed {seed}: {verdict} (scripts/fuzz --seed {seed} --count 1)"
+    assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --seed {seed} --count 1)"
 
 
 def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:

@@ -158,8 +158,8 @@ def slots_of(data: bytes, storage: int) -> Slots:
 
 
 def test_there_are_enough() -> None:
-    assert len(NAMES) >= 36
-    assert len(TWINS) >= 6
+    assert len(NAMES) >= 62
+    assert len(TWINS) >= 8
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -227,22 +227,17 @@ def test_twins_have_one_interface(name: str, compiled: dict[tuple[str, str], Com
         assert {key[0] for key in ours} == {key[0] for key in twins}, (stage, storage)
 
 
+def disassembled(path: Path) -> str:
+    command = ["spirv-dis", "--no-color", str(path)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.fixture(scope="session")
 def everything(compiled: dict[tuple[str, str], Compiled]) -> str:
     """All plain GLSL modules, disassembled, one after the other."""
     files = [file for file in FILES if not file.endswith(".hlsl")]
     with ThreadPoolExecutor(2) as pool:
-        texts = pool.map(
-            lambda file: (
-                subprocess.run(
-                    ["spirv-dis", "--no-color", str(compiled[file, "plain"].path)],
-                    capture_output=True,
-                    text=True,
-                    check=True,
-                ).stdout
-            ),
-            files,
-        )
+        texts = pool.map(lambda file: disassembled(compiled[file, "plain"].path), files)
         return "\n".join(texts)
 
 
@@ -282,10 +277,44 @@ def everything(compiled: dict[tuple[str, str], Compiled]) -> str:
         r"_ptr_Output_double|_ptr_Output_v3double",
         r"OpCapability Float64",
         r"_ptr_Input_\S* = OpTypePointer Input %_arr",
+        r"OpSpecConstantOp",
+        r"OpDecorate \S+ NoContraction",
+        r"OpMemberDecorate %gl_PerVertex 0 Invariant",
+        r"NonWritable",
+        r"BuiltIn InstanceIndex",
+        r"DescriptorSet 1",
+        r"_ptr_Uniform__arr_Lamp_uint_3 = OpTypePointer Uniform",
+        r"OpFNegate",
+        r"OpBitcast %v4uint",
+        r"OpConstant %float 1.00000002e\+30",
     ],
 )
 def test_covers(pattern: str, everything: str) -> None:
     assert re.search(pattern, everything, re.M)
+
+
+# What the stages of one pipeline must say of the same number: a pattern for each disassembly.
+RESOURCES = [
+    ("height_fog", r"%frame Binding 0", r"%frame Binding 0"),
+    ("sprite_batch", r"OpTypePointer PushConstant", r"\A(?!.*PushConstant)"),
+    ("billboard_haze", r"%haze Binding 2", r"\A(?!.* Uniform )"),
+    ("spot_shadow", r"%Light 1 Offset 64\b.*%Light 3 Offset 96\b", r"%SpotLight 0 Offset 64\b"),
+    ("impostor_atlas", r"%Impostor = OpTypeStruct %mat4\S+ %v4float", r"OpTypeStruct %v4uint"),
+    ("stained_glass", r"%scene DescriptorSet 0", r"%material DescriptorSet 1"),
+    ("prop_tint", r"%Prop 3 Offset 96\b", r"%Shading 1 Offset 96\b"),
+    ("selection_outline", r"%Outline 1 Offset 64\b", r"%Key = OpTypeStruct %v4uint"),
+    ("car_paint", r"%FLAKE_SIZE SpecId 0\b", r"%QUALITY SpecId 0\b"),
+    ("auto_exposure", r"%measured Binding 0", r"%measured Binding 0"),
+]
+
+
+@pytest.mark.parametrize(("name", "vertex", "fragment"), RESOURCES)
+def test_stages_share_or_contradict(
+    name: str, vertex: str, fragment: str, compiled: dict[tuple[str, str], Compiled]
+) -> None:
+    for stage, pattern in (("vert", vertex), ("frag", fragment)):
+        text = disassembled(compiled[f"{name}/{name}.{stage}", "plain"].path)
+        assert re.search(pattern, text, re.S), (stage, pattern)
 
 
 def test_many_varyings_are_dead(compiled: dict[tuple[str, str], Compiled]) -> None:

@@ -17,7 +17,7 @@ layout(location = 0) out vec4 outColor;
 
 float layerOf(vec2 uv, float seed)
 {
-    vec2 wave = sin(uv * (5.0 + seed) + vScroll + vTime * 0.3 * seed);
+    vec2 wave = sin(uv * (5.0 + seed) + vScroll + vTime * (0.4 + seed));
     return 0.5 + 0.5 * wave.x * wave.y;
 }
 
@@ -40,5 +40,5 @@ void main()
     float toSun = max(dot(vSun, vec3(vUv * 2.0 - 1.0, 0.5)), 0.0);
     vec3 glow = vHazeColor.rgb * (0.6 + 0.6 * toSun);
     vec3 color = mix(card.rgb, glow, clamp(amount, 0.0, 0.9));
-    outColor = vec4(color * vGain, clamp(vHazeColor.a, 0.0, 1.0));
+    outColor = vec4(color * vGain, 0.5 * card.a * clamp(vHazeColor.a, 0.0, 1.0));
 }

@@ -30,7 +30,7 @@ layout(location = 6) flat out int vSteps;
 
 float gain(float exposure)
 {
-    return exp2(clamp(exposure, -2.0, 2.0)) * 0.5;
+    return exp2(clamp(exposure, -2.0, 2.0)) * 1.25;
 }
 
 void main()

@@ -35,7 +35,7 @@ float fogAmount(float height, float depth)
     float above = max(height - (vFogHeight.x - 1.0), 0.0) / top;
     float thickness = vFogDensity.x * exp(-vFogDensity.y * above);
     float travelled = max(depth - 0.1 * vFogDensity.z, 0.0);
-    return min(1.0 - exp(-thickness * travelled * 2.0), clamp(vFogDensity.w, 0.0, 0.9));
+    return min(1.0 - exp(-thickness * travelled * 4.0), clamp(0.5 * vFogDensity.w, 0.0, 0.9));
 }
 
 void main()

@@ -34,7 +34,7 @@ float fogAmount(Varyings input, float height, float depth)
     float above = max(height - (input.fogHeightExposure.x - 1.0), 0.0) / top;
     float thickness = input.fogDensity.x * exp(-input.fogDensity.y * above);
     float travelled = max(depth - 0.1 * input.fogDensity.z, 0.0);
-    return min(1.0 - exp(-thickness * travelled * 2.0), clamp(input.fogDensity.w, 0.0, 0.9));
+    return min(1.0 - exp(-thickness * travelled * 4.0), clamp(0.5 * input.fogDensity.w, 0.0, 0.9));
 }
 
 float4 main(Varyings input) : SV_Target0

@@ -36,7 +36,7 @@ float dither()
 
 void main()
 {
-    float blend = clamp(vFrames.w, 0.0, 1.0);
+    float blend = clamp(0.5 * vFrames.w, 0.0, 1.0);
     float frame = clamp(vFrames.z, 0.0, 1.0) + step(0.5, fract(vTime));
     vec2 inset = vTexelSize * 0.01;
     vec4 first = textureLod(atlas, frameUv(vUv, floor(frame)) + inset, 0.0);
@@ -45,5 +45,6 @@ void main()
     if (color.a + 0.5 < vAlphaCut + 0.1 * impostor.alphaCut + dither())
         discard;
     color.rgb = color.rgb * (0.5 + 0.5 * vTint.rgb) + 0.1 * vWindTint.rgb;
-    outColor = vec4(clamp(color.rgb + 0.02 * impostor.frames.z, 0.0, 1.0), 1.0);
+    float alpha = 0.5 * vTint.a + 0.2 * vWindTint.a - vAlphaCut;
+    outColor = vec4(clamp(color.rgb + 0.02 * impostor.frames.z, 0.0, 1.0), alpha);
 }

@@ -1,5 +1,5 @@
 #version 450
-// The lit surface. Its block is the first half of the vertex shader's: fewer members, same offsets.
+// The lit surface. Its block has two of the vertex shader's members, at the same offsets.
 
 layout(location = 0) in mat4 vShadowMatrix;
 layout(location = 4) in vec3 vWorld;
@@ -48,6 +48,7 @@ void main()
     float falloff = clamp(1.0 - distance / reach, 0.1, 1.0);
     float lit = max(dot(normal, direction), 0.0) * cone * falloff;
     lit *= 0.4 + 0.6 * shadow(vWorld, vBias);
-    vec3 tint = 0.9 + 0.1 * clamp(vShadowOrigin.xyz, -1.0, 1.0);
-    outColor = vec4(albedo * tint * (vLightColor * lit + 0.3 * vAmbient.rgb), 1.0);
+    vec3 tint = 0.9 + 0.1 * clamp(vShadowOrigin.xyz / max(vShadowOrigin.w, 0.5), -1.0, 1.0);
+    vec3 light = vLightColor * (0.2 + 2.0 * lit) + 0.5 * vAmbient.rgb * vAmbient.w;
+    outColor = vec4(albedo * tint * light, 1.0);
 }

@@ -35,8 +35,8 @@ void main()
     if ((vFlags.x & GRAYSCALE) != 0u)
         color.rgb = vec3(dot(color.rgb, vec3(0.3, 0.59, 0.11)));
     color.rgb += vGlow.rgb * vPulse.x * 0.5 + vPulse.y * 0.1;
-    if ((vFlags.x & OUTLINED) != 0u)
-        color.rgb = mix(color.rgb, vTint.bgr, outline(vUv, vOutline));
+    float strength = (vFlags.x & OUTLINED) != 0u ? 1.0 : 0.25;
+    color.rgb = mix(color.rgb, vTint.bgr, strength * outline(vUv, vOutline));
     color.a = clamp(color.a + 0.1 * vGlow.a, 0.3, 1.0);
     outColor = vec4(clamp(color.rgb, 0.0, 1.0) * color.a, color.a);
 }

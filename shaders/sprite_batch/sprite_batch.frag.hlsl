@@ -37,8 +37,8 @@ float4 main(Varyings input) : SV_Target0
         color.rgb = float3(gray, gray, gray);
     }
     color.rgb += input.glow.rgb * input.pulse.x * 0.5 + input.pulse.y * 0.1;
-    if ((input.flags.x & OUTLINED) != 0u)
-        color.rgb = lerp(color.rgb, input.tint.bgr, outlineOf(input.uv, input.outline));
+    float strength = (input.flags.x & OUTLINED) != 0u ? 1.0 : 0.25;
+    color.rgb = lerp(color.rgb, input.tint.bgr, strength * outlineOf(input.uv, input.outline));
     color.a = clamp(color.a + 0.1 * input.glow.a, 0.3, 1.0);
     return float4(clamp(color.rgb, 0.0, 1.0) * color.a, color.a);
 }

@@ -36,7 +36,7 @@ class Stage:
 class Link:
     """A producer, a consumer, and the slots between them."""
 
-    __slots__ = ("consumer", "fate", "inputs", "kept_in", "kept_out", "loads", "outputs", "producer", "stores")
+    __slots__ = ("consumer", "fate", "gone", "inputs", "kept_in", "kept_out", "loads", "outputs", "producer", "stores")
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         assert producer.outputs is not None and consumer.inputs is not None
@@ -46,6 +46,7 @@ class Link:
         self.inputs: Interface = consumer.inputs
         self.stores: dict[int, list[Inst]] = {}
         self.loads: dict[int, list[Inst]] = {}
+        self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}

@@ -12,7 +12,8 @@ flushed to zero on the way.
 (dynamically indexed arrays) is placed first, as a whole; its free components are open to the rest.
 
 The new placement is taken only if it needs fewer Locations than what is alive at its old places, or the same number and a lower
-highest one, or fewer variables. So the highest Location never rises, and a second run finds nothing to do.
+highest one, or fewer variables, and never one whose highest Location is higher (gaps between whole variables could cause that).
+So a second run finds nothing to do.
 """
 
 from __future__ import annotations
@@ -73,9 +74,10 @@ def run(link: Link) -> Placement:
     link.gather()
     wholes = _wholes(link)
     best = at_old_places(link, wholes)
+    highest = best.cost()[1]
     for keep in [wholes, []] if wholes else [[]]:
         new = packed(link, keep)
-        if new.cost() < best.cost():
+        if new.cost() < best.cost() and new.cost()[1] <= highest:
             best = new
     return best
 

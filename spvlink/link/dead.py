@@ -48,6 +48,7 @@ def run(link: Link) -> bool:
         link.outputs.variables.append(pinned.variable)
         link.kept_out -= set(pinned.keys)
         link.kept_in -= set(pinned.keys)
+        link.gone.append(pinned)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
     return bool(unread or unwritten or zeroed or whole)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.ir.slot import Interface, Varying
+from spvlink.ir.slot import Interface, Pinned, Varying
 from spvlink.link.border import Link
 from spvlink.link.compact import Placement
 from spvlink.link.interface import Declared
@@ -76,12 +76,12 @@ def _target(varying: Varying, lane: int) -> str:
 
 
 def _whole(linked: Linked, link: Link, placement: Placement) -> None:
+    for out in link.gone:
+        action, why = link.fate[out.keys[0]]
+        name = out.name or f"location {out.location}"
+        linked.remarks.append(Remark(link.title, name, _place_of(out), action, why))
     for out, twin in link.pinned():
-        last = max(k >> 3 for k in out.keys)
-        lanes = sorted({k >> 1 & 3 for k in out.keys})
-        place = f"{out.location}-{last}" if last > out.location else f"{out.location}"
-        text = "".join(LANES[n] for n in lanes)
-        slot = place if len(lanes) == 4 else f"{place}.{text}"
+        slot = _place_of(out)
         name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
         moved = placement.moved.get(out, out.location)
         if moved != out.location:
@@ -89,6 +89,13 @@ def _whole(linked: Linked, link: Link, placement: Placement) -> None:
             linked.remarks.append(Remark(link.title, name, slot, "packed", why))
         else:
             linked.remarks.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+
+
+def _place_of(whole: Pinned) -> str:
+    last = max(k >> 3 for k in whole.keys)
+    lanes = sorted({k >> 1 & 3 for k in whole.keys})
+    place = f"{whole.location}-{last}" if last > whole.location else f"{whole.location}"
+    return place if len(lanes) == 4 else f"{place}.{''.join(LANES[n] for n in lanes)}"
 
 
 def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int, int]]:

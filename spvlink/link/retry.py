@@ -1,12 +1,14 @@
 """A second look at what stayed whole for a dynamic index.
 
-Which variables stay whole is decided before the interface is lowered. Only then do values flow through it and through what was promoted with it,
-so an index may turn out to be constant, or the access that had it to be dead:
+Which variables stay whole is decided before the interface is lowered. Only then do values flow
+through it and through what was promoted with it, so an index may turn out to be constant, or the
+access that had it to be dead:
 
-    %i = OpLoad %int %out1                          (out1 holds 2, which is known once out1 is lowered)
-    %p = OpAccessChain %ptr %out0 %i          ->    out0[2], and out0 need not stay whole
+    %i = OpLoad %int %out1                    (out1 holds 2, which is known once out1 is lowered)
+    %p = OpAccessChain %ptr %out0 %i     ->   out0[2], and out0 need not stay whole
 
-Both sides are analysed afresh for these variables alone, and agree again; what can be taken apart now becomes slots like the others.
+Both sides are analysed afresh for these variables alone, and agree again; what can be taken apart
+now becomes slots like the others.
 """
 
 from __future__ import annotations

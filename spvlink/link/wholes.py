@@ -1,13 +1,15 @@
-"""What becomes of variables that stay whole (dynamically indexed arrays) when one side of the border has no use for them.
+"""Variables that stay whole (dynamically indexed arrays) and for which one side has no use.
 
-    written and read back by the producer, read by no consumer   ->  a local variable of the producer
-    read by the consumer, stored to by no producer instruction   ->  zero, at every load
+    written and read back by the producer, read by no consumer  ->  a local variable of the producer
+    read by the consumer, stored to by no producer instruction  ->  zero, at every load
 
-Both only where all that is done with the variable can be seen: access chains, loads and stores in the entry point's function.
+Both only where all that is done with the variable can be seen: access chains, loads and stores in
+the entry point's function.
 """
 
 from __future__ import annotations
 
+from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ANNOTATIONS, Inst
@@ -23,7 +25,7 @@ _OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | {
     enums.Decoration_Location, enums.Decoration_Component, enums.Decoration_Invariant,
 }  # fmt: skip
 _MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
-_PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector, ops.OpTypeFloat, ops.OpTypeInt))
+_PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
 
 
 def accesses(stage: Stage, variable: Inst) -> tuple[list[Inst], list[Inst], list[Inst]] | None:
@@ -34,6 +36,7 @@ def accesses(stage: Stage, variable: Inst) -> tuple[list[Inst], list[Inst], list
     loads: list[Inst] = []
     stores: list[Inst] = []
     pointers = {variable}
+    glsl = Effects.of(stage.module).glsl
     for function in stage.module.functions:
         for block in function.blocks:
             for inst in block.insts:
@@ -50,15 +53,19 @@ def accesses(stage: Stage, variable: Inst) -> tuple[list[Inst], list[Inst], list
                     loads.append(inst)
                 elif inst.op == ops.OpStore and inst.args[1] not in pointers:
                     stores.append(inst)
-                elif inst.op == ops.OpExtInst and inst.imm[0] in INTERPOLATIONS and inst.args[1] in pointers:
+                elif _interpolates(glsl, inst):
                     loads.append(inst)
                 else:
                     return None
     return chains, loads, stores
 
 
+def _interpolates(glsl: set[Inst], inst: Inst) -> bool:
+    return inst.op == ops.OpExtInst and inst.args[0] in glsl and inst.imm[0] in INTERPOLATIONS
+
+
 def make_local(stage: Stage, variable: Inst) -> bool:
-    """Turn an output variable that nobody else reads into a local one; whether that was possible."""
+    """Turn an output that nobody else reads into a local variable; whether that was possible."""
     module = stage.module
     assert variable.type is not None and module.entry is not None
     if variable.type.args[0].op not in _PLAIN:

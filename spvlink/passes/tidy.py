@@ -12,6 +12,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, sweep
+from spvlink.passes.dce import TRIMMED
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
 
@@ -19,6 +20,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+_MOVES: Final = frozenset(
+    (
+        ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert, ops.OpBitcast,
+        ops.OpLoad,
+    )
+)  # fmt: skip
 _PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
 
 
@@ -66,7 +73,7 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
 
 
 def drop_unused(module: Module, function: Function) -> None:
-    """Remove what nothing reads."""
+    """Remove what nothing reads; if that was more than moves of components, dead code elimination may find more."""
     effects = Effects.of(module)
     uses: dict[Inst, int] = {}
     get = uses.get
@@ -80,6 +87,8 @@ def drop_unused(module: Module, function: Function) -> None:
         for inst in reversed(block.insts):
             if inst.id and not get(inst, 0) and effects.flags(inst) & info.REMOVABLE:
                 dead.add(inst)
+                if inst.op not in _MOVES:
+                    module.facts[TRIMMED] = (0, True)
                 for arg in inst.args:
                     uses[arg] -= 1
         if dead:

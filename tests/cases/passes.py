@@ -5,9 +5,9 @@ from __future__ import annotations
 from spvlink.driver import _Session
 from spvlink.ir.core import Module
 from spvlink.link.border import Stage
-from spvlink.options import Options
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGES, Source
+from tests.linking import base_options
 
 
 def promote(module: Module) -> None:
@@ -31,7 +31,7 @@ def _lower(module: Module, inputs: bool, outputs: bool) -> None:
 
 def link(producer: Module, consumer: Module) -> None:
     """All that the driver does with a pair between decoding and encoding, in place."""
-    session = _Session([], Options())
+    session = _Session([], base_options())
     for module in (producer, consumer):
         assert module.entry is not None
         module.facts = {}
