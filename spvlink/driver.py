@@ -21,13 +21,15 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
 from spvlink.ir.slot import Interface
-from spvlink.link import agree, compact, dead, interface, remarks, retry
+from spvlink.layout import granted
+from spvlink.link import agree, compact, dead, dedup, interface, propagate, remarks, retry
 from spvlink.link.border import Link, Stage
+from spvlink.link.transfer import Grant, Transfer, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, trim
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGES, InterfaceResult, Linked, Source, StageResult
-from spvlink.schedule import Runner
+from spvlink.pipeline import STAGE_BITS, STAGES, InterfaceResult, Linked, Source, StageResult
+from spvlink.schedule import PASSES, Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -152,6 +154,7 @@ class _Session:
             raise Refused(f"chains of {' -> '.join(names)} are not linked yet")
         producer, consumer = self.stages
         self.freeze()
+        consumer.visible = used_resources(consumer.module)
         consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
         for stage in self.stages:
             with _About(stage):
@@ -168,7 +171,7 @@ class _Session:
         self.link(border)
         begin = time.perf_counter()
         if self.runner.enabled("compact"):
-            placement = compact.run(border)
+            placement = compact.run(border, self.convergent(border))
         else:
             placement = compact.at_old_places(border, [])
         self.runner.seconds["compact"] = time.perf_counter() - begin
@@ -253,17 +256,22 @@ class _Session:
 
     def link(self, border: Link) -> None:
         """Dead varyings to a fixpoint."""
-        if not self.runner.enabled("dead"):
-            return
+        producer, consumer = border.producer, border.consumer
+        passes: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("dead", lambda: dead.run(border)),
+            ("promote", lambda: retry.run(border)),
+            ("dedup", lambda: dedup.run(border, self.options.exact)),
+            ("propagate", lambda: self.propagate(border)),
+        )
         for _ in range(MAX_ROUNDS):
-            producer, consumer = border.producer, border.consumer
             versions = producer.module.version, consumer.module.version
-            self.runner.run("dead", producer, dead.run, border)
-            self.runner.changed("dead", consumer, versions[1])
-            if (producer.module.version, consumer.module.version) == versions:
-                self.runner.run("promote", producer, retry.run, border)
-                self.runner.changed("promote", consumer, versions[1])
-            if (producer.module.version, consumer.module.version) == versions:
+            for name, act in passes:
+                if self.runner.enabled(name) or name not in PASSES:
+                    self.runner.run(name, producer, act)
+                    self.runner.changed(name, consumer, versions[1])
+                if (producer.module.version, consumer.module.version) != versions:
+                    break  # clean up before the next look
+            else:
                 return
             if producer.module.version != versions[0]:
                 with _About(producer):
@@ -271,6 +279,22 @@ class _Session:
             if consumer.module.version != versions[1]:
                 with _About(consumer):
                     self.runner.clean(consumer)
+
+    def propagate(self, border: Link) -> None:
+        """What the consumer can make itself."""
+        producer, consumer = border.producer, border.consumer
+        grant = Grant(consumer.visible)
+        if self.options.layout is not None:
+            bit = STAGE_BITS[consumer.name]
+            grant = Grant(consumer.visible, *granted(self.options.layout, bit))
+        transfer = Transfer(producer.module, consumer.module, grant)
+        propagate.run(border, transfer, self.options.exact, self.options.cost_limit)
+
+    def convergent(self, border: Link) -> frozenset[int]:
+        """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
+        if self.options.exact or not self.runner.enabled("flatten"):
+            return frozenset()
+        return dedup.convergent_slots(border)
 
     def finish(self, border: Link, placement: compact.Placement) -> None:
         """Variables again, on both sides; then whatever that left to clean."""

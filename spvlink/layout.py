@@ -92,6 +92,27 @@ def stage_mask(flags: object, where: str = "stageFlags") -> int:
     return mask
 
 
+def granted(
+    layout: dict[str, object], stage_bit: int
+) -> tuple[list[tuple[int, int]], set[tuple[int, int]]]:
+    """What a checked layout shows to a stage: (first byte, end) of push constants, (set, binding) of descriptors."""
+    ranges: list[tuple[int, int]] = []
+    bindings: set[tuple[int, int]] = set()
+    for entry in _list(layout.get("pushConstantRanges", []), "pushConstantRanges"):
+        one = _object(entry, "a range", ("stageFlags", "offset", "size"))
+        if stage_mask(one["stageFlags"]) & stage_bit:
+            start = _number(one["offset"], "offset")
+            ranges.append((start, start + _number(one["size"], "size")))
+    for at, entry in enumerate(_list(layout.get("setLayouts", []), "setLayouts")):
+        one = _object(entry, "a set", ("set", "bindings"))
+        number = _number(one.get("set", at), "set")
+        for binding in _list(one["bindings"], "bindings"):
+            assert isinstance(binding, dict)
+            if stage_mask(binding.get("stageFlags")) & stage_bit:
+                bindings.add((number, _number(binding["binding"], "binding")))
+    return ranges, bindings
+
+
 def _object(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
     if not isinstance(value, dict):
         raise Usage(f"{where}: expected an object")

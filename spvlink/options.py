@@ -12,6 +12,7 @@ class Options:
 
     __slots__ = (
         "check_each",
+        "cost_limit",
         "disabled",
         "exact",
         "keep_interface",
@@ -27,6 +28,7 @@ class Options:
     def __init__(self) -> None:
         self.disabled: frozenset[str] = frozenset()  # names of optimizations, see schedule.PASSES
         self.exact = False  # only changes that keep every output bit of every stage
+        self.cost_limit = 100  # percent of what a saved component is worth (link.propagate)
         self.keep_interface: frozenset[str] = frozenset()  # stages ("vert", "frag" ...)
         self.target_env: str | None = None  # None: the lowest that fits the modules
         self.validate = True  # run spirv-val on what is written

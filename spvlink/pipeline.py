@@ -20,6 +20,12 @@ STAGES: Final[dict[int, str]] = {
 }
 
 
+# VkShaderStageFlagBits
+STAGE_BITS: Final[dict[str, int]] = {
+    "vert": 0x1, "tesc": 0x2, "tese": 0x4, "geom": 0x8, "frag": 0x10, "task": 0x40, "mesh": 0x80,
+}  # fmt: skip
+
+
 class Source:
     """One module of a pipeline: its bytes, what to call it in messages, and which entry point is meant (None: the only one)."""
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 PASSES: Final[dict[str, str]] = {
     "branches": "constant branches and empty selections are resolved",
     "compact": "what is left of an interface goes into the fewest Locations",
+    "dedup": "an output that says what another says is read from that one",
+    "flatten": "what is equal for a whole primitive is packed with any interpolation",
+    "propagate": "constants and uniform expressions are computed where they are read",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
     "join": "a block and its only successor become one",

@@ -7,7 +7,8 @@ was decided about each key and why; it becomes the report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Inst, Module
+from spvlink.grammar import ops
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot
 from spvlink.pipeline import Source
 
@@ -15,7 +16,8 @@ from spvlink.pipeline import Source
 class Stage:
     """One stage while it is being linked."""
 
-    __slots__ = ("inputs", "module", "name", "outputs", "per_sample", "source")
+    __slots__ = ("inputs", "module", "name", "outputs", "per_sample",
+        "visible", "source")
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
         self.source = source
@@ -23,6 +25,7 @@ class Stage:
         self.module = module
         self.inputs: Interface | None = None
         self.outputs: Interface | None = None
+        self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         self.per_sample = False  # something in the original makes it run once per sample
 
 
@@ -36,7 +39,10 @@ class Stage:
 class Link:
     """A producer, a consumer, and the slots between them."""
 
-    __slots__ = ("consumer", "fate", "gone", "inputs", "kept_in", "kept_out", "loads", "outputs", "producer", "stores")
+    __slots__ = (
+        "consumer", "fate", "gone", "homes", "inputs", "kept_in", "kept_out", "loads", "notes", "outputs",
+        "producer", "returns", "sites", "stores",
+    )  # fmt: skip
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         assert producer.outputs is not None and consumer.inputs is not None
@@ -48,6 +54,10 @@ class Link:
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
+        self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.homes: dict[Inst, Block] = {}  # of the stores
+        self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
+        self.returns = 0
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
@@ -61,6 +71,16 @@ class Link:
         """Read from the code which slots are stored and loaded."""
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
+        self.homes, self.sites, self.returns = {}, {}, 0
+        entry = self.producer.module.entry
+        assert entry is not None
+        for block in entry.function.blocks:
+            if block.terminator.op == ops.OpReturn:
+                for inst in block.insts:
+                    if inst.op == STORE_OUTPUT:
+                        self.homes[inst] = block
+                        self.sites[inst] = self.returns
+                self.returns += 1
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both."""

@@ -69,14 +69,14 @@ class Placement:
         return len(self.locations), max(self.locations, default=-1), len(self.varyings)
 
 
-def run(link: Link) -> Placement:
+def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that on both sides."""
     link.gather()
     wholes = _wholes(link)
     best = at_old_places(link, wholes)
     highest = best.cost()[1]
     for keep in [wholes, []] if wholes else [[]]:
-        new = packed(link, keep)
+        new = packed(link, keep, convergent)
         if new.cost() < best.cost() and new.cost()[1] <= highest:
             best = new
     return best
@@ -126,13 +126,16 @@ def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     return Placement(varyings, moved, locations)
 
 
-def packed(link: Link, wholes: list[Whole]) -> Placement:
+def packed(
+    link: Link, wholes: list[Whole], convergent: frozenset[int] = frozenset()
+) -> Placement:
     """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}
     _place_whole(link, bins, moved)
     varyings = [_place_matrix(link, bins, w) for w in wholes]
-    groups = _groups(link, {k for v in varyings for k in v.keys})
+    taken = {k for v in varyings for k in v.keys}
+    groups = _groups(link, taken | convergent)
     for qualifiers in sorted({g[0] for g in groups}):
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
@@ -140,8 +143,9 @@ def packed(link: Link, wholes: list[Whole]) -> Placement:
                 _place(bins, qualifiers, base, keys)
         for width in ("16", "32", "64"):
             _dissolve(bins, qualifiers, width, enums.Decoration_Flat in qualifiers)
+    _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
     for location in sorted(bins):
-        varyings += _varyings(link, location, bins[location].cells, bins[location].base)
+        varyings += _varyings(link, location, bins[location].cells, bins[location])
     return Placement(varyings, moved, set(bins))
 
 
@@ -328,6 +332,37 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool) -> bool:
     return False
 
 
+def _fill(
+    link: Link, bins: dict[int, Bin], groups: list[tuple[tuple[int, ...], str, list[int]]]
+) -> None:
+    """Slots that may be read with any qualifier: whole groups into holes of their own kind, then single components into any hole
+    as far as that saves a Location, the rest into new flat Locations."""
+    flat = (enums.Decoration_Flat,)
+    rest: list[tuple[str, list[int]]] = []
+    for qualifiers, base, keys in groups:
+        hosts = [b for b in bins.values() if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b)]
+        if hosts:
+            host = min(hosts, key=lambda b: (b.qualifiers != qualifiers, b.qualifiers != flat, b.free()))
+            _put(host, host.fit(len(keys), False), keys, False)
+        else:
+            rest.append((base, keys))
+    for base, keys in rest:
+        holes = [b for b in bins.values() if b.base == base and b.free() and _hosts(b)]
+        if sum(b.free() for b in holes) >= len(keys):
+            holes.sort(key=lambda b: (b.qualifiers != flat, b.free(), b.location))
+            for key in keys:
+                host = next(b for b in holes if b.free())
+                host.cells[host.cells.index(-1)] = key
+        else:
+            _put(host := _new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
+
+
+def _hosts(bin: Bin) -> bool:
+    """Whether values that are equal for the primitive may be put beside these."""
+    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
+    return bin.base != "mixed" and not special & set(bin.qualifiers)
+
+
 def _close_gap(bins: dict[int, Bin], location: int) -> None:
     """Move the highest Location that may move into a gap."""
     highest = max(bins, default=-1)
@@ -337,7 +372,7 @@ def _close_gap(bins: dict[int, Bin], location: int) -> None:
         bins[location] = bin
 
 
-def _varyings(link: Link, location: int, cells: list[int], base: str | None) -> list[Varying]:
+def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
     """The variables of one Location: neighbours of one vector and one type are one variable."""
     out: list[Varying] = []
     last: tuple[int, str, tuple[int, ...]] | None = None
@@ -347,13 +382,15 @@ def _varyings(link: Link, location: int, cells: list[int], base: str | None) -> 
             continue
         slot = link.slot(key)
         assert slot is not None
-        wire = base if base is not None and base != "mixed" else base_of(slot.type)
-        kind = (slot.group, wire, slot.qualifiers)
+        wire, qualifiers = base_of(slot.type), slot.qualifiers
+        if bin is not None and bin.base != "mixed":
+            wire, qualifiers = bin.base, bin.qualifiers
+        kind = (slot.group, wire, qualifiers)
         if kind == last and at == expected:
             out[-1].keys.append(key)
         else:
             made = Varying(location, at, wire, [key])
-            made.qualifiers = slot.qualifiers
+            made.qualifiers = qualifiers
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
     for varying in out:

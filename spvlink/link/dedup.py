@@ -20,9 +20,12 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.link.border import Link
+from spvlink.ir.slot import Slot
 from spvlink.link.dead import remove_stores
+from spvlink.link.propagate import preserves_specials
 
 SAME, NEGATED, CAST = range(3)
+_WAYS = ((SAME, 0), (NEGATED, ops.OpFNegate), (CAST, ops.OpBitcast))
 
 
 def run(link: Link, exact: bool) -> bool:
@@ -66,7 +69,7 @@ def _order(link: Link) -> list[int]:
     ]  # fmt: skip
 
     def rank(key: int) -> tuple[int, bool, bool, int]:
-        stored = link.stores[key][0].args[0]
+        stored = _scalar(link.stores[key][0].args[0])[0]
         derived = stored.op in (ops.OpFNegate, ops.OpBitcast)
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         return -len(link.stores[key]), derived, interpolated, key
@@ -74,9 +77,35 @@ def _order(link: Link) -> list[int]:
     return sorted(keys, key=rank)
 
 
-def _sites(link: Link, key: int) -> dict[int, Inst]:
-    """Number of the return -> value stored there."""
-    return {link.sites[s]: s.args[0] for s in link.stores[key]}
+Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
+
+
+def _scalar(stored: Inst) -> Scalar:
+    """One name for one component, whichever extract took it out."""
+    if stored.op == ops.OpCompositeExtract and len(stored.imm) == 1:
+        source = stored.args[0]
+        if source.type is not None and source.type.op == ops.OpTypeVector:
+            return source, stored.imm[0]
+    return stored, -1
+
+
+def _behind(scalar: Scalar, op: int) -> Scalar | None:
+    """What a negation or bit-cast of one component is made from, or None if it is none."""
+    value, lane = scalar
+    if value.op != op:
+        return None
+    source = value.args[0]
+    if op == ops.OpBitcast and (source.type is None or value.type is None or lane >= 0):
+        return None
+    if lane >= 0 and source.op == ops.OpCompositeConstruct and source.type is not None:
+        if len(source.args) == source.type.imm[0]:
+            return _scalar(source.args[lane])
+    return (source, lane) if lane >= 0 else _scalar(source)
+
+
+def _sites(link: Link, key: int) -> dict[int, Scalar]:
+    """Number of the return -> what is stored there."""
+    return {link.sites[s]: _scalar(s.args[0]) for s in link.stores[key]}
 
 
 def _names(link: Link, key: int) -> list[tuple[object, ...]]:
@@ -90,39 +119,23 @@ def _twin(
     """(slot to read instead, how), or None."""
     sites = _sites(link, key)
     site, stored = next(iter(sites.items()))
-    options = [(stored, SAME)]
-    if stored.op == ops.OpFNegate:
-        options.append((stored.args[0], NEGATED))
-    if stored.op == ops.OpBitcast and _scalar_cast(stored):
-        options.append((stored.args[0], CAST))
-    for wanted, how in options:
+    for how, op in _WAYS:
+        wanted = stored if op == 0 else _behind(stored, op)
+        if wanted is None:
+            continue
         for other in kept.get((site, wanted), ()):
-            if _covers(link, other, sites, how) and _readable(link, key, other, how, divergence):
+            if _covers(link, other, sites, op) and _readable(link, key, other, how, divergence):
                 return other, how
     return None
 
 
-def _scalar_cast(cast: Inst) -> bool:
-    source = cast.args[0].type
-    return source is not None and source.op in (ops.OpTypeInt, ops.OpTypeFloat)
-
-
-def _covers(link: Link, other: int, sites: dict[int, Inst], how: int) -> bool:
+def _covers(link: Link, other: int, sites: dict[int, Scalar], op: int) -> bool:
     """Whether at every return where the one stores, the other stores the value it is read from."""
     theirs = _sites(link, other)
-    for site, stored in sites.items():
-        wanted = stored
-        if how == NEGATED:
-            if stored.op != ops.OpFNegate:
-                return False
-            wanted = stored.args[0]
-        elif how == CAST:
-            if stored.op != ops.OpBitcast:
-                return False
-            wanted = stored.args[0]
-        if theirs.get(site) is not wanted:
-            return False
-    return True
+    return all(
+        theirs.get(site) == (stored if op == 0 else _behind(stored, op))
+        for site, stored in sites.items()
+    )
 
 
 def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence | None) -> bool:
@@ -155,6 +168,32 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     if len(stores) == link.returns:
         return True
     return all(divergence.blocks.get(link.homes[s], 3) <= PRIMITIVE for s in stores)
+
+
+def convergent_slots(link: Link) -> frozenset[int]:
+    """The float slots of 32 bits that every vertex of a primitive stores equally, so that any interpolation gives them back."""
+    link.gather()
+    wanted = [
+        k for k in link.loads
+        if k in link.stores and k not in link.kept_in and k not in link.kept_out
+        and all(i.op == LOAD_INPUT for i in link.loads[k])
+        and _may_flatten(link.inputs.slots[k])
+    ]  # fmt: skip
+    if not wanted:
+        return frozenset()
+    preserved = preserves_specials(link.consumer.module)
+    divergence = divergence_of(link)
+    return frozenset(
+        k for k in wanted
+        if link.inputs.slots[k].width not in preserved and equal_on_primitive(link, k, divergence)
+    )  # fmt: skip
+
+
+def _may_flatten(slot: Slot) -> bool:
+    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
+    return (
+        slot.type.op == ops.OpTypeFloat and slot.width == 32 and not special & set(slot.qualifiers)
+    )
 
 
 def _redirect(link: Link, merged: dict[int, tuple[int, int]]) -> None:

@@ -28,10 +28,10 @@ import struct
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
-from spvlink.ir.edit import become, sweep
+from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.transfer import Cannot, Transfer, Varies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -59,17 +59,17 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     for candidate in _candidates(link, transfer, exact):
         budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
         if candidate.cost > budget:
-            why = f"its expression costs {candidate.cost}, more than the {budget} that moving would save"
+            why = f"not propagated: it costs {candidate.cost}, more than the {budget} that moving would save"
             for key in candidate.keys:
                 link.notes[key] = why
             continue
         moved += zip(candidate.keys, candidate.values)
     if not moved:
         return False
+    for key, stored in moved:
+        link.fate[key] = ("propagated", words(transfer, stored))
     _replace(link, transfer, dict(moved))
     remove_stores(link.producer, {key for key, _ in moved})
-    for key, stored in moved:
-        link.fate[key] = ("propagated", words(stored))
     return True
 
 
@@ -100,7 +100,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             if not flat and slot.width in preserve and not _plain_number(stored):
                 raise Cannot("infinities, NaNs and zeros are preserved, and it is interpolated")
         except Cannot as why:
-            link.notes[key] = str(why)
+            if not isinstance(why, Varies):
+                link.notes[key] = f"not propagated: {why}"
             continue
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
@@ -156,8 +157,6 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst]) -> None:
             if inst.op in (LOAD_INPUT, INTERPOLATE) and inst.imm[0] in moved:
                 copied = transfer.copy(moved[inst.imm[0]], out, made)
                 if copied.type is not inst.type:
-                    from spvlink.ir.edit import value
-
                     copied = value(module, ops.OpBitcast, inst.type, [copied], [])
                     out.append(copied)
                 become(module, inst, copied)
@@ -167,12 +166,12 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst]) -> None:
     sweep(module, entry.function)
 
 
-def words(stored: Inst) -> str:
+def words(transfer: Transfer, stored: Inst) -> str:
     """A moved value for people: a constant's value, or what the expression reads."""
     bits = types.bits_of(stored)
     if bits is not None:
         return f"constant {number(stored, bits)}"
-    return "a uniform expression that the other stage can compute"
+    return "computed there from " + " and ".join(transfer.reads(stored))
 
 
 def number(constant: Inst, bits: int) -> str:

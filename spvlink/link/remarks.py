@@ -28,6 +28,11 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
+                if key in link.notes:
+                    why += f"; {link.notes[key]}"
+            if slot_qualifiers(link, key) != varying.qualifiers:
+                action = "flattened"
+                why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action:
             action, why = _nobody(link, key)
         groups.setdefault((names[key], slot.location, action, why), []).append(key)
@@ -47,8 +52,16 @@ def fill_kept(linked: Linked, title: str, variables: list[Declared]) -> None:
         linked.remarks.append(Remark(title, variable.name, slot, "kept", "by --keep-interface"))
 
 
+def slot_qualifiers(link: Link, key: int) -> tuple[int, ...]:
+    slot = link.slot(key)
+    assert slot is not None
+    return slot.qualifiers
+
+
 def _kept(link: Link, key: int) -> str:
     slot = link.inputs.slots.get(key)
+    if key in link.notes:
+        return link.notes[key]
     if slot is not None and key in link.loads:
         return f"the {link.consumer.name} stage reads it"
     return f"the {link.producer.name} stage writes it"

@@ -39,6 +39,10 @@ class Cannot(Exception):
     """Why an expression cannot be copied."""
 
 
+class Varies(Cannot):
+    """It is different at each vertex, so there is nothing to ask."""
+
+
 class Access:
     """A load of a resource: which, array element, byte offset, and the member it begins in."""
 
@@ -107,6 +111,8 @@ class Blocks:
             pointer = pointer.args[0]
         if pointer.op != ops.OpVariable or pointer.type is None or load.type is None:
             raise Cannot("a load through a pointer that is no variable's")
+        if pointer.imm[0] == enums.StorageClass_Input:
+            raise Varies("it is made from what differs at each vertex")
         key = resource_key(self.tables, pointer)
         if key is None or not self.effects.reads_constant(load):
             raise Cannot("it reads memory that may change or that only this stage has")
@@ -235,32 +241,16 @@ class Blocks:
 
 
 class Grant:
-    """What a stage may read, as bytes and bindings: what it uses already, and what the pipeline layout says."""
+    """What a stage may read: what it uses already, and what the pipeline layout says of it. ``ranges`` are (first byte, end) of
+    push constants, ``bindings`` (set, binding); None where there is no layout."""
 
-    def __init__(self, used: frozenset[Key], stage_bit: int, layout: dict[str, object] | None) -> None:
+    def __init__(
+        self, used: frozenset[Key], ranges: list[tuple[int, int]] | None = None,
+        bindings: set[tuple[int, int]] | None = None,
+    ) -> None:  # fmt: skip
         self.used = used
-        self.bit = stage_bit
-        self.ranges: list[tuple[int, int]] | None = None  # of push constants; None: not known
-        self.bindings: set[tuple[int, int]] | None = None
-        if layout is not None:
-            self.read(layout)
-
-    def read(self, layout: dict[str, object]) -> None:
-        from spvlink.layout import stage_mask
-
-        self.ranges = []
-        self.bindings = set()
-        ranges = layout.get("pushConstantRanges", [])
-        assert isinstance(ranges, list)
-        for entry in ranges:
-            if stage_mask(entry["stageFlags"], "stageFlags") & self.bit:
-                self.ranges.append((entry["offset"], entry["offset"] + entry["size"]))
-        sets = layout.get("setLayouts", [])
-        assert isinstance(sets, list)
-        for at, entry in enumerate(sets):
-            for binding in entry["bindings"]:
-                if stage_mask(binding["stageFlags"], "stageFlags") & self.bit:
-                    self.bindings.add((entry.get("set", at), binding["binding"]))
+        self.ranges = ranges
+        self.bindings = bindings
 
     def allows(self, access: Access, declared: bool) -> str | None:
         """None, or why the stage may not read this. ``declared``: its own block has these very bytes."""
@@ -295,7 +285,7 @@ class Transfer:
         self.to_blocks = Blocks(target)
         self.signatures = Effects.of(source).signatures
         self.glsl = Effects.of(source).glsl
-        self.known: dict[Inst, int | str] = {}  # value -> cost of its expression alone, or why not
+        self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
 
     # -- may it? -----------------------------------------------------------------------------------------------------
 
@@ -312,10 +302,10 @@ class Transfer:
                 try:
                     found = self.own_cost(inst)
                 except Cannot as why:
-                    found = str(why)
+                    found = why
                 self.known[inst] = found
-            if isinstance(found, str):
-                raise Cannot(found)
+            if isinstance(found, Cannot):
+                raise found
             cost += found
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in self.glsl]
@@ -391,6 +381,25 @@ class Transfer:
         return not any(
             i.type is struct for f in self.target.functions for b in f.blocks for i in b.insts
         )
+
+    def reads(self, root_value: Inst) -> list[str]:
+        """The resources that a movable expression reads, for people."""
+        todo, seen, found = [root_value], set[Inst](), dict[str, None]()
+        while todo:
+            inst = todo.pop()
+            if inst in seen:
+                continue
+            seen.add(inst)
+            if inst.op != ops.OpLoad:
+                todo += inst.args
+                continue
+            access = self.from_blocks.access(inst)
+            storage, group, binding = access.key
+            if storage == enums.StorageClass_PushConstant:
+                found[f"push constants at byte {access.offset}"] = None
+            else:
+                found[f"set {group}, binding {binding} at byte {access.offset}"] = None
+        return sorted(found)
 
     # -- copying -----------------------------------------------------------------------------------------------------
 

@@ -124,6 +124,15 @@ class Scene:
     dual_source: bool = False
     exact: bool = True  # forbid the driver to reassociate: rewrite.py
 
+    def open_to_all(self) -> Scene:
+        """A pipeline layout that shows every resource and all push constants to both stages."""
+        both = 0x1 | 0x10  # VERTEX, FRAGMENT
+        for binding in self.bindings:
+            binding.stages |= both
+        total = max((size for _, size in self.push_ranges), default=0)
+        self.push_ranges = [(both, total)] if total else []
+        return self
+
 
 STAGE_FLAGS = {
     VERTEX: 1,
