@@ -1,6 +1,7 @@
 """spvlink: a SPIR-V to SPIR-V link-time optimizer for whole Vulkan pipelines.
 
-``spvlink.link(stages, options) -> Linked`` does what the command ``spvlink link`` does, on bytes and without files.
+``spvlink.link(stages, options) -> Linked`` does what the command ``spvlink link`` does, on bytes
+and without files.
 """
 
 from spvlink.driver import link

@@ -1,10 +1,10 @@
 """The whole story in one function: ``link``.
 
-    decode    bytes to modules; the entry point of each; do they make a pipeline?
-    prepare   each stage: inline; find how it touches its interface; both sides agree on what stays whole; rewrite; clean
-    link      each border: dead varyings to a fixpoint, compaction
-    finish    each stage: variables again, clean, trim, encode
-    check     our cross-stage checker, spirv-val, and: is it better at all?
+    decode    bytes to modules; the entry point of each; do they make a pipeline? prepare   each
+    stage: inline; find how it touches its interface; both sides agree on what stays whole; rewrite;
+    clean link      each border: dead varyings to a fixpoint, compaction finish    each stage:
+    variables again, clean, trim, encode check     our cross-stage checker, spirv-val, and: is it
+    better at all?
 
 On any doubt the original bytes go out and the result says why.
 """
@@ -38,14 +38,15 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 _BORDERS: Final = (("vert", enums.StorageClass_Output), ("frag", enums.StorageClass_Input))
-MAX_ROUNDS: Final = 8  # of dead-varying removal at one border; each round needs a death in the one before
+# of dead-varying removal at one border; each round needs a death in the one before
+MAX_ROUNDS: Final = 8
 
 
 def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Linked:
     """Link the modules of one pipeline, given in any order.
 
-    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline. A pipeline that cannot be improved, or not safely,
-    comes back unchanged with ``passed_through`` set.
+    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline. A pipeline that
+    cannot be improved, or not safely, comes back unchanged with ``passed_through`` set.
     """
     options = options or Options()
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
@@ -118,7 +119,7 @@ class _Session:
             seconds = self.runner.seconds
             seconds[name] = seconds.get(name, 0.0) + time.perf_counter() - begin
 
-    # -- decode ------------------------------------------------------------------------------------------------------
+    # -- decode ------------------------------------------------------------------------------------
 
     def decode(self) -> None:
         """Modules and entry points; raises BadSpirv unless they make one pipeline."""
@@ -143,7 +144,7 @@ class _Session:
 
         return self.options.target_env or lowest_env([s.module.spirv_version for s in self.stages])
 
-    # -- optimize ----------------------------------------------------------------------------------------------------
+    # -- optimize ----------------------------------------------------------------------------------
 
     def optimize(self) -> list[bytes]:
         """All passes; the new binaries in pipeline order."""
@@ -324,7 +325,7 @@ class _Session:
         dropped = frozenset(side.variables)
         self.runner.run("trim", stage, trim.run, stage.module, dropped)
 
-    # -- the way out -------------------------------------------------------------------------------------------------
+    # -- the way out -------------------------------------------------------------------------------
 
     def fill(self, outputs: list[bytes]) -> None:
         """Figures before and after."""
@@ -338,16 +339,21 @@ class _Session:
         self.linked.seconds = self.runner.seconds
 
     def better(self, outputs: list[bytes]) -> bool:
-        """Fewer Locations or components, or fewer instructions in functions, or fewer bytes; in this order."""
+        """Fewer Locations or components, or fewer instructions in functions, or fewer bytes; in
+        this order."""
         linked = self.linked
         before = [
-            sum(i.locations[0] for i in linked.interfaces), sum(i.components[0] for i in linked.interfaces),
-            sum(s.body[0] for s in linked.stages), sum(s.bytes[0] for s in linked.stages),
-        ]  # fmt: skip
+            sum(i.locations[0] for i in linked.interfaces),
+            sum(i.components[0] for i in linked.interfaces),
+            sum(s.body[0] for s in linked.stages),
+            sum(s.bytes[0] for s in linked.stages),
+        ]
         after = [
-            sum(i.locations[1] for i in linked.interfaces), sum(i.components[1] for i in linked.interfaces),
-            sum(s.body[1] for s in linked.stages), sum(s.bytes[1] for s in linked.stages),
-        ]  # fmt: skip
+            sum(i.locations[1] for i in linked.interfaces),
+            sum(i.components[1] for i in linked.interfaces),
+            sum(s.body[1] for s in linked.stages),
+            sum(s.bytes[1] for s in linked.stages),
+        ]
         return after < before
 
     def validate(self, outputs: list[bytes]) -> Linked:
@@ -374,7 +380,8 @@ class _Session:
         return linked
 
     def validate_originals(self) -> list[str | None]:
-        """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just too old for it."""
+        """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just
+        too old for it."""
         from spvlink import validate
 
         linked = self.linked
@@ -388,7 +395,8 @@ class _Session:
         return verdicts
 
     def blame(self, error: Exception) -> Linked:
-        """An exception that no input should cause: if the input is bad after all, say so; else it is our defect."""
+        """An exception that no input should cause: if the input is bad after all, say so; else it
+        is our defect."""
         from spvlink.ir.check import check
 
         for stage in self.stages:
@@ -438,7 +446,8 @@ class _Session:
 
 
 def select_entry(module: Module, name: str | None) -> EntryPoint:
-    """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many, or it is no graphics stage."""
+    """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many,
+    or it is no graphics stage."""
     found: list[EntryPoint] = []
     for inst in module.sections[core.ENTRY_POINTS]:
         text, end = string_of(inst.imm, 1)
@@ -453,18 +462,27 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
         raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
     if len(found) > 1:
         listed = ", ".join(repr(e.name) for e in found)
-        raise BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as FILE:ENTRY")
+        raise BadSpirv(
+            f"the module has {len(found)} entry points ({listed}): name one as FILE:ENTRY"
+        )
     entry = found[0]
     if entry.model not in STAGES:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
-        if variable.op != ops.OpVariable or variable.type is None or variable.type.op != ops.OpTypePointer:
-            raise BadSpirv(f"the entry point {entry.name!r} lists %{variable.id}, which is no variable")
+        if (
+            variable.op != ops.OpVariable
+            or variable.type is None
+            or variable.type.op != ops.OpTypePointer
+        ):
+            raise BadSpirv(
+                f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
+            )
     return entry
 
 
 def count(module: Module) -> tuple[int, int]:
-    """(instructions of the module, instructions in function bodies: everything between OpFunction and OpFunctionEnd)."""
+    """(instructions of the module, instructions in function bodies: everything between OpFunction
+    and OpFunctionEnd)."""
     body = 0
     outside = sum(len(s) for s in module.sections) + len(module.tail)
     for function in module.functions:

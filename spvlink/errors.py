@@ -1,8 +1,9 @@
 """The three ways to fail, and how an error gathers its context on the way up.
 
-``BadSpirv``: the input is not what the specification says (exit status 1). ``Refused``: legal, but beyond us; the
-pipeline is passed through unchanged and the report says why. ``Broken``: a defect of spvlink itself (exit status 3,
-with the inputs passed through). ``Usage``: the command was called wrongly (exit status 2).
+``BadSpirv``: the input is not what the specification says (exit status 1). ``Refused``: legal, but
+beyond us; the pipeline is passed through unchanged and the report says why. ``Broken``: a defect of
+spvlink itself (exit status 3, with the inputs passed through). ``Usage``: the command was called
+wrongly (exit status 2).
 
 Raise at the deepest place, with the fact; every layer on the way may add one line with ``while_``.
 """
@@ -11,9 +12,12 @@ from __future__ import annotations
 
 
 class SpvlinkError(Exception):
-    """Base of all errors; ``message`` is one line, ``context`` says while doing what, innermost first."""
+    """Base of all errors; ``message`` is one line, ``context`` says while doing what, innermost
+    first."""
 
-    def __init__(self, message: str, word: int | None = None, instruction: int | None = None) -> None:
+    def __init__(
+        self, message: str, word: int | None = None, instruction: int | None = None
+    ) -> None:
         super().__init__(message)
         self.message = " ".join(message.split())
         self.word = word
@@ -28,7 +32,8 @@ class SpvlinkError(Exception):
 
     @property
     def place(self) -> str:
-        """``(at word N, instruction N)`` or an empty string. Both count from 0; word 0 is the magic number."""
+        """``(at word N, instruction N)`` or an empty string. Both count from 0; word 0 is the magic
+        number."""
         if self.word is None:
             return ""
         if self.instruction is None:

@@ -95,7 +95,8 @@ def stage_mask(flags: object, where: str = "stageFlags") -> int:
 def granted(
     layout: dict[str, object], stage_bit: int
 ) -> tuple[list[tuple[int, int]], set[tuple[int, int]]]:
-    """What a checked layout shows to a stage: (first byte, end) of push constants, (set, binding) of descriptors."""
+    """What a checked layout shows to a stage: (first byte, end) of push constants, (set, binding)
+    of descriptors."""
     ranges: list[tuple[int, int]] = []
     bindings: set[tuple[int, int]] = set()
     for entry in _list(layout.get("pushConstantRanges", []), "pushConstantRanges"):

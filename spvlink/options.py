@@ -8,7 +8,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 class Options:
-    """All settings of one ``link``. The defaults are those of the command line (shared contract, cli.md)."""
+    """All settings of one ``link``. The defaults are those of the command line (shared contract,
+    cli.md)."""
 
     __slots__ = (
         "check_each",

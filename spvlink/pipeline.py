@@ -22,12 +22,19 @@ STAGES: Final[dict[int, str]] = {
 
 # VkShaderStageFlagBits
 STAGE_BITS: Final[dict[str, int]] = {
-    "vert": 0x1, "tesc": 0x2, "tese": 0x4, "geom": 0x8, "frag": 0x10, "task": 0x40, "mesh": 0x80,
-}  # fmt: skip
+    "vert": 0x1,
+    "tesc": 0x2,
+    "tese": 0x4,
+    "geom": 0x8,
+    "frag": 0x10,
+    "task": 0x40,
+    "mesh": 0x80,
+}
 
 
 class Source:
-    """One module of a pipeline: its bytes, what to call it in messages, and which entry point is meant (None: the only one)."""
+    """One module of a pipeline: its bytes, what to call it in messages, and which entry point is
+    meant (None: the only one)."""
 
     __slots__ = ("data", "entry", "file")
 
@@ -38,7 +45,8 @@ class Source:
 
 
 class StageResult:
-    """One stage after linking. ``instructions`` and ``bytes`` are (before, after); ``data`` is the module to use."""
+    """One stage after linking. ``instructions`` and ``bytes`` are (before, after); ``data`` is the
+    module to use."""
 
     __slots__ = ("body", "bytes", "changed", "data", "file", "instructions", "stage")
 
@@ -53,7 +61,8 @@ class StageResult:
 
 
 class InterfaceResult:
-    """The border of two stages: 32-bit components declared by the producer, and the Locations they use (before, after)."""
+    """The border of two stages: 32-bit components declared by the producer, and the Locations they
+    use (before, after)."""
 
     __slots__ = ("components", "consumer", "locations", "producer")
 
@@ -78,12 +87,21 @@ class Remark:
 
 
 ACTIONS: Final = (
-    "removed", "undefined", "propagated", "merged", "moved-backward", "moved-forward", "flattened", "packed", "kept",
-)  # fmt: skip
+    "removed",
+    "undefined",
+    "propagated",
+    "merged",
+    "moved-backward",
+    "moved-forward",
+    "flattened",
+    "packed",
+    "kept",
+)
 
 
 class Linked:
-    """The result of one link. ``passed_through`` is None or the reason why the inputs came back unchanged."""
+    """The result of one link. ``passed_through`` is None or the reason why the inputs came back
+    unchanged."""
 
     __slots__ = (
         "defect",
@@ -94,7 +112,7 @@ class Linked:
         "stages",
         "target_env",
         "validated",
-    )  # fmt: skip
+    )
 
     def __init__(self) -> None:
         self.stages: list[StageResult] = []

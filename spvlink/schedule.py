@@ -1,4 +1,5 @@
-"""The order of the passes, each with its reason, and the hook between them that dumps, times, checks and stops."""
+"""The order of the passes, each with its reason, and the hook between them that dumps, times,
+checks and stops."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ PASSES: Final[dict[str, str]] = {
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
     "join": "a block and its only successor become one",
-    "simplify": "constants are folded, equal values merged, algebra applied, vectors looked through",
+    "simplify": "constants are folded, equal values merged, algebra applied",
 }
 
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
@@ -65,7 +66,8 @@ class Runner:
         return self.changed(name, stage, version)
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
-        """Note whether a pass changed a module that had this version before; then check and show it."""
+        """Note whether a pass changed a module that had this version before; then check and show
+        it."""
         if stage.module.version == version:
             return False
         self.count += 1
@@ -105,7 +107,8 @@ class Runner:
             self.clean(stage)
 
     def promote_again(self, stage: Stage) -> bool:
-        """Local variables that stayed in memory for an index that is known by now, or for an access that is gone."""
+        """Local variables that stayed in memory for an index that is known by now, or for an access
+        that is gone."""
         entry = stage.module.entry
         assert entry is not None
         if entry.function.blocks[0].insts[0].op != ops.OpVariable:

@@ -1,8 +1,9 @@
 """SPIR-V words to a ``Module``: versions 1.0 to 1.6, both byte orders.
 
-Two passes over the words. The first cuts the stream into instructions and makes the Blocks and Functions, so that
-forward branches and calls refer to the real node; the second makes every other Inst. Other forward references get an
-Inst that its definition fills in later. Whatever the grammar does not know is refused with its place.
+Two passes over the words. The first cuts the stream into instructions and makes the Blocks and
+Functions, so that forward branches and calls refer to the real node; the second makes every other
+Inst. Other forward references get an Inst that its definition fills in later. Whatever the grammar
+does not know is refused with its place.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MAGIC: Final = 0x07230203
-MAX_BOUND: Final = 0x400000  # "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
+# "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
+MAX_BOUND: Final = 0x400000
 
 _SECTION: Final[dict[int, int]] = {
     ops.OpCapability: core.CAPABILITIES,
@@ -51,7 +53,8 @@ _SECTION: Final[dict[int, int]] = {
 
 
 def decode(data: bytes) -> Module:
-    """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the trouble."""
+    """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
+    trouble."""
     words, swapped = _words(data)
     decoder = _Decoder(words)
     decoder.module.swapped = swapped
@@ -127,7 +130,9 @@ class _Decoder:
         major, minor = version >> 16 & 0xFF, version >> 8 & 0xFF
         self.start = 1
         if version & 0xFF0000FF or major != 1 or minor > 6:
-            raise BadSpirv(f"SPIR-V version {major}.{minor} ({version:#x}) is not between 1.0 and 1.6", 1)
+            raise BadSpirv(
+                f"SPIR-V version {major}.{minor} ({version:#x}) is not between 1.0 and 1.6", 1
+            )
         if not 0 < words[3] <= MAX_BOUND:
             raise BadSpirv(f"the id bound {words[3]} is not between 1 and {MAX_BOUND}", 3)
         module.spirv_version = version
@@ -195,7 +200,8 @@ class _Decoder:
         return inst
 
     def read(self, starts: list[int]) -> None:
-        """Every instruction becomes an Inst in its place. One loop with little in it: here reading spends its time."""
+        """Every instruction becomes an Inst in its place. One loop with little in it: here reading
+        spends its time."""
         words, defs = self.words, self.defs
         get, slow, put = defs.get, self.slow, self.put
         result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
@@ -281,9 +287,14 @@ class _Decoder:
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
 
     def read_notes(self) -> None:
-        """Entry points, names and decorations: they may speak of anything, so they are read when all of it is there."""
+        """Entry points, names and decorations: they may speak of anything, so they are read when
+        all of it is there."""
         words, sections, plain = self.words, self.module.sections, _PLAIN_DECORATIONS
         get = self.defs.get
+        for start in self.notes:
+            if words[start] == 0x20049 and words[start + 1] not in self.defs:
+                # OpDecorationGroup, which its own decorations come before
+                self.defs[words[start + 1]] = Inst(0, None, [], [], words[start + 1])
         for start in self.notes:
             self.start = start
             op = words[start] & 0xFFFF
@@ -376,7 +387,8 @@ class _Decoder:
         self.pending = []
 
     def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
-        """Operands by walking the grammar's shape, or as an instruction of the same shape walked before."""
+        """Operands by walking the grammar's shape, or as an instruction of the same shape walked
+        before."""
         get, forward = self.defs.get, self.forward
         if op == ops.OpName or op == ops.OpMemberName:
             return self.name(op, words)
@@ -413,7 +425,8 @@ class _Decoder:
     def remember(
         self, op: int, words: list[int], enumerants: list[int], ids: list[int], rest: list[int]
     ) -> None:
-        """Note that words with these enumerants have this shape: the walk is the slow part of reading."""
+        """Note that words with these enumerants have this shape: the walk is the slow part of
+        reading."""
         known = _KNOWN.setdefault((op, len(words)), [])
         values = tuple([words[p] for p in enumerants])
         for positions, shapes_known in known:
@@ -431,7 +444,8 @@ class _Decoder:
 
 
 def check_size(type: Inst) -> None:
-    """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on them."""
+    """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on
+    them."""
     size = type.imm[0] if type.imm else 0
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
         if not 2 <= size <= 4:
@@ -467,16 +481,25 @@ _NOTES: Final[dict[int, int]] = {
 _FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
 _FORWARD_TYPES: Final = frozenset(
     (
-        ops.OpTypeForwardPointer, ops.OpTypePointer, ops.OpTypeStruct, ops.OpTypeArray,
-        ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
+        ops.OpTypeForwardPointer,
+        ops.OpTypePointer,
+        ops.OpTypeStruct,
+        ops.OpTypeArray,
+        ops.OpTypeRuntimeArray,
+        ops.OpTypeFunction,
+        ops.OpExtInstWithForwardRefsKHR,
     )
-)  # fmt: skip
+)
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _STRUCTURE: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 _TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 _GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
 ) | {
-    ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
-}  # fmt: skip
+    ops.OpVariable,
+    ops.OpUndef,
+    ops.OpExtInst,
+    ops.OpExtInstWithForwardRefsKHR,
+    ops.OpTypeForwardPointer,
+}
 _SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops.OpTypeFloat))

@@ -1,4 +1,5 @@
-"""A ``Module`` to SPIR-V words, the inverse of ``decode``: a module that nothing changed comes out word for word."""
+"""A ``Module`` to SPIR-V words, the inverse of ``decode``: a module that nothing changed comes out
+word for word."""
 
 from __future__ import annotations
 
@@ -12,7 +13,8 @@ from spvlink.ir.core import PRIVATE, Function, Inst, Module, string_of
 
 
 def encode(module: Module) -> bytes:
-    """The binary of a module, in the byte order in which it came. Raises ``Broken`` for a private opcode."""
+    """The binary of a module, in the byte order in which it came. Raises ``Broken`` for a private
+    opcode."""
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     for section in module.sections:
         _write(section, out)
@@ -92,5 +94,3 @@ def _interleaved(inst: Inst) -> list[int]:
 def size_in_words(inst: Inst) -> int:
     """Words of one instruction in the binary."""
     return 1 + (inst.type is not None) + (inst.id != 0) + len(inst.args) + len(inst.imm)
-
-

@@ -1,7 +1,9 @@
-"""The operand walk: reads an instruction's words by its shape in the grammar, checking every enumerant on the way.
+"""The operand walk: reads an instruction's words by its shape in the grammar, checking every
+enumerant on the way.
 
-The decoder takes a fast path for the plain shapes and comes here for the others; the encoder comes here for the few
-instructions whose ids and other words interleave in ways that depend on the words themselves.
+The decoder takes a fast path for the plain shapes and comes here for the others; the encoder comes
+here for the few instructions whose ids and other words interleave in ways that depend on the words
+themselves.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ WORD: Final = False
 
 
 class Walk:
-    """Tells for each operand word of one instruction whether it is an id. ``kinds[i]`` belongs to ``words[i]``."""
+    """Tells for each operand word of one instruction whether it is an id. ``kinds[i]`` belongs to
+    ``words[i]``."""
 
     __slots__ = ("at", "enumerants", "kinds", "literal_words", "set_name", "varies", "words")
 
@@ -120,7 +123,8 @@ class Walk:
 
 
 def interleave(inst: Inst, literal_words: int, set_name: str | None) -> list[int]:
-    """The operand words of an instruction that has no fixed split, by walking its shape over args and imm."""
+    """The operand words of an instruction that has no fixed split, by walking its shape over args
+    and imm."""
     args = [a.id for a in inst.args]
     if inst.op == ops.OpSwitch:
         words = args[:2]

@@ -1,7 +1,8 @@
-"""Control flow: predecessors, reverse postorder, dominators of one function, recomputed when the module's flow moved.
+"""Control flow: predecessors, reverse postorder, dominators of one function, recomputed when the
+module's flow moved.
 
-Dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001); "does a dominate b" by pre- and
-postorder numbers of the dominator tree.
+Dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001); "does a
+dominate b" by pre- and postorder numbers of the dominator tree.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ class Cfg:
         for block in self.order:
             for target in dict.fromkeys(block.successors()):
                 self.preds[target].append(block)
-        self.dead_preds: dict[Block, list[Block]] = {}  # blocks that nothing reaches, but that exist
+        # blocks that nothing reaches, but that exist
+        self.dead_preds: dict[Block, list[Block]] = {}
         if len(self.order) < len(function.blocks):
             for block in function.blocks:
                 if block not in self.index:
@@ -99,7 +101,8 @@ class Cfg:
 
 
 def _reverse_postorder(entry: Block) -> list[Block]:
-    """Blocks in reverse postorder; a header's merge and continue targets come after what branches to them."""
+    """Blocks in reverse postorder; a header's merge and continue targets come after what branches
+    to them."""
     seen = {entry}
     out: list[Block] = []
     stack: list[tuple[Block, list[Block], int]] = [(entry, entry.successors()[::-1], 0)]

@@ -9,7 +9,8 @@ Words = list[int]  # [decoration, *operand words]
 
 
 class Decorations:
-    """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose operands are ids."""
+    """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
+    operands are ids."""
 
     __slots__ = ("members", "targets", "with_ids")
 
@@ -36,7 +37,8 @@ class Decorations:
 
     @staticmethod
     def of(module: Module) -> Decorations:
-        """The tables, cached until an annotation is added or removed (by count and identity of the list's ends)."""
+        """The tables, cached until an annotation is added or removed (by count and identity of the
+        list's ends)."""
         notes = module.annotations
         stamp = hash((len(notes), id(notes), id(notes[-1]) if notes else 0))
         held = module.facts.get("decorations")

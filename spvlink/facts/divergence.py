@@ -101,8 +101,8 @@ class Divergence:
         return max((self.of(end.args[0]) for end in self.inside.get(header, ())), default=CONSTANT)
 
     def block_level(self, block: Block) -> int:
-        """The join of the conditions around a block. A return on another path is no condition of it:
-        who asks for an output looks at the stores of all returns."""
+        """The join of the conditions around a block. A return on another path is no condition of
+        it: who asks for an output looks at the stores of all returns."""
         around = self.structure.around(block)
         if block in self.structure.loops:
             around.append(block)

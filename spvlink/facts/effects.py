@@ -1,4 +1,5 @@
-"""What an instruction may do, from the grammar's facts and, where operands decide, from the operands."""
+"""What an instruction may do, from the grammar's facts and, where operands decide, from the
+operands."""
 
 from __future__ import annotations
 
@@ -22,7 +23,7 @@ FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
 class Effects:
     """Per module: which imports are which, which variables never change during the draw."""
 
-    __slots__ = ("constant_memory", "tables", "glsl", "nonsemantic", "signatures", "volatile")
+    __slots__ = ("constant_memory", "glsl", "nonsemantic", "signatures", "tables", "volatile")
 
     def __init__(self, module: Module) -> None:
         self.glsl: set[Inst] = set()
@@ -42,11 +43,19 @@ class Effects:
             if target.type is not None and target.op != ops.OpVariable
         }
         # Variables that are Volatile or have Volatile members: their loads may not be dropped.
-        structs = {t for (t, _), words in tables.members.items() for w in words if w[0] == _VOLATILE}
-        self.volatile: set[Inst] = {
-            v for v in module.globals
-            if v.op == ops.OpVariable and (_pointee(v) in structs or tables.find(v, _VOLATILE) is not None)
-        } if structs or any(w[0] == _VOLATILE for ws in tables.targets.values() for w in ws) else set()  # fmt: skip
+        structs = {
+            t for (t, _), words in tables.members.items() for w in words if w[0] == _VOLATILE
+        }
+        self.volatile: set[Inst] = (
+            {
+                v
+                for v in module.globals
+                if v.op == ops.OpVariable
+                and (_pointee(v) in structs or tables.find(v, _VOLATILE) is not None)
+            }
+            if structs or any(w[0] == _VOLATILE for ws in tables.targets.values() for w in ws)
+            else set()
+        )
 
     @staticmethod
     def of(module: Module) -> Effects:

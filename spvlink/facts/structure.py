@@ -1,8 +1,9 @@
 """The nesting of structured control flow: which construct a block is in (specification 2.11).
 
-``parent[b]`` is the header of the innermost construct that holds ``b`` besides its own header, or None. It is read off the
-dominator tree: a block is where its immediate dominator is, one level deeper if that is a header, and a merge block is
-where its header is. For blocks reached only by ``continue`` this may name too deep a construct, never too shallow a one.
+``parent[b]`` is the header of the innermost construct that holds ``b`` besides its own header, or
+None. It is read off the dominator tree: a block is where its immediate dominator is, one level
+deeper if that is a header, and a merge block is where its header is. For blocks reached only by
+``continue`` this may name too deep a construct, never too shallow a one.
 """
 
 from __future__ import annotations

@@ -1,14 +1,17 @@
 """The data model: one class of node for everything that SPIR-V calls an instruction.
 
-An ``Inst`` is an instruction and the value it defines; types, constants, variables, labels and functions are Insts too.
-``args`` holds every operand that is an id, as direct references, in order; ``imm`` every other operand word, in order.
-How both interleave in the binary is a fact of the grammar (``grammar.shapes``), not of the node.
+An ``Inst`` is an instruction and the value it defines; types, constants, variables, labels and
+functions are Insts too. ``args`` holds every operand that is an id, as direct references, in order;
+``imm`` every other operand word, in order. How both interleave in the binary is a fact of the
+grammar (``grammar.shapes``), not of the node.
 
-A ``Block`` is the Inst of its OpLabel and a ``Function`` the Inst of its OpFunction, so branches and calls refer to
-them directly. Names and decorations hang beside the graph, in the module's lists: they are not uses.
+A ``Block`` is the Inst of its OpLabel and a ``Function`` the Inst of its OpFunction, so branches
+and calls refer to them directly. Names and decorations hang beside the graph, in the module's
+lists: they are not uses.
 
-Only ``ir/edit.py`` and the passes' own constructors may write operands; each edit moves ``Module.version`` (any edit) or
-``Module.flow`` (blocks and edges), from which cached facts and "did it change?" are answered.
+Only ``ir/edit.py`` and the passes' own constructors may write operands; each edit moves
+``Module.version`` (any edit) or ``Module.flow`` (blocks and edges), from which cached facts and
+"did it change?" are answered.
 """
 
 from __future__ import annotations
@@ -22,12 +25,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be encoded.
+# Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
+# encoded.
 PRIVATE: Final = 0x10000
 COPY: Final = 0x10000  # args[0]: this value is another one now; swept after the pass
 LOAD_INPUT: Final = 0x10001  # imm[0]: slot key; the type is the slot's scalar type
 STORE_OUTPUT: Final = 0x10002  # imm[0]: slot key; args[0]: the scalar stored
-INTERPOLATE: Final = 0x10003  # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
+# imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
+INTERPOLATE: Final = 0x10003
 
 ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
 
@@ -62,7 +67,8 @@ class Inst:
 
 
 class Block(Inst):
-    """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the merge if any.
+    """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the
+    merge if any.
 
     ``lead`` holds what stands before the label (OpLine, OpNoLine), nearly always nothing.
     """
@@ -79,7 +85,8 @@ class Block(Inst):
         return self.insts[-1]
 
     def successors(self) -> list[Block]:
-        """The blocks that the terminator may go to, in operand order, repeated where it repeats them."""
+        """The blocks that the terminator may go to, in operand order, repeated where it repeats
+        them."""
         return [a for a in self.insts[-1].args if isinstance(a, Block)]
 
     def merge(self) -> Inst | None:
@@ -90,7 +97,8 @@ class Block(Inst):
 
 
 class Function(Inst):
-    """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is the entry block."""
+    """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is
+    the entry block."""
 
     __slots__ = ("blocks", "lead", "params", "tail")
 
@@ -103,7 +111,8 @@ class Function(Inst):
 
 
 class EntryPoint:
-    """An OpEntryPoint read: ``inst`` is args [function, *interface variables], imm [model, *name words]."""
+    """An OpEntryPoint read: ``inst`` is args [function, *interface variables], imm [model, *name
+    words]."""
 
     __slots__ = ("function", "inst", "model", "name")
 
@@ -130,7 +139,8 @@ SECTIONS: Final = 11
 
 
 class Module:
-    """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and functions."""
+    """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
+    functions."""
 
     __slots__ = (
         "bound",

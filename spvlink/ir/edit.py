@@ -1,7 +1,8 @@
 """The mutators. Each moves ``Module.version``, or ``Module.flow`` too where blocks or edges change.
 
-Replacing a value is O(1): it becomes a COPY of another, which ``sweep`` resolves once at the end of the pass (the way of
-Go's SSA back end). Between ``become`` and ``sweep`` a reader looks through copies with ``resolve``.
+Replacing a value is O(1): it becomes a COPY of another, which ``sweep`` resolves once at the end of
+the pass (the way of Go's SSA back end). Between ``become`` and ``sweep`` a reader looks through
+copies with ``resolve``.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""The interface of a stage in scalars: one ``Slot`` per component, and what had to stay whole as ``Pinned`` variables.
+"""The interface of a stage in scalars: one ``Slot`` per component, and what had to stay whole as
+``Pinned`` variables.
 
-A slot's key is ``location * 8 + component * 2`` (the odd keys are room for 16-bit halves). A 64-bit scalar has the key of
-its first component and covers two. Built-ins are in no Interface: nothing here moves them.
+A slot's key is ``location * 8 + component * 2`` (the odd keys are room for 16-bit halves). A 64-bit
+scalar has the key of its first component and covers two. Built-ins are in no Interface: nothing
+here moves them.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ class Slot:
         "width",
     )  # fmt: skip
 
-    def __init__(self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int) -> None:
+    def __init__(
+        self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int
+    ) -> None:
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
         self.width: int = type.imm[0]
@@ -54,13 +58,14 @@ class Slot:
         """32-bit components covered: 1, or 2 for 64 bits."""
         return 2 if self.width == 64 else 1
 
-    def keys(self) -> tuple[int, ...]:
+    def covered(self) -> tuple[int, ...]:
         """The keys of all components covered."""
         return (self.key,) if self.width != 64 else (self.key, self.key + 2)
 
 
 class Pinned:
-    """A variable that keeps its shape (a dynamically indexed array, a captured output): it may move as a whole only."""
+    """A variable that keeps its shape (a dynamically indexed array, a captured output): it may move
+    as a whole only."""
 
     __slots__ = (
         "component",
@@ -89,7 +94,8 @@ class Pinned:
 
 
 class Whole:
-    """A matrix, or an array of vectors or scalars, that was split into slots: it may come out whole again."""
+    """A matrix, or an array of vectors or scalars, that was split into slots: it may come out whole
+    again."""
 
     __slots__ = ("columns", "op")
 

@@ -1,7 +1,7 @@
 """Types and constants: what they are, and the one way to make them.
 
-Every scalar, vector, matrix and pointer type is unique in a module (specification 2.8), so type equality is ``is``. The pool finds
-what the module already has and appends what it lacks.
+Every scalar, vector, matrix and pointer type is unique in a module (specification 2.8), so type
+equality is ``is``. The pool finds what the module already has and appends what it lacks.
 """
 
 from __future__ import annotations
@@ -11,11 +11,22 @@ from spvlink.ir.core import ALL, Inst, Module
 
 _POOLED = frozenset(
     (
-        ops.OpTypeVoid, ops.OpTypeBool, ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeVector, ops.OpTypeMatrix,
-        ops.OpTypePointer, ops.OpTypeFunction, ops.OpConstant, ops.OpConstantTrue,
-        ops.OpConstantFalse, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
+        ops.OpTypeVoid,
+        ops.OpTypeBool,
+        ops.OpTypeInt,
+        ops.OpTypeFloat,
+        ops.OpTypeVector,
+        ops.OpTypeMatrix,
+        ops.OpTypePointer,
+        ops.OpTypeFunction,
+        ops.OpConstant,
+        ops.OpConstantTrue,
+        ops.OpConstantFalse,
+        ops.OpConstantComposite,
+        ops.OpConstantNull,
+        ops.OpUndef,
     )
-)  # fmt: skip
+)
 
 CONSTANTS = frozenset(
     (
@@ -85,8 +96,8 @@ def null(module: Module, type: Inst) -> Inst:
 
 
 def constant(module: Module, type: Inst, bits: int) -> Inst:
-    """The scalar constant with this bit pattern (an int of the type's width; for a signed type narrower than 32 bits the
-    literal is sign-extended as specification 2.2.1 asks)."""
+    """The scalar constant with this bit pattern (an int of the type's width; for a signed type
+    narrower than 32 bits the literal is sign-extended as specification 2.2.1 asks)."""
     if type.op == ops.OpTypeBool:
         return make(module, ops.OpConstantTrue if bits else ops.OpConstantFalse, type, [], [])
     width = type.imm[0]
@@ -146,7 +157,8 @@ def is_composite(type: Inst) -> bool:
 
 
 def size_of(type: Inst) -> int:
-    """Number of immediate parts of a composite type (0: runtime or specialization-sized array, or no composite)."""
+    """Number of immediate parts of a composite type (0: runtime or specialization-sized array, or
+    no composite)."""
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
         return type.imm[0]
     if type.op == ops.OpTypeStruct:

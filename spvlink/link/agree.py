@@ -1,5 +1,6 @@
-"""What stays whole on one side of a border stays whole on the other: interfaces match variable by variable (Vulkan, "Interface
-Matching"), so an array on one side may not face separate variables on the other."""
+"""What stays whole on one side of a border stays whole on the other: interfaces match variable by
+variable (Vulkan, "Interface Matching"), so an array on one side may not face separate variables on
+the other."""
 
 from __future__ import annotations
 
@@ -18,5 +19,9 @@ def run(producer: Lowering, consumer: Lowering) -> None:
         changed = False
         for here, my_side, there, their_side in sides:
             for node in here.memory_nodes(my_side):
-                why = node.why if node.why.startswith("the other") else f"the other side needs it whole: {node.why}"
+                why = (
+                    node.why
+                    if node.why.startswith("the other")
+                    else f"the other side needs it whole: {node.why}"
+                )
                 changed |= there.pin_keys(their_side, set(here.keys_of(node)), node, why)

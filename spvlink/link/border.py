@@ -1,7 +1,8 @@
 """The border of two stages as a first-class object: every slot seen from both ends.
 
-``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an instruction says so. ``fate`` collects what
-was decided about each key and why; it becomes the report.
+``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
+instruction says so. ``fate`` collects what was decided about each key and why; it becomes the
+report.
 """
 
 from __future__ import annotations
@@ -16,8 +17,7 @@ from spvlink.pipeline import Source
 class Stage:
     """One stage while it is being linked."""
 
-    __slots__ = ("inputs", "module", "name", "outputs", "per_sample",
-        "visible", "source")
+    __slots__ = ("inputs", "module", "name", "outputs", "per_sample", "source", "visible")
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
         self.source = source
@@ -27,7 +27,6 @@ class Stage:
         self.outputs: Interface | None = None
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         self.per_sample = False  # something in the original makes it run once per sample
-
 
     def bad(self, message: str) -> BadSpirv:
         """An error about this stage's module."""
@@ -40,9 +39,21 @@ class Link:
     """A producer, a consumer, and the slots between them."""
 
     __slots__ = (
-        "consumer", "fate", "gone", "homes", "inputs", "kept_in", "kept_out", "loads", "notes", "outputs",
-        "producer", "returns", "sites", "stores",
-    )  # fmt: skip
+        "consumer",
+        "fate",
+        "gone",
+        "homes",
+        "inputs",
+        "kept_in",
+        "kept_out",
+        "loads",
+        "notes",
+        "outputs",
+        "producer",
+        "returns",
+        "sites",
+        "stores",
+    )
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         assert producer.outputs is not None and consumer.inputs is not None
@@ -108,7 +119,8 @@ class Link:
             assert slot is not None
             action, why = self.fate.get(key, ("", ""))
             rows.append(
-                f"  {key >> 3:3}.{'xyzw'[key >> 1 & 3]}  {slot.name:24} stores {len(self.stores.get(key, ())):2}"
+                f"  {key >> 3:3}.{'xyzw'[key >> 1 & 3]}  {slot.name:24}"
+                f" stores {len(self.stores.get(key, ())):2}"
                 f"  loads {len(self.loads.get(key, ())):2}  {action} {why}".rstrip()
             )
         for pinned, _ in self.pinned():

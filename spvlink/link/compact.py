@@ -1,19 +1,22 @@
 """What is left goes into the fewest Locations.
 
-The unit is a group: the live components of one vector, which stay together where that costs nothing. A Location takes groups of one
-interpolation qualifier tuple only (VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but drivers and
-GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as long as all components of one
-qualifier tuple would fit into a Location less, the emptiest Location is dissolved into the holes of the others, component by
-component. That always succeeds, since four holes or more then stand against at most three components to move. Flat components of different base types may share that
-way, as uint through OpBitcast, which keeps every bit; floats never carry integers, since a float may lose its payload or be
-flushed to zero on the way.
+The unit is a group: the live components of one vector, which stay together where that costs
+nothing. A Location takes groups of one interpolation qualifier tuple only
+(VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but
+drivers and GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as
+long as all components of one qualifier tuple would fit into a Location less, the emptiest Location
+is dissolved into the holes of the others, component by component. That always succeeds, since four
+holes or more then stand against at most three components to move. Flat components of different base
+types may share that way, as uint through OpBitcast, which keeps every bit; floats never carry
+integers, since a float may lose its payload or be flushed to zero on the way.
 
-64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; 16-bit ones take a whole component each. What stays whole
-(dynamically indexed arrays) is placed first, as a whole; its free components are open to the rest.
+64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; 16-bit ones take a
+whole component each. What stays whole (dynamically indexed arrays) is placed first, as a whole; its
+free components are open to the rest.
 
-The new placement is taken only if it needs fewer Locations than what is alive at its old places, or the same number and a lower
-highest one, or fewer variables, and never one whose highest Location is higher (gaps between whole variables could cause that).
-So a second run finds nothing to do.
+The new placement is taken only if it needs fewer Locations than what is alive at its old places, or
+the same number and a lower highest one, or fewer variables, and never one whose highest Location is
+higher (gaps between whole variables could cause that). So a second run finds nothing to do.
 """
 
 from __future__ import annotations
@@ -34,7 +37,8 @@ def base_of(type: Inst) -> str:
 
 
 class Bin:
-    """A Location that is being filled: for each component the old key that goes there, -1 for free, -2 for blocked."""
+    """A Location that is being filled: for each component the old key that goes there, -1 for free,
+    -2 for blocked."""
 
     __slots__ = ("base", "cells", "location", "qualifiers")
 
@@ -60,7 +64,9 @@ class Placement:
 
     __slots__ = ("locations", "moved", "varyings")
 
-    def __init__(self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int]) -> None:
+    def __init__(
+        self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int]
+    ) -> None:
         self.varyings = varyings
         self.moved = moved  # the new Location of each whole variable
         self.locations = locations
@@ -87,11 +93,14 @@ def _wholes(link: Link) -> list[Whole]:
     theirs = {(w.op, str(w.columns)) for w in link.outputs.wholes}
     used = set(link.used())
     return [
-        w for w in link.inputs.wholes
+        w
+        for w in link.inputs.wholes
         if (w.op, str(w.columns)) in theirs
         and all(k in used for c in w.columns for k in c)
-        and not any(i.op == INTERPOLATE for c in w.columns for k in c for i in link.loads.get(k, ()))
-    ]  # fmt: skip
+        and not any(
+            i.op == INTERPOLATE for c in w.columns for k in c for i in link.loads.get(k, ())
+        )
+    ]
 
 
 def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
@@ -126,9 +135,7 @@ def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     return Placement(varyings, moved, locations)
 
 
-def packed(
-    link: Link, wholes: list[Whole], convergent: frozenset[int] = frozenset()
-) -> Placement:
+def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozenset()) -> Placement:
     """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}
@@ -151,7 +158,8 @@ def packed(
 
 def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
-    # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot give either
+    # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot give
+    # either
     size = 4 if whole.op == ops.OpTypeMatrix else len(whole.columns[0])
     varying = _whole_varying(link, whole, 0)
     run = range(len(whole.columns))
@@ -159,7 +167,9 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     def fits(location: int) -> bool:
         for bin in (bins.get(location + n) for n in run):
             if bin is not None and (
-                bin.qualifiers != varying.qualifiers or bin.base != varying.base or bin.cells[:size] != [-1] * size
+                bin.qualifiers != varying.qualifiers
+                or bin.base != varying.base
+                or bin.cells[:size] != [-1] * size
             ):
                 return False
         return True
@@ -174,7 +184,8 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
 
 
 def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, list[int]]]:
-    """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest first."""
+    """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest
+    first."""
     found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
     for key in link.used():
         if key in taken:
@@ -190,7 +201,8 @@ def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, lis
 
 
 def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
-    """Whole variables first: those that cannot move where they are, the others where they fit, longest first."""
+    """Whole variables first: those that cannot move where they are, the others where they fit,
+    longest first."""
     pairs = link.pinned()
     movable = [(a, b) for a, b in pairs if b is not None and a.movable and b.movable]
     for pair in pairs:
@@ -212,7 +224,8 @@ def _shifted(pinned: Pinned, location: int) -> list[int]:
 
 
 def _covered(pinned: Pinned, location: int) -> list[int]:
-    """The keys that nothing else may have then: spirv-val lets nothing into the Locations of a matrix or struct."""
+    """The keys that nothing else may have then: spirv-val lets nothing into the Locations of a
+    matrix or struct."""
     keys = _shifted(pinned, location)
     type = pinned.variable.type
     assert type is not None
@@ -301,9 +314,10 @@ def _dissolve(bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, fla
         return  # scalars of 64 bits leave no holes that another could not have used
     while True:
         mine = [
-            b for b in bins.values()
+            b
+            for b in bins.values()
             if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
-        ]  # fmt: skip
+        ]
         if not _dissolve_one(bins, mine, flat and width == "32"):
             return
 
@@ -335,14 +349,21 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool) -> bool:
 def _fill(
     link: Link, bins: dict[int, Bin], groups: list[tuple[tuple[int, ...], str, list[int]]]
 ) -> None:
-    """Slots that may be read with any qualifier: whole groups into holes of their own kind, then single components into any hole
-    as far as that saves a Location, the rest into new flat Locations."""
+    """Slots that may be read with any qualifier: whole groups into holes of their own kind, then
+    single components into any hole as far as that saves a Location, the rest into new flat
+    Locations."""
     flat = (enums.Decoration_Flat,)
     rest: list[tuple[str, list[int]]] = []
     for qualifiers, base, keys in groups:
-        hosts = [b for b in bins.values() if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b)]
+        hosts = [
+            b
+            for b in bins.values()
+            if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b)
+        ]
         if hosts:
-            host = min(hosts, key=lambda b: (b.qualifiers != qualifiers, b.qualifiers != flat, b.free()))
+            host = min(
+                hosts, key=lambda b: (b.qualifiers != qualifiers, b.qualifiers != flat, b.free())
+            )
             _put(host, host.fit(len(keys), False), keys, False)
         else:
             rest.append((base, keys))

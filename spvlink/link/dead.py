@@ -1,12 +1,14 @@
 """Dead varyings, by component and both ways.
 
-    producer stores 2.w, no consumer instruction loads it    ->  the store goes, and with it the code behind it
-    consumer loads 5.x, no producer instruction stores it    ->  the load is zero
+    producer stores 2.w, no consumer loads it     ->  the store goes, with the code behind it
+    consumer loads 5.x, no producer stores it     ->  the load is zero
 
-A slot is alive if an instruction says so, not if a declaration does: the code was cleaned before (dead code elimination by component), so a load that
-is still there has a use. An input that nothing writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
-may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform feedback consume is no
-slot (built-ins) or pinned (captured variables), so it cannot be reached from here.
+A slot is alive if an instruction says so, not if a declaration does: the code was cleaned before
+(dead code elimination by component), so a load that is still there has a use. An input that nothing
+writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
+may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform
+feedback consume is no slot (built-ins) or pinned (captured variables), so it cannot be reached from
+here.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ from spvlink.link.border import Link, Stage
 
 
 def run(link: Link) -> bool:
-    """Remove what is dead at this border now; whether anything changed (cleaning up may bring more to light)."""
+    """Remove what is dead at this border now; whether anything changed (cleaning up may bring more
+    to light)."""
     link.gather()
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
@@ -36,7 +39,10 @@ def run(link: Link) -> bool:
         for key in unwritten:
             for load in link.loads[key]:
                 zero(link.consumer, load)
-            link.fate[key] = ("undefined", f"the {link.producer.name} stage never writes it; read as zero")
+            link.fate[key] = (
+                "undefined",
+                f"the {link.producer.name} stage never writes it; read as zero",
+            )
         function = link.consumer.module.entry
         assert function is not None
         sweep(link.consumer.module, function.function)
@@ -60,12 +66,13 @@ def _drop(producer: Stage, variable: Inst) -> bool:
 
 
 def check_types(link: Link) -> None:
-    """Raise BadSpirv where a component that is read is written as another kind of number (Vulkan 07754). Signedness is no
-    matter: the bits are the same, and both sides come out with the consumer's type."""
-    written = {k: slot for slot in link.outputs.slots.values() for k in slot.keys()}
+    """Raise BadSpirv where a component that is read is written as another kind of number (Vulkan
+    07754). Signedness is no matter: the bits are the same, and both sides come out with the
+    consumer's type."""
+    written = {k: slot for slot in link.outputs.slots.values() for k in slot.covered()}
     for key in sorted(link.loads):
         slot = link.inputs.slots[key]
-        for part in slot.keys():
+        for part in slot.covered():
             other = written.get(part)
             if other is None or (other.key == key and _kind(other) == _kind(slot)):
                 continue
@@ -92,9 +99,7 @@ def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
 
 def uses(module: Module, variable: Inst) -> list[Inst]:
     """Instructions of functions that refer to a variable."""
-    return [
-        i for f in module.functions for b in f.blocks for i in b.insts if variable in i.args
-    ]  # fmt: skip
+    return [i for f in module.functions for b in f.blocks for i in b.insts if variable in i.args]
 
 
 def drop_whole(stage: Stage, variable: Inst) -> bool:
@@ -119,7 +124,6 @@ def drop_whole(stage: Stage, variable: Inst) -> bool:
     return True
 
 
-
 def remove_stores(stage: Stage, keys: set[int]) -> None:
     """Delete every STORE_OUTPUT of these keys."""
     entry = stage.module.entry
@@ -137,8 +141,8 @@ def zero(stage: Stage, load: Inst) -> None:
 
 
 def sample_rate_reasons(module: Module) -> list[str]:
-    """What makes a fragment shader run once per sample: each variable it uses statically that is Sample-qualified or one of the
-    built-ins that say so (Vulkan, "Sample Shading")."""
+    """What makes a fragment shader run once per sample: each variable it uses statically that is
+    Sample-qualified or one of the built-ins that say so (Vulkan, "Sample Shading")."""
     tables = Decorations.of(module)
     entry = module.entry
     assert entry is not None
@@ -160,7 +164,8 @@ def sample_rate_reasons(module: Module) -> list[str]:
 
 
 def keep_sample_rate(stage: Stage) -> None:
-    """If the original ran once per sample and nothing is left that says so, a load of SampleId says it."""
+    """If the original ran once per sample and nothing is left that says so, a load of SampleId says
+    it."""
     if not stage.per_sample or sample_rate_reasons(stage.module):
         return
     module = stage.module

@@ -4,13 +4,15 @@
     outNormal = n; outBack = -n        ->   the loads of outBack are -(load of outNormal)
     outBits = floatBitsToUint(outX)    ->   a bit-cast of the load, if both are Flat
 
-The values were numbered before, so equal values are one Inst. Two slots are equal if at every return both store,
-or neither does, and what they store there is equal. A slot that stores on fewer paths may read one that stores on
-more (where it stored nothing it was undefined); never the other way round (hazard 1).
+The values were numbered before, so equal values are one Inst. Two slots are equal if at every
+return both store, or neither does, and what they store there is equal. A slot that stores on fewer
+paths may read one that stores on more (where it stored nothing it was undefined); never the other
+way round (hazard 1).
 
-Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation commutes with every
-interpolation, exactly: it flips a sign on both sides of each product and sum. A value that is equal at all vertices of a primitive may be read through another
-qualifier than its own, but a rounding may differ, so ``--exact`` leaves that.
+Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation
+commutes with every interpolation, exactly: it flips a sign on both sides of each product and sum. A
+value that is equal at all vertices of a primitive may be read through another qualifier than its
+own, but a rounding may differ, so ``--exact`` leaves that.
 """
 
 from __future__ import annotations
@@ -19,8 +21,8 @@ from spvlink.facts.divergence import PRIMITIVE, Divergence
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.ir.edit import become, rewrite, sweep, value
-from spvlink.link.border import Link
 from spvlink.ir.slot import Slot
+from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.propagate import preserves_specials
 
@@ -159,8 +161,8 @@ def _flat(qualifiers: tuple[int, ...]) -> bool:
 
 
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
-    """Whether all vertices of a primitive store one value: the value is equal for them, and so is the way to the store, or every
-    return stores it (hazard 7)."""
+    """Whether all vertices of a primitive store one value: the value is equal for them, and so is
+    the way to the store, or every return stores it (hazard 7)."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
     if len(values) != 1 or divergence.of(next(iter(values))) > PRIMITIVE:
@@ -171,7 +173,8 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
 
 
 def convergent_slots(link: Link) -> frozenset[int]:
-    """The float slots of 32 bits that every vertex of a primitive stores equally, so that any interpolation gives them back."""
+    """The float slots of 32 bits that every vertex of a primitive stores equally, so that any
+    interpolation gives them back."""
     link.gather()
     wanted = [
         k for k in link.loads

@@ -1,12 +1,15 @@
-"""The cross-stage checker: reads two finished modules afresh and holds them against Vulkan's rules for interfaces.
+"""The cross-stage checker: reads two finished modules afresh and holds them against Vulkan's rules
+for interfaces.
 
-It shares nothing with the passes but the module's own decorations, so that a mistake of theirs shows. spirv-val checks none of
-this: it sees one module at a time. Rules checked (Vulkan specification, "Shader Input and Output Interfaces"):
+It shares nothing with the passes but the module's own decorations, so that a mistake of theirs
+shows. spirv-val checks none of this: it sees one module at a time. Rules checked (Vulkan
+specification, "Shader Input and Output Interfaces"):
 
-* every component of a user Input is declared as Output by the previous stage, as part of a variable of the same Location, Component and
-  type (08743, 07754, 08746), no two variables of a side share a component;
-* all inputs of a fragment shader that share a Location agree in their interpolation decorations (Input-10604); integers and
-  doubles are Flat (Flat-04744);
+* every component of a user Input is declared as Output by the previous stage, as part of a variable
+  of the same Location, Component and type (08743, 07754, 08746), no two variables of a side share a
+  component;
+* all inputs of a fragment shader that share a Location agree in their interpolation decorations
+  (Input-10604); integers and doubles are Flat (Flat-04744);
 * vectors stay within their Location; 64-bit ones begin at component 0 or 2.
 """
 
@@ -27,9 +30,14 @@ class Declared:
     __slots__ = ("covers", "integral", "name", "place", "qualifiers", "shape")
 
     def __init__(
-        self, name: str, place: Place, shape: str, qualifiers: frozenset[int], covers: set[Place],
+        self,
+        name: str,
+        place: Place,
+        shape: str,
+        qualifiers: frozenset[int],
+        covers: set[Place],
         integral: bool,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.name = name
         self.place = place
         self.shape = shape
@@ -50,14 +58,16 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
         for place in variable.covers:
             twin = by_place.get(place)
             if twin is None:
-                raise Broken(f"input {variable.name} at {_at(place)} has no output of the previous stage")
+                raise Broken(
+                    f"input {variable.name} at {_at(place)} has no output of the previous stage"
+                )
             shape = variable.shape
             if enums.Decoration_PerVertexKHR in variable.qualifiers:
                 shape = shape.rpartition("x")[0]  # an array over the vertices of the primitive
             if twin.place != variable.place or twin.shape != shape:
                 raise Broken(
-                    f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces output"
-                    f" {twin.name} ({twin.shape} at {_at(twin.place)})"
+                    f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces"
+                    f" output {twin.name} ({twin.shape} at {_at(twin.place)})"
                 )
     if fragment:
         check_fragment(inputs)
@@ -68,8 +78,9 @@ def check_fragment(inputs: list[Declared]) -> None:
     per_location: dict[int, Declared] = {}
     for variable in inputs:
         if variable.integral and not variable.qualifiers & {
-            enums.Decoration_Flat, enums.Decoration_PerVertexKHR,
-        }:  # fmt: skip
+            enums.Decoration_Flat,
+            enums.Decoration_PerVertexKHR,
+        }:
             raise Broken(f"input {variable.name} holds integers or doubles and is not Flat")
         for location, _ in variable.covers:
             other = per_location.setdefault(location, variable)
@@ -116,9 +127,13 @@ def declared(module: Module, storage: int) -> list[Declared]:
 
 
 def _add(
-    found: list[Declared], taken: dict[Place, str], name: str, place: Place, type: Inst,
+    found: list[Declared],
+    taken: dict[Place, str],
+    name: str,
+    place: Place,
+    type: Inst,
     words: list[list[int]],
-) -> int:  # fmt: skip
+) -> int:
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
     qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)

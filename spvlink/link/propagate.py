@@ -3,22 +3,25 @@
     vertex:   outTint = pc.tint * 2.0                    (nothing: the output is gone)
     fragment: color = tex * inTint              ->       color = tex * (pc.tint * 2.0)
 
-What moves: an output all of whose stores write one value, an expression over constants and over resources
-that nothing writes during the draw (``transfer``), which the consumer may read. Paths that store nothing leave the
-output undefined, so any value is right there.
+What moves: an output all of whose stores write one value, an expression over constants and over
+resources that nothing writes during the draw (``transfer``), which the consumer may read. Paths
+that store nothing leave the output undefined, so any value is right there.
 
-Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them is that value. It is
-so in real numbers; hardware interpolates with rounding, so the exact value differs from an interpolated one in
-the last bit at most. ``--exact`` therefore moves only what is Flat. Infinities, NaNs and the sign of zero are
-another matter: interpolation turns an infinity into a NaN. A consumer that asks for these to be preserved (SignedZeroInfNanPreserve) keeps
-its interpolated inputs unless the value is a finite constant other than zero.
+Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
+is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
+differs from an interpolated one in the last bit at most. ``--exact`` therefore moves only what is
+Flat. Infinities, NaNs and the sign of zero are another matter: interpolation turns an infinity into
+a NaN. A consumer that asks for these to be preserved (SignedZeroInfNanPreserve) keeps its
+interpolated inputs unless the value is a finite constant other than zero.
 
-Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of its components. One 32-bit component
-costs the hardware at least an attribute fetch and two multiply-adds per fragment, and the export of a word per vertex; on top of that it
-occupies parameter memory, which bounds how many vertices are in flight. We count that as ``COMPONENT_PRICE`` ALU operations. An
-expression is moved if its cost (``semantics.toml``; each instruction once, loads 2 a word) is at most the price of the
-components that it replaces, times ``--cost-limit`` / 100 (default 100; 0 moves only what is free). Loads of uniforms
-are counted although they are the same for all fragments and often cost a scalar register only: that errs to the safe side.
+Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of
+its components. One 32-bit component costs the hardware at least an attribute fetch and two
+multiply-adds per fragment, and the export of a word per vertex; on top of that it occupies
+parameter memory, which bounds how many vertices are in flight. We count that as ``COMPONENT_PRICE``
+ALU operations. An expression is moved if its cost (``semantics.toml``; each instruction once, loads
+2 a word) is at most the price of the components that it replaces, times ``--cost-limit`` / 100
+(default 100; 0 moves only what is free). Loads of uniforms are counted although they are the same
+for all fragments and often cost a scalar register only: that errs to the safe side.
 """
 
 from __future__ import annotations
@@ -59,7 +62,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     for candidate in _candidates(link, transfer, exact):
         budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
         if candidate.cost > budget:
-            why = f"not propagated: it costs {candidate.cost}, more than the {budget} that moving would save"
+            why = f"not propagated: it costs {candidate.cost} and would save {budget}"
             for key in candidate.keys:
                 link.notes[key] = why
             continue

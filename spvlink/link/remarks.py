@@ -1,4 +1,5 @@
-"""What became of every varying, in words: one remark for each group of components that met the same fate."""
+"""What became of every varying, in words: one remark for each group of components that met the same
+fate."""
 
 from __future__ import annotations
 
@@ -121,5 +122,3 @@ def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int
         (k >> 3) + placement.moved[p] - p.location for p in out.pinned for k in p.keys
     }
     return (out.components, components), (len(out.locations), len(locations))
-
-

@@ -184,8 +184,8 @@ class Blocks:
         return found[0] if found else None
 
     def find(self, struct: Inst, wanted: Access) -> list[int] | None:
-        """The constant indices of the member at an offset with a type; None if the block has nothing at these bytes.
-        Raises Cannot if something else lies there."""
+        """The constant indices of the member at an offset with a type; None if the block has
+        nothing at these bytes. Raises Cannot if something else lies there."""
         want = shape(wanted.type)
         start, end = wanted.offset, wanted.offset + size_of(wanted.type, wanted.words)
         return self._find(struct, 0, start, end, want, wanted.words, [])
@@ -228,7 +228,9 @@ class Blocks:
             ends = [0]
             for index, member in enumerate(type.args):
                 own = [
-                    list(w) for w in self.tables.members.get((type, index), ()) if w[0] in _MATRIX_WORDS
+                    list(w)
+                    for w in self.tables.members.get((type, index), ())
+                    if w[0] in _MATRIX_WORDS
                 ]
                 ends.append(self.step(type, index, []) + self.extent(member, own))
             return max(ends)
@@ -241,8 +243,9 @@ class Blocks:
 
 
 class Grant:
-    """What a stage may read: what it uses already, and what the pipeline layout says of it. ``ranges`` are (first byte, end) of
-    push constants, ``bindings`` (set, binding); None where there is no layout."""
+    """What a stage may read: what it uses already, and what the pipeline layout says of it.
+    ``ranges`` are (first byte, end) of push constants, ``bindings`` (set, binding); None where
+    there is no layout."""
 
     def __init__(
         self, used: frozenset[Key], ranges: list[tuple[int, int]] | None = None,
@@ -253,7 +256,8 @@ class Grant:
         self.bindings = bindings
 
     def allows(self, access: Access, declared: bool) -> str | None:
-        """None, or why the stage may not read this. ``declared``: its own block has these very bytes."""
+        """None, or why the stage may not read this. ``declared``: its own block has these very
+        bytes."""
         storage, group, binding = access.key
         if storage == enums.StorageClass_PushConstant:
             end = access.offset + size_of(access.type, access.words)
@@ -287,7 +291,7 @@ class Transfer:
         self.glsl = Effects.of(source).glsl
         self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
 
-    # -- may it? -----------------------------------------------------------------------------------------------------
+    # -- may it? -----------------------------------------------------------------------------------
 
     def check(self, root_value: Inst) -> int:
         """The cost of an expression, each instruction counted once. Raises Cannot."""
@@ -352,7 +356,9 @@ class Transfer:
         if variable is None and access.element:
             raise Cannot("the other stage does not declare the array of resources")
         if variable is None and access.key[0] == enums.StorageClass_PushConstant:
-            if any(v.op == ops.OpVariable and v.imm[0] == access.key[0] for v in self.target.globals):
+            if any(
+                v.op == ops.OpVariable and v.imm[0] == access.key[0] for v in self.target.globals
+            ):
                 raise Cannot("the other stage has another push-constant block")
 
     def block_of(self, variable: Inst, access: Access) -> Inst:
@@ -401,10 +407,11 @@ class Transfer:
                 found[f"set {group}, binding {binding} at byte {access.offset}"] = None
         return sorted(found)
 
-    # -- copying -----------------------------------------------------------------------------------------------------
+    # -- copying -----------------------------------------------------------------------------------
 
     def copy(self, root_value: Inst, out: list[Inst], made: dict[Inst, Inst]) -> Inst:
-        """The expression in the target; new instructions are appended to ``out``, each once per ``made``."""
+        """The expression in the target; new instructions are appended to ``out``, each once per
+        ``made``."""
         order: list[Inst] = []
         stack: list[tuple[Inst, bool]] = [(root_value, False)]
         seen: set[Inst] = set()
@@ -487,7 +494,10 @@ class Transfer:
         notes = target.annotations
         notes.append(Inst(ops.OpDecorate, None, [struct], [enums.Decoration_Block]))
         if storage == enums.StorageClass_Uniform:
-            for words in ([enums.Decoration_DescriptorSet, group], [enums.Decoration_Binding, binding]):
+            for words in (
+                [enums.Decoration_DescriptorSet, group],
+                [enums.Decoration_Binding, binding],
+            ):
                 notes.append(Inst(ops.OpDecorate, None, [variable], words))
         if target.spirv_version >= 0x00010400:
             assert target.entry is not None
@@ -552,5 +562,3 @@ def used_resources(module: Module) -> frozenset[Key]:
                         if key is not None:
                             found.add(key)
     return frozenset(found)
-
-

@@ -1,12 +1,13 @@
 """Branches: constant conditions, empty selections, straight-line blocks.
 
     OpSelectionMerge %m; OpBranchConditional true %a %b   ->  OpBranch %a
-    OpSelectionMerge %m; OpBranchConditional c %m %m'     ->  phis of %m become OpSelect    (both arms empty)
+    OpSelectionMerge %m; OpBranchConditional c %m %m'     ->  OpSelect    (both arms empty)
     %a: ... OpBranch %b;  %b: (no other predecessor)      ->  one block
 
-A header may lose its merge instruction only if no block inside branches to the merge block from within another construct,
-since only the merge instruction makes that branch legal (specification 2.11.2). Turning phis into selects executes nothing that was
-not executed before, as the arms are empty.
+A header may lose its merge instruction only if no block inside branches to the merge block from
+within another construct, since only the merge instruction makes that branch legal (specification
+2.11.2). Turning phis into selects executes nothing that was not executed before, as the arms are
+empty.
 """
 
 from __future__ import annotations
@@ -55,7 +56,8 @@ def constant_branches(module: Module, function: Function) -> None:
         dropped = [b for b in block.successors() if b is not target]
         if any(b in structure.loops and cfg.index[b] <= cfg.index[block] for b in dropped):
             if block not in dropped:
-                continue  # a loop keeps its back edge even if it is never taken (specification 2.11.2)
+                # a loop keeps its back edge even if it is never taken (specification 2.11.2)
+                continue
             del block.insts[-2]  # a loop of one block that runs once is none
         header = structure.merge_of.get(block)
         if header is not None and block not in structure.loops:
@@ -186,8 +188,8 @@ def _select(
 
 
 def merge_blocks(module: Module, function: Function) -> None:
-    """Append to a block its only successor, if it is that one's only predecessor and no header names it. The merge
-    instruction of a loop header moves along to the new end."""
+    """Append to a block its only successor, if it is that one's only predecessor and no header
+    names it. The merge instruction of a loop header moves along to the new end."""
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
     named = set(structure.header_of_merge) | set(structure.continue_of.values())

@@ -1,9 +1,11 @@
-"""What a pass may keep of a variable in SSA values: the tree of its parts, split only where the code looks inside.
+"""What a pass may keep of a variable in SSA values: the tree of its parts, split only where the
+code looks inside.
 
-A variable's type is a tree of structs, arrays and matrices over vectors and scalars. Every access with constant indices
-names a node of it. A node that only whole loads and stores touch stays one value, whatever its type (so that vector and
-matrix code stays as it is); a node that is looked into splits into its children; a node that is indexed dynamically, or
-whose address goes where we cannot follow (a function, an atomic), stays in memory, alone: its neighbours are still free.
+A variable's type is a tree of structs, arrays and matrices over vectors and scalars. Every access
+with constant indices names a node of it. A node that only whole loads and stores touch stays one
+value, whatever its type (so that vector and matrix code stays as it is); a node that is looked into
+splits into its children; a node that is indexed dynamically, or whose address goes where we cannot
+follow (a function, an atomic), stays in memory, alone: its neighbours are still free.
 """
 
 from __future__ import annotations
@@ -24,7 +26,8 @@ MAX_PARTS: Final = 512  # a node with more parts than this stays in memory
 
 
 class Node:
-    """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node becomes."""
+    """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node
+    becomes."""
 
     __slots__ = ("cell", "children", "is_input", "keys", "kind", "path", "type", "variable", "why")
 
@@ -79,7 +82,8 @@ class Place:
 
 
 def find(root: Node, indices: list[Inst], touch: bool) -> Place:
-    """Follow ``indices`` from a variable's root; with ``touch`` split on the way and pin what must stay in memory."""
+    """Follow ``indices`` from a variable's root; with ``touch`` split on the way and pin what must
+    stay in memory."""
     node = root
     for at, index in enumerate(indices):
         if node.kind == MEMORY:

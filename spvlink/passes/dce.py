@@ -1,12 +1,14 @@
 """Dead code elimination, by component and with control flow.
 
-Everything is dead until something with an effect needs it (Cytron et al. 1991, section 7.1, as SPIRV-Tools' aggressive dead code elimination
-does it for structured control flow). Two refinements:
+Everything is dead until something with an effect needs it (Cytron et al. 1991, section 7.1, as
+SPIRV-Tools' aggressive dead code elimination does it for structured control flow). Two refinements:
 
-* By component: a vector value is live in the lanes that are read. Lane-wise operations, constructs, shuffles, extracts, inserts, phis and
-  selects pass the lanes on. A scalar that only feeds dead lanes of a construct is dead and a zero stands in for it.
-* A construct (selection or loop) in which nothing is live, and whose merge block needs no value from inside, is replaced by a
-  branch to its merge block. A live instruction makes the constructs around it live, with all their ways out.
+* By component: a vector value is live in the lanes that are read. Lane-wise operations, constructs,
+  shuffles, extracts, inserts, phis and selects pass the lanes on. A scalar that only feeds dead
+  lanes of a construct is dead and a zero stands in for it.
+* A construct (selection or loop) in which nothing is live, and whose merge block needs no value
+  from inside, is replaced by a branch to its merge block. A live instruction makes the constructs
+  around it live, with all their ways out.
 
 ``mark`` holds the live lanes (bit i: component i); for anything but a vector, all bits.
 """
@@ -27,10 +29,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-TRIMMED: Final = "trimmed"  # the module fact that dead lanes became something that can be simplified
+# the module fact that dead lanes became something that can be simplified
+TRIMMED: Final = "trimmed"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
-_ROOTS: Final = frozenset((ops.OpReturn, ops.OpReturnValue, ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable,
-                           ops.OpEmitMeshTasksEXT))  # fmt: skip
+_ROOTS: Final = frozenset(
+    (
+        ops.OpReturn,
+        ops.OpReturnValue,
+        ops.OpKill,
+        ops.OpTerminateInvocation,
+        ops.OpUnreachable,
+        ops.OpEmitMeshTasksEXT,
+    )
+)
 _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle))
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 
@@ -51,7 +62,8 @@ class _Marker:
         self.home: dict[Inst, Block] = {}  # of instructions that are not live yet
         self.work: list[Inst] = []
         self.live_blocks: set[Block] = set()
-        self.waiting: dict[Inst, list[Inst]] = {}  # stores to a local variable that nothing reads so far
+        # stores to a local variable that nothing reads so far
+        self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
 
     def run(self) -> None:
@@ -124,7 +136,8 @@ class _Marker:
                 self.live_block(home)
 
     def live_block(self, block: Block) -> None:
-        """Something in this block is live: so are the constructs around it, with their branches out."""
+        """Something in this block is live: so are the constructs around it, with their branches
+        out."""
         todo = [block]
         while todo:
             at = todo.pop()
@@ -233,7 +246,7 @@ class _Marker:
                 else:
                     live(arg, ALL)
 
-    # -- removal -----------------------------------------------------------------------------------------------------
+    # -- removal -----------------------------------------------------------------------------------
 
     def sweep(self) -> None:
         module = self.module
@@ -262,7 +275,8 @@ class _Marker:
                     line = None
                 out.append(inst)
                 if inst.op in _TRIMMED and (inst.mark != ALL or inst.op == ops.OpVectorShuffle):
-                    self.trim(inst)  # a shuffle may take nothing from one side even if all its lanes live
+                    # a shuffle may take nothing from one side even if all its lanes live
+                    self.trim(inst)
             if len(out) != len(insts):
                 block.insts = out
                 changed = True

@@ -1,4 +1,5 @@
-"""Keeps the blocks of a function in order: what nothing reaches goes, except what structured control flow must name."""
+"""Keeps the blocks of a function in order: what nothing reaches goes, except what structured
+control flow must name."""
 
 from __future__ import annotations
 
@@ -14,8 +15,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 def drop_unreachable(module: Module, function: Function) -> None:
-    """Remove blocks that the entry does not reach. A merge or continue target of a reachable header stays as a stub:
-    OpUnreachable, or the bare back edge."""
+    """Remove blocks that the entry does not reach. A merge or continue target of a reachable header
+    stays as a stub: OpUnreachable, or the bare back edge."""
     cfg = Cfg.of(module, function)
     if len(cfg.order) == len(function.blocks):
         return
@@ -49,8 +50,9 @@ def drop_unreachable(module: Module, function: Function) -> None:
 
 
 def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ()) -> None:
-    """Give every phi exactly the predecessors that its block has; an edge that it did not know brings an undefined value,
-    and so does one from a stub: what the block computed went with its code."""
+    """Give every phi exactly the predecessors that its block has; an edge that it did not know
+    brings an undefined value, and so does one from a stub: what the block computed went with its
+    code."""
     preds: dict[Block, list[Block]] = {b: [] for b in function.blocks}
     for block in function.blocks:
         for target in dict.fromkeys(block.successors()):

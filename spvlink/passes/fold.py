@@ -400,7 +400,6 @@ def _ldexp(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst
     return fold_lanes(module, -glsl.Glsl_Ldexp, type, args)
 
 
-
 _HANDLERS: Final[dict[int, _Handler]] = {
     ops.OpCopyObject: _copy,
     ops.OpCompositeExtract: _extract,

@@ -1,7 +1,8 @@
-"""Specialization constants whose value the user gave become plain constants, and what is made of them folds.
+"""Specialization constants whose value the user gave become plain constants, and what is made of
+them folds.
 
-Only what was given counts as known: the default in the module is what a pipeline gets that says nothing, and we are not
-told that it says nothing.
+Only what was given counts as known: the default in the module is what a pipeline gets that says
+nothing, and we are not told that it says nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ _FLOATS = {16: "<e", 32: "<f", 64: "<d"}
 
 
 def run(module: Module, values: dict[int, str]) -> None:
-    """Give the specialization constants with these SpecIds their values (decimal, hexadecimal, or true and false).
+    """Give the specialization constants with these SpecIds their values (decimal, hexadecimal, or
+    true and false).
 
     Raises ``Usage`` if the module has no such constant or the value is none of its type.
     """
@@ -36,9 +38,12 @@ def run(module: Module, values: dict[int, str]) -> None:
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
     module.sections[core.ANNOTATIONS] = [
-        n for n in module.annotations
-        if not (n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values)
-    ]  # fmt: skip
+        n
+        for n in module.annotations
+        if not (
+            n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values
+        )
+    ]
     module.pool = {}
     module.version += 1
 

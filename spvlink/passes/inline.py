@@ -1,16 +1,18 @@
-"""Calls become the code of the callee, so that the entry point's function holds all that touches the interface.
+"""Calls become the code of the callee, so that the entry point's function holds all that touches
+the interface.
 
     head: ... call f ...                 head:  ... OpSelectionMerge %tail; OpSwitch %0 %entry
                                  ->      entry: ... the callee's blocks; each return goes to %tail
                                          tail:  phi of the returned values ...
 
-The switch is there only if some return stands inside a construct: from selections one may break to the merge of an
-enclosing switch (specification 2.11.2). If a return stands in a switch, a loop of one round takes its place, since a loop may be left
-from anywhere in it but an inner loop. From an inner loop a return sets a flag, breaks, and the flag is tested
-after each loop on the way out.
+The switch is there only if some return stands inside a construct: from selections one may break to
+the merge of an enclosing switch (specification 2.11.2). If a return stands in a switch, a loop of
+one round takes its place, since a loop may be left from anywhere in it but an inner loop. From an
+inner loop a return sets a flag, breaks, and the flag is tested after each loop on the way out.
 
-A callee is inlined after its own calls. One with a single call site gives its blocks away instead of being copied.
-What cannot be inlined (a callee that can end the invocation, called from a continue construct) stays a call.
+A callee is inlined after its own calls. One with a single call site gives its blocks away instead
+of being copied. What cannot be inlined (a callee that can end the invocation, called from a
+continue construct) stays a call.
 """
 
 from __future__ import annotations
@@ -126,7 +128,11 @@ def _inline_into(
         todo, current.insts = current.insts, []
         for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
-            if isinstance(callee, Function) and callee.blocks and len(inst.args) == 1 + len(callee.params):
+            if (
+                isinstance(callee, Function)
+                and callee.blocks
+                and len(inst.args) == 1 + len(callee.params)
+            ):
                 shape = shapes.get(callee)
                 if shape is None:
                     shape = shapes[callee] = _Shape(callee)
@@ -143,13 +149,15 @@ def _inline_into(
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
-    """Whether a block belongs to a continue construct: the continue target of a loop around it dominates it."""
+    """Whether a block belongs to a continue construct: the continue target of a loop around it
+    dominates it."""
     if block not in cfg.index:
         return False
     for header in [*structure.around(block), block]:
         target = structure.continue_of.get(header)
         if target is block:
-            return True  # also a loop of one block: what follows the call becomes the continue target
+            # also a loop of one block: what follows the call becomes the continue target
+            return True
         if target is not None and target is not header and target in cfg.index:
             if cfg.dominates(target, block):
                 return True
@@ -192,8 +200,9 @@ class _Body:
     def inline(
         self, caller: Function, blocks: list[Block], head: Block, call: Inst, rest: list[Inst]
     ) -> Block:
-        """Append to ``blocks`` what comes before the tail; gives the tail, still empty, where the instructions after the
-        call will go. ``rest`` is the call's block; a loop's merge instruction at its end is taken out of it."""
+        """Append to ``blocks`` what comes before the tail; gives the tail, still empty, where the
+        instructions after the call will go. ``rest`` is the call's block; a loop's merge
+        instruction at its end is taken out of it."""
         module = self.module
         lines = [i for i in head.insts if i.op in _LINES][-1:]
         body = self.clone(caller, call)
@@ -216,7 +225,8 @@ class _Body:
         return tail
 
     def split_header(self, head: Block, tail: Block, rest: list[Inst]) -> Inst:
-        """The call stands in a loop header: its merge instruction stays with the head, the branch goes with the tail."""
+        """The call stands in a loop header: its merge instruction stays with the head, the branch
+        goes with the tail."""
         merge = rest.pop(-2)
         if merge.args[1] is head:  # the header was its own continue target
             merge.args[1] = tail
@@ -263,7 +273,8 @@ class _Body:
             become(module, call, result)
 
     def leave(self, body: list[Block], tail: Block, call: Inst) -> Inst | None:
-        """Every return branches to the tail; the values meet there. Gives the phi that the tail begins with, if any."""
+        """Every return branches to the tail; the values meet there. Gives the phi that the tail
+        begins with, if any."""
         ways: list[Inst] = []
         returned: list[Inst] = []
         for block in body:
@@ -284,8 +295,11 @@ class _Body:
             return None
         return value(self.module, ops.OpPhi, call.type, ways, [])
 
-    def leave_loops(self, caller: Function, body: list[Block], tail: Block, call: Inst) -> Inst | None:
-        """Returns from inside loops: set a flag and the result, break, test the flag after each loop on the way out."""
+    def leave_loops(
+        self, caller: Function, body: list[Block], tail: Block, call: Inst
+    ) -> Inst | None:
+        """Returns from inside loops: set a flag and the result, break, test the flag after each
+        loop on the way out."""
         module = self.module
         assert call.type is not None
         flag = self.variable(types.boolean(module))
@@ -295,7 +309,8 @@ class _Body:
         probe.blocks = body
         structure = Structure(Cfg(probe))
         true, false = (types.constant(module, types.boolean(module), b) for b in (1, 0))
-        tests: dict[Block, Block] = {}  # merge of a loop -> where to go on leaving when the flag is set
+        # merge of a loop -> where to go on leaving when the flag is set
+        tests: dict[Block, Block] = {}
         for block in list(body):
             end = block.terminator
             if end.op not in _RETURNS:
@@ -347,10 +362,11 @@ class _Body:
         self.variables.append(made)
         return made
 
-    # -- copying -----------------------------------------------------------------------------------------------------
+    # -- copying -----------------------------------------------------------------------------------
 
     def clone(self, caller: Function, call: Inst) -> list[Block]:
-        """The callee's blocks with the call's arguments in place of the parameters; its variables go to the caller."""
+        """The callee's blocks with the call's arguments in place of the parameters; its variables
+        go to the caller."""
         module, callee = self.module, self.callee
         if not self.copied:
             for param, arg in zip(callee.params, call.args[1:]):
@@ -389,7 +405,9 @@ class _Body:
             table[block] = twin
             out.append(twin)
             for inst in block.insts:
-                made = Inst(inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0)
+                made = Inst(
+                    inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0
+                )
                 twin.insts.append(made)
                 if inst.id:
                     table[inst] = made
@@ -404,7 +422,8 @@ class _Body:
 
 
 def _place_variables(caller: Function, variables: list[Inst]) -> None:
-    """At the very start of the caller. While it is being rebuilt, its first block may be empty so far."""
+    """At the very start of the caller. While it is being rebuilt, its first block may be empty so
+    far."""
     caller.blocks[0].insts[:0] = variables
     variables.clear()
 
@@ -419,7 +438,8 @@ def _again(lines: list[Inst], body: list[Block]) -> list[Inst]:
 
 
 def _is_definition(inst: Inst) -> bool:
-    """DebugFunctionDefinition of NonSemantic.Shader.DebugInfo: it belongs to the function, not to its code."""
+    """DebugFunctionDefinition of NonSemantic.Shader.DebugInfo: it belongs to the function, not to
+    its code."""
     return (
         inst.op == ops.OpExtInst
         and inst.imm[0] == 101

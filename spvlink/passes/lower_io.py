@@ -1,11 +1,13 @@
 """The interface of a stage becomes scalar slots.
 
-Every way in which code touches an interface variable (plain variables, blocks and their members, structs, matrices, arrays; access
-chains, whole-aggregate loads and stores, OpCopyMemory, partial stores, initializers, read-back) ends as LOAD_INPUT and
-STORE_OUTPUT of single components, by the same renaming that promotes local variables (``promote``).
+Every way in which code touches an interface variable (plain variables, blocks and their members,
+structs, matrices, arrays; access chains, whole-aggregate loads and stores, OpCopyMemory, partial
+stores, initializers, read-back) ends as LOAD_INPUT and STORE_OUTPUT of single components, by the
+same renaming that promotes local variables (``promote``).
 
-It runs in two halves, so that both sides of a border can agree on what stays whole in between: ``Lowering.analyse`` finds the nodes that
-are indexed dynamically, captured by transform feedback or otherwise pinned; ``Lowering.finish`` rewrites.
+It runs in two halves, so that both sides of a border can agree on what stays whole in between:
+``Lowering.analyse`` finds the nodes that are indexed dynamically, captured by transform feedback or
+otherwise pinned; ``Lowering.finish`` rewrites.
 """
 
 from __future__ import annotations
@@ -65,11 +67,12 @@ class Lowering:
         self.promotion: Promotion | None = None
         self.only: set[Inst] | None = None  # interface variables to look at; None: all
 
-    # -- first half --------------------------------------------------------------------------------------------------
+    # -- first half --------------------------------------------------------------------------------
 
     def analyse(self) -> None:
         """Find the candidates, how the code touches them, and what must stay whole."""
-        drop_unreachable(self.module, self.function)  # what nothing reaches would still name what is promoted
+        # what nothing reaches would still name what is promoted
+        drop_unreachable(self.module, self.function)
         elsewhere = self.touched_elsewhere()
         self.local_roots(elsewhere)
         self.interface_roots(elsewhere)
@@ -128,9 +131,12 @@ class Lowering:
                 continue
             node = self.root(variable)
             self.sides[variable] = side
-            if self.captures and any(w[0] == enums.Decoration_Offset for w in self.all_words(variable)):
+            if self.captures and any(
+                w[0] == enums.Decoration_Offset for w in self.all_words(variable)
+            ):
                 node.pin("")
-                node.why = "transform feedback captures it"  # above all others: ``dead`` looks for it
+                # above all others: ``dead`` looks for it
+                node.why = "transform feedback captures it"
             if not self.may_take_apart(node.type):
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
@@ -140,8 +146,8 @@ class Lowering:
                     node.pin(_UNTOUCHABLE[words[0]])
 
     def may_take_apart(self, type: Inst) -> bool:
-        """Whether values of this type may be extracted from and constructed. StorageInputOutput16 alone does not
-        allow it for 16-bit numbers (specification, "Universal Validation Rules")."""
+        """Whether values of this type may be extracted from and constructed. StorageInputOutput16
+        alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules")."""
         if type.op == ops.OpTypeStruct:
             return all(self.may_take_apart(member) for member in type.args)
         while type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
@@ -176,7 +182,7 @@ class Lowering:
                 words += self.tables.members.get((struct, index), ())
         return words
 
-    # -- Locations ---------------------------------------------------------------------------------------------------
+    # -- Locations ---------------------------------------------------------------------------------
 
     def locate(self, variable: Inst, side: Interface) -> None:
         """Give every leaf of an interface variable its Location and Component."""
@@ -189,7 +195,9 @@ class Lowering:
         spot = Spot(start, component[0] if component else 0, words, name, variable)
         end = self.spread(root, spot)
         if end > MAX_LOCATION:
-            raise BadSpirv(f"Location {end - 1} of {name or 'an interface variable'} is beyond any limit")
+            raise BadSpirv(
+                f"Location {end - 1} of {name or 'an interface variable'} is beyond any limit"
+            )
 
     def spread(self, node: Node, spot: Spot) -> int:
         """Place a node and what is below it; gives the first Location after it."""
@@ -227,9 +235,12 @@ class Lowering:
             name = self.names.of_member(struct, index)
             words = spot.words + self.tables.members.get((struct, index), [])
             inner = Spot(
-                at, component[0] if component else 0, words,
-                f"{spot.name}.{name}" if spot.name else name, spot.variable,
-            )  # fmt: skip
+                at,
+                component[0] if component else 0,
+                words,
+                f"{spot.name}.{name}" if spot.name else name,
+                spot.variable,
+            )
             if node.kind == SPLIT:
                 at = self.spread(node.children[index], inner)
             elif at < 0:
@@ -258,7 +269,7 @@ class Lowering:
             return keys
         return keys_of_type(node.type, spot.location, spot.component)
 
-    # -- pins --------------------------------------------------------------------------------------------------------
+    # -- pins --------------------------------------------------------------------------------------
 
     def memory_nodes(self, side: Interface) -> list[Node]:
         """The nodes of a side that stay whole."""
@@ -271,8 +282,8 @@ class Lowering:
         ]
 
     def pin_keys(self, side: Interface, keys: set[int], shape: Node | None, why: str) -> bool:
-        """Keep whole what covers these keys, as one node of the shape that the other side has if there is one. Whether
-        anything new was pinned."""
+        """Keep whole what covers these keys, as one node of the shape that the other side has if
+        there is one. Whether anything new was pinned."""
         changed = False
         for variable, owner in self.sides.items():
             if owner is not side:
@@ -283,7 +294,9 @@ class Lowering:
     def _pin_below(self, node: Node, keys: set[int], shape: Node | None, why: str) -> bool:
         if node.kind == MEMORY:
             return False
-        own = set(self.keys_of(node)) if node.type.op != ops.OpTypeStruct or node.children else set()
+        own = (
+            set(self.keys_of(node)) if node.type.op != ops.OpTypeStruct or node.children else set()
+        )
         if not own & keys:
             return False
         inside = node.kind == SPLIT and node.type.op == ops.OpTypeStruct
@@ -295,7 +308,7 @@ class Lowering:
         node.pin(why)
         return True
 
-    # -- second half -------------------------------------------------------------------------------------------------
+    # -- second half -------------------------------------------------------------------------------
 
     def finish(self) -> None:
         """Rewrite the function and fill the interfaces."""
@@ -339,14 +352,19 @@ class Lowering:
         size = leaf.type.imm[0] if leaf.type.op == ops.OpTypeVector else 1
         step = 2 if scalar.imm[0] == 64 else 1
         if spot.component + min(size * step, 4) > 4:
-            raise BadSpirv(f"{spot.name or 'an interface variable'} runs over the end of its Location")
+            raise BadSpirv(
+                f"{spot.name or 'an interface variable'} runs over the end of its Location"
+            )
         is_input = side is self.inputs
         leaf.is_input = is_input
         for lane in range(size):
             word = spot.component + lane * step
             key = key_of(spot.location + word // 4, word % 4)
             if key in side.slots:
-                raise BadSpirv(f"two interface variables overlap at Location {key >> 3}, Component {key >> 1 & 3}")
+                raise BadSpirv(
+                    f"two interface variables overlap at Location {key >> 3},"
+                    f" Component {key >> 1 & 3}"
+                )
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
             slot.qualifiers = qualifiers_of(spot.words)
             slot.relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
@@ -363,9 +381,15 @@ class Lowering:
         movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
         movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray
         pinned = Pinned(
-            variable, spot.location, spot.component, self.keys_of(node), qualifiers_of(spot.words),
-            spot.name, node.why, movable,
-        )  # fmt: skip
+            variable,
+            spot.location,
+            spot.component,
+            self.keys_of(node),
+            qualifiers_of(spot.words),
+            spot.name,
+            node.why,
+            movable,
+        )
         side.pinned.append(pinned)
         if variable is not spot.variable:
             self.declare(variable, spot)
@@ -376,10 +400,13 @@ class Lowering:
         decorate = ops.OpDecorate
         notes.append(Inst(decorate, None, [variable], [enums.Decoration_Location, spot.location]))
         if spot.component:
-            notes.append(Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component]))
+            notes.append(
+                Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component])
+            )
         kept = info.INTERPOLATION_DECORATIONS | {
-            enums.Decoration_RelaxedPrecision, enums.Decoration_Invariant,
-        }  # fmt: skip
+            enums.Decoration_RelaxedPrecision,
+            enums.Decoration_Invariant,
+        }
         for words in sorted({tuple(w) for w in spot.words if w[0] in kept}):
             notes.append(Inst(decorate, None, [variable], list(words)))
         assert self.module.entry is not None

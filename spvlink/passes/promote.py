@@ -1,21 +1,25 @@
-"""Variables become SSA values: locals, Private globals, and the interface of the stage, in one renaming.
+"""Variables become SSA values: locals, Private globals, and the interface of the stage, in one
+renaming.
 
     %v = OpVariable %ptr Function            %x = ...
     OpStore %v %x                      ->    OpStore gone
     %y = OpLoad %float %v                    every use of %y is %x
-    OpStore %outColor %y                     STORE_OUTPUT key, component of %y   (before each OpReturn)
+    OpStore %outColor %y                     STORE_OUTPUT key, %y   (before each OpReturn)
 
 What it rests on:
-* A Function variable, and a Private one that only the entry point's function touches, is seen by one invocation only and
-  its value is what the last store left (specification 3.7). The parts that must stay in memory are found by ``cells``.
-* An Output variable of a vertex or evaluation shader is read by the next stage only after the invocation ended, so only its
-  value at the returns counts. That also serves outputs that are read back, written in several places, or written on some
-  paths only (there the value is undefined, as it was). Stages whose outputs are seen earlier (control, geometry, mesh)
-  are not handed to this pass with outputs.
+* A Function variable, and a Private one that only the entry point's function touches, is seen by
+  one invocation only and its value is what the last store left (specification 3.7). The parts that
+  must stay in memory are found by ``cells``.
+* An Output variable of a vertex or evaluation shader is read by the next stage only after the
+  invocation ended, so only its value at the returns counts. That also serves outputs that are read
+  back, written in several places, or written on some paths only (there the value is undefined, as
+  it was). Stages whose outputs are seen earlier (control, geometry, mesh) are not handed to this
+  pass with outputs.
 * An Input variable never changes, so a load of it may be made of loads of its components.
 
-SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that no block reads before writing it gets no phi
-(Briggs et al. 1998). Values on entry are looked up along the dominator tree; nothing recurses, so depth is no limit.
+SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that no block reads before
+writing it gets no phi (Briggs et al. 1998). Values on entry are looked up along the dominator tree;
+nothing recurses, so depth is no limit.
 """
 
 from __future__ import annotations
@@ -42,7 +46,8 @@ MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 
 
 class Promotion:
-    """One run over one function. ``roots`` are the candidate variables; inputs and outputs come with slot keys."""
+    """One run over one function. ``roots`` are the candidate variables; inputs and outputs come
+    with slot keys."""
 
     def __init__(
         self, module: Module, function: Function, roots: dict[Inst, Node], glsl_set: Inst | None
@@ -65,10 +70,11 @@ class Promotion:
     def storage(self, variable: Inst) -> int:
         return variable.imm[0]
 
-    # -- analysis ----------------------------------------------------------------------------------------------------
+    # -- analysis ----------------------------------------------------------------------------------
 
     def analyse(self) -> None:
-        """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each pointer points."""
+        """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each
+        pointer points."""
         pointers = self.pointers
         for block in self.cfg.order:
             for inst in block.insts:
@@ -88,7 +94,9 @@ class Promotion:
             variable, indices = pointers[args[0]]
             pointers[inst] = (variable, indices + args[1:])
             find(self.roots[variable], pointers[inst][1], True)
-        elif (op == ops.OpLoad and not _volatile(inst.imm)) or (op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm)):
+        elif (op == ops.OpLoad and not _volatile(inst.imm)) or (
+            op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm)
+        ):
             pass
         elif op == ops.OpCopyMemory and not inst.imm:
             pass  # made into a load and a store by lower_copies
@@ -133,7 +141,7 @@ class Promotion:
                 insts += [load, Inst(ops.OpStore, None, [target, load], [])]
             block.insts = insts
 
-    # -- cells -------------------------------------------------------------------------------------------------------
+    # -- cells -------------------------------------------------------------------------------------
 
     def number(self) -> None:
         """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
@@ -179,7 +187,7 @@ class Promotion:
             whole = parts[index]
         return whole
 
-    # -- renaming ----------------------------------------------------------------------------------------------------
+    # -- renaming ----------------------------------------------------------------------------------
 
     def run(self) -> None:
         """Rename everything; the function is in swept form afterwards."""
@@ -187,7 +195,8 @@ class Promotion:
         self.analyse()
 
     def rename(self, stores: Callable[[Promotion, Block], list[Inst]] | None) -> None:
-        """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what each OpReturn needs."""
+        """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what
+        each OpReturn needs."""
         self.number()
         self.gather(stores is not None)
         self.place_phis()
@@ -342,9 +351,7 @@ class Promotion:
             rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
             out.append(inst)
 
-    def load_lane(
-        self, inst: Inst, node: Node, lane: Inst, block: Block, out: list[Inst]
-    ) -> None:
+    def load_lane(self, inst: Inst, node: Node, lane: Inst, block: Block, out: list[Inst]) -> None:
         whole = self.current(node, block, out)
         index = types.index_of(lane)
         if index is None:
@@ -444,7 +451,8 @@ class Promotion:
                 self.at_exit[block][child.cell] = made
 
     def extended(self, inst: Inst, block: Block, out: list[Inst]) -> bool:
-        """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted variable goes."""
+        """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted
+        variable goes."""
         if inst.args[0] is not self.glsl_set:
             if not _is_debug(inst):
                 return False
@@ -475,16 +483,22 @@ class Promotion:
 
 
 def separable(constant: Inst) -> bool:
-    """Whether the parts of an initializer are constants by themselves, which those of an OpSpecConstantOp are not."""
+    """Whether the parts of an initializer are constants by themselves, which those of an
+    OpSpecConstantOp are not."""
     if constant.op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
         return all(separable(part) for part in constant.args)
-    return constant.op != ops.OpSpecConstantOp or constant.type is None or types.is_scalar(constant.type)
+    return (
+        constant.op != ops.OpSpecConstantOp
+        or constant.type is None
+        or types.is_scalar(constant.type)
+    )
 
 
 def extract(
     module: Module, whole: Inst, path: tuple[int, ...], type: Inst, out: list[Inst]
 ) -> Inst:
-    """The part of a value at ``path``, seen through constructs and inserts, made by OpCompositeExtract if need be."""
+    """The part of a value at ``path``, seen through constructs and inserts, made by
+    OpCompositeExtract if need be."""
     at = 0
     steps = 0
     while at < len(path):
@@ -558,4 +572,6 @@ def _volatile(imm: list[int]) -> bool:
 
 def _is_debug(inst: Inst) -> bool:
     """An instruction of a non-semantic set."""
-    return bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."
+    return (
+        bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."
+    )

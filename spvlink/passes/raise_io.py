@@ -1,10 +1,10 @@
 """Scalar slots become variables again, declared alike on both sides.
 
-    STORE_OUTPUT 8 %a; STORE_OUTPUT 10 %b   ->   %v = OpCompositeConstruct %vec2 %a %b; OpStore %uv %v
+    STORE_OUTPUT 8 %a; STORE_OUTPUT 10 %b   ->   OpStore %uv (OpCompositeConstruct %vec2 %a %b)
     %x = LOAD_INPUT 8                       ->   %v = OpLoad %vec2 %uv; %x = OpCompositeExtract %v 0
 
-The look through vectors (``vectors``, run after this) turns constructs of extracts back into the vector they came from, so that code which
-linking did not touch has the form it came in.
+The look through vectors (``vectors``, run after this) turns constructs of extracts back into the
+vector they came from, so that code which linking did not touch has the form it came in.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Raise:
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
-        self.lanes: dict[Inst, dict[int, list[Inst]]] = {}  # load -> lane -> what takes that lane out of it
+        # load -> lane -> what takes that lane out of it
+        self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
         for varying in varyings:
             self.variables[id(varying)] = self.declare(varying)
 
@@ -115,7 +116,8 @@ class Raise:
         return made
 
     def loads(self, cfg: Cfg, block: Block) -> None:
-        """Loads of one variable share one OpLoad, at the first of them that dominates the others: inputs do not change."""
+        """Loads of one variable share one OpLoad, at the first of them that dominates the others:
+        inputs do not change."""
         out: list[Inst] = []
         for inst in block.insts:
             if inst.op not in (LOAD_INPUT, INTERPOLATE):
@@ -144,7 +146,8 @@ class Raise:
         return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
 
     def take_lane(self, inst: Inst, whole: Inst, varying: Varying, lane: int) -> None:
-        """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses share it."""
+        """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses
+        share it."""
         wire = scalar_type(self.module, varying.base)
         lanes = self.lanes.setdefault(whole, {})
         held = lanes.get(lane)
@@ -181,7 +184,8 @@ class Raise:
             block.insts = out
 
     def stores(self, block: Block) -> None:
-        """The stores before a return, gathered by variable; a lane that has no value here is as undefined as it was."""
+        """The stores before a return, gathered by variable; a lane that has no value here is as
+        undefined as it was."""
         out: list[Inst] = []
         stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
         for inst in block.insts[:-1]:
@@ -203,7 +207,6 @@ class Raise:
             out.append(Inst(ops.OpStore, None, [self.variables[id(varying)], whole], []))
         block.insts[:-1] = out
         self.module.version += 1
-
 
     def put_together(self, varying: Varying, parts: list[Inst], out: list[Inst]) -> Inst:
         """The value of a variable from its scalars."""
@@ -241,7 +244,8 @@ def need_capability(module: Module, capability: int) -> None:
 
 
 def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:
-    """Give a variable that stays whole its new Location, and the qualifiers that the other side has."""
+    """Give a variable that stays whole its new Location, and the qualifiers that the other side
+    has."""
     held: set[int] = set()
     for inst in module.annotations:
         if inst.op == ops.OpDecorate and inst.args[0] is variable:

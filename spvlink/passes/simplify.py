@@ -1,14 +1,17 @@
-"""One walk that folds constants, applies the algebraic rules, looks through vectors and numbers values.
+"""One walk that folds constants, applies the algebraic rules, looks through vectors and numbers
+values.
 
-Blocks are visited in reverse postorder, so that what a value is made of (back edges of loops aside) is simple already when the
-value is looked at. Two instructions that compute the same from the same operands are one value if the first dominates the
-second (dominator-based value numbering, Briggs, Cooper, Simpson 1997).
+Blocks are visited in reverse postorder, so that what a value is made of (back edges of loops aside)
+is simple already when the value is looked at. Two instructions that compute the same from the same
+operands are one value if the first dominates the second (dominator-based value numbering, Briggs,
+Cooper, Simpson 1997).
 
-What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads from memory that nothing writes during the
-draw. Convergent operations (derivatives, implicit-LOD sampling) are pure in this sense: the value that dominates was computed by at least
-the same invocations of the quad. Operations with the co-convergent fact (ballots and the like: their result hangs on which invocations take part)
-are merged only within one block, and BLOCK_LOCAL ones too. Decorations count: a value with NoContraction or RelaxedPrecision
-is not the same as one without.
+What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads from memory that
+nothing writes during the draw. Convergent operations (derivatives, implicit-LOD sampling) are pure
+in this sense: the value that dominates was computed by at least the same invocations of the quad.
+Operations with the co-convergent fact (ballots and the like: their result hangs on which
+invocations take part) are merged only within one block, and BLOCK_LOCAL ones too. Decorations
+count: a value with NoContraction or RelaxedPrecision is not the same as one without.
 """
 
 from __future__ import annotations
@@ -52,7 +55,8 @@ class _Walk:
         self.function = function
         self.cfg = Cfg.of(module, function)
         self.effects = Effects.of(module)
-        # the values of a key, each in a block that none of the others dominates: (value, block, the next one)
+        # the values of a key, each in a block that none of the others dominates: (value, block, the
+        # next one)
         self.seen: dict[object, Held] = {}
 
     def run(self) -> None:
@@ -162,7 +166,8 @@ class _Walk:
                     become(module, inst, resolve(other))
                     continue
                 args = inst.args
-            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:  # args[0] of OpExtInst is its set
+            # args[0] of OpExtInst is its set
+            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
                 key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
             else:
                 key = (op, inst.type, *args, *inst.imm, signature)
@@ -180,8 +185,9 @@ class _Walk:
                 append(inst)
 
     def same_loops(self, above: Block, block: Block) -> bool:
-        """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that left it in other
-        rounds take part again, so a derivative taken there is not the one of this invocation's last round."""
+        """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that
+        left it in other rounds take part again, so a derivative taken there is not the one of this
+        invocation's last round."""
         structure, cfg = Structure.of(self.module, self.function), self.cfg
         for header in (above, *structure.around(above)):
             if header in structure.loops:

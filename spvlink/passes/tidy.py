@@ -1,7 +1,8 @@
-"""The small cleaning after the interface was raised: vectors are put together again, and what that leaves unused goes.
+"""The small cleaning after the interface was raised: vectors are put together again, and what that
+leaves unused goes.
 
-Values were numbered and code was cleaned while the interface was scalar; raising only adds loads, extracts and constructs, so looking through
-vectors and dropping what nobody reads is enough.
+Values were numbered and code was cleaned while the interface was scalar; raising only adds loads,
+extracts and constructs, so looking through vectors and dropping what nobody reads is enough.
 """
 
 from __future__ import annotations
@@ -22,10 +23,14 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _MOVES: Final = frozenset(
     (
-        ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert, ops.OpBitcast,
+        ops.OpCompositeExtract,
+        ops.OpCompositeConstruct,
+        ops.OpVectorShuffle,
+        ops.OpCompositeInsert,
+        ops.OpBitcast,
         ops.OpLoad,
     )
-)  # fmt: skip
+)
 _PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
 
 
@@ -61,7 +66,8 @@ def run(module: Module, function: Function) -> None:
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
-    """A constant, or the value that a cast of a cast gives back (an integer that travelled as another type); else it skips the one between."""
+    """A constant, or the value that a cast of a cast gives back (an integer that travelled as
+    another type); else it skips the one between."""
     inner = resolve(inst.args[0])
     if inner.op in types.CONSTANTS:
         return fold(module, inst, False)
@@ -73,7 +79,8 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
 
 
 def drop_unused(module: Module, function: Function) -> None:
-    """Remove what nothing reads; if that was more than moves of components, dead code elimination may find more."""
+    """Remove what nothing reads; if that was more than moves of components, dead code elimination
+    may find more."""
     effects = Effects.of(module)
     uses: dict[Inst, int] = {}
     get = uses.get

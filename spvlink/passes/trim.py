@@ -1,6 +1,6 @@
-"""The module without what nothing needs any more: functions that are not called, types, constants and variables that nobody uses, names and
-decorations of what is gone. The outer interface stays declared: outputs of the last stage, and every capability (a driver may
-have been told of it)."""
+"""The module without what nothing needs any more: functions that are not called, types, constants
+and variables that nobody uses, names and decorations of what is gone. The outer interface stays
+declared: outputs of the last stage, and every capability (a driver may have been told of it)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
 def run(
     module: Module, dropped: frozenset[Inst] = frozenset(), kept: frozenset[Inst] = frozenset()
 ) -> None:
-    """Trim. ``dropped`` are interface variables that the raised interface replaced; ``kept`` stay whatever uses them."""
+    """Trim. ``dropped`` are interface variables that the raised interface replaced; ``kept`` stay
+    whatever uses them."""
     entry = module.entry
     assert entry is not None
     _drop_functions(module, entry.function)
@@ -93,11 +94,10 @@ def _close(live: set[Inst], todo: list[Inst]) -> None:
 
 
 def _debug_globals(module: Module, live: set[Inst]) -> None:
-    """Debug instructions of module scope stay unless they speak of a variable or function that is gone."""
+    """Debug instructions of module scope stay unless they speak of a variable or function that is
+    gone."""
     nonsemantic = Effects.of(module).nonsemantic
-    gone: set[Inst] = {
-        v for v in module.globals if v.op == ops.OpVariable and v not in live
-    }
+    gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
     debug = [i for i in module.globals if i.op == ops.OpExtInst and i.args[0] in nonsemantic]
     if not debug:
         return
@@ -108,7 +108,9 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
         for inst in debug:
             if inst in gone or inst in live:
                 continue
-            if any(a in gone or (isinstance(a, Function) and a not in functions) for a in inst.args):
+            if any(
+                a in gone or (isinstance(a, Function) and a not in functions) for a in inst.args
+            ):
                 gone.add(inst)
                 changed = True
     todo = [i for i in debug if i not in gone and i not in live]
@@ -164,7 +166,9 @@ def _trim_notes(module: Module, live: set[Inst]) -> None:
             if op == ops.OpGroupMemberDecorate:
                 inst.imm = [inst.imm[n] for n in alive]
             inst.args = [inst.args[0]] + [inst.args[1 + n] for n in alive]
-        elif op != ops.OpDecorationGroup and inst.args[0] not in known and inst.args[0] not in groups:
+        elif (
+            op != ops.OpDecorationGroup and inst.args[0] not in known and inst.args[0] not in groups
+        ):
             continue
         kept.append(inst)
     module.sections[core.ANNOTATIONS] = kept

@@ -1,10 +1,11 @@
 """Looks through vectors: a component is found behind constructs, shuffles, inserts and extracts.
 
-Each rule gives the value that an instruction equals, or rewrites it in place into one that costs no more:
+Each rule gives the value that an instruction equals, or rewrites it in place into one that costs no
+more:
 
     CompositeExtract (CompositeConstruct a b c) 1            => b
-    CompositeExtract (VectorShuffle v w 5 2) 0               => CompositeExtract w 1       (v has four)
-    CompositeConstruct v.x v.y v.z                           => v                          (v has three)
+    CompositeExtract (VectorShuffle v w 5 2) 0               => CompositeExtract w 1   (v has four)
+    CompositeConstruct v.x v.y v.z                           => v                      (v has three)
     CompositeConstruct v.z v.x 1.0                           => VectorShuffle v (1.0) 2 0 4
     CompositeInsert a (CompositeInsert b undef 1) 0          => CompositeConstruct a b
     VectorShuffle (CompositeConstruct a b c d) _ 0 1         => CompositeConstruct a b
@@ -166,7 +167,8 @@ def _size(vector: Inst) -> int:
 
 
 def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | None:
-    """A construct whose runs of components that make up a whole vector take that vector as a constituent."""
+    """A construct whose runs of components that make up a whole vector take that vector as a
+    constituent."""
     if inst.op != ops.OpCompositeConstruct:
         return None
     parts: list[Inst] = []
@@ -195,7 +197,8 @@ def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst
 
 
 def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
-    """A composite put together from all the parts of one of its type, which may itself be a part of something."""
+    """A composite put together from all the parts of one of its type, which may itself be a part of
+    something."""
     first = inst.args[0]
     source, path = resolve(first.args[0]), first.imm[:-1]
     if types.size_of(type) != len(inst.args):
