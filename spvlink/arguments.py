@@ -37,6 +37,8 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
   --enable PASS, --disable PASS
                           switch one optimization (see: spvlink passes); repeatable
+  --cost-limit N          in percent: what moving an expression to the next stage may cost, of
+                          what the components saved are worth (default 100; 0: only what is free)
   --exact                 only changes that keep every output bit of every stage
   --keep-interface STAGE  leave the interface of that stage as it is; repeatable
   --no-validate           do not run spirv-val on what is written
@@ -56,7 +58,8 @@ of spvlink itself, with the inputs passed through.
 
 _FLAGS: Final = ("--explain", "--exact", "--no-validate", "--strict", "--time")
 _VALUES: Final = (
-    "-o", "--report", "--layout", "--target-env", "--dump", "--print-after", "--stop-after",
+    "-o", "--cost-limit", "--report", "--layout", "--target-env", "--dump", "--print-after",
+    "--stop-after",
     "--check",
 )  # fmt: skip
 _LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
@@ -197,6 +200,11 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
     options.exact = "--exact" in given
+    if "--cost-limit" in given:
+        limit = given["--cost-limit"]
+        if not (limit.isascii() and limit.isdigit()):
+            raise Usage(f"--cost-limit {limit}: expected a percentage")
+        options.cost_limit = int(limit)
     options.validate = "--no-validate" not in given
     options.strict = "--strict" in given
     options.target_env = given.get("--target-env")

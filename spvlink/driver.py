@@ -24,7 +24,8 @@ from spvlink.ir.slot import Interface
 from spvlink.layout import granted
 from spvlink.link import agree, compact, dead, dedup, interface, propagate, remarks, retry
 from spvlink.link.border import Link, Stage
-from spvlink.link.transfer import Grant, Transfer, used_resources
+from spvlink.link.transfer import Grant, Transfer
+from spvlink.link.visible import used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, trim
 from spvlink.passes.lower_io import Lowering

@@ -91,11 +91,41 @@ OFF: dict[str, Callable[[Result], bool]] = {
 }  # fmt: skip
 
 
+# What carries values across has a pair of its own: a twin, a constant, and a per-instance value
+# that only a flat Location has room for.
+CROSSING_VERT = vertex(
+    """layout(location = 0) out vec4 full; layout(location = 1) flat out float own;
+    layout(location = 2) out float tint; layout(location = 3) out vec2 twin;
+    layout(location = 4) out float one;
+    void main() {
+        full = p; own = p.x * 3.0; tint = float(gl_InstanceIndex); twin = p.yz; one = 1.5; gl_Position = p;
+    }"""
+)
+CROSSING_FRAG = fragment(
+    """layout(location = 0) in vec4 full; layout(location = 1) flat in float own;
+    layout(location = 2) in float tint; layout(location = 3) in vec2 twin;
+    layout(location = 4) in float one;
+    void main() { o = full * own + vec4(twin, tint, one); }"""
+)
+CROSSING = {"dedup": "merged", "flatten": "flattened", "propagate": "propagated"}
+
+
+@pytest.mark.parametrize("name", CROSSING)
+def test_a_disabled_crossing_stays_off(name: str) -> None:
+    def actions(**settings: object) -> set[str]:
+        done = Result(CROSSING_VERT, CROSSING_FRAG, options(**settings))
+        assert done.linked.validated == "validated" and fits(done)
+        return {remark.action for remark in done.linked.remarks}
+
+    assert actions() >= set(CROSSING.values())
+    assert CROSSING[name] not in actions(disabled=frozenset([name]))
+
+
 def test_there_is_a_fact_for_every_pass() -> None:
-    assert OFF.keys() == schedule.PASSES.keys()
+    assert OFF.keys() | CROSSING.keys() == schedule.PASSES.keys()
 
 
-@pytest.mark.parametrize("name", schedule.PASSES)
+@pytest.mark.parametrize("name", OFF)
 def test_a_disabled_pass_stays_off(name: str) -> None:
     assert OFF[name](run())
     done = run(disabled=frozenset([name]))

@@ -85,7 +85,9 @@ def _run(command: list[str]) -> None:
 
 
 def link(stages: list[bytes]) -> spvlink.Linked:
-    linked = spvlink.link(list(stages))
+    options = spvlink.Options()
+    options.exact = True  # pictures are compared bit for bit
+    linked = spvlink.link(list(stages), options)
     why = linked.passed_through
     if why is not None and why != "nothing to gain":
         raise Failure(f"passed through: {why}")
@@ -272,7 +274,9 @@ def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
         paths.append(str(tmp_path / name))
     code = (
         "import sys, hashlib, spvlink\n"
-        "linked = spvlink.link([open(p, 'rb').read() for p in sys.argv[1:]])\n"
+        "options = spvlink.Options(); options.exact = True\n"
+        "modules = [open(p, 'rb').read() for p in sys.argv[1:]]\n"
+        "linked = spvlink.link(modules, options)\n"
         "print(*[hashlib.sha256(s.data).hexdigest() for s in linked.stages])\n"
     )
     here = [hashlib.sha256(s.data).hexdigest() for s in link(

@@ -353,12 +353,12 @@ def _fill(
     single components into any hole as far as that saves a Location, the rest into new flat
     Locations."""
     flat = (enums.Decoration_Flat,)
-    rest: list[tuple[str, list[int]]] = []
+    rest: list[tuple[tuple[int, ...], str, list[int]]] = []
     for qualifiers, base, keys in groups:
         hosts = [
             b
             for b in bins.values()
-            if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b)
+            if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b, qualifiers)
         ]
         if hosts:
             host = min(
@@ -366,9 +366,9 @@ def _fill(
             )
             _put(host, host.fit(len(keys), False), keys, False)
         else:
-            rest.append((base, keys))
-    for base, keys in rest:
-        holes = [b for b in bins.values() if b.base == base and b.free() and _hosts(b)]
+            rest.append((qualifiers, base, keys))
+    for qualifiers, base, keys in rest:
+        holes = [b for b in bins.values() if b.base == base and b.free() and _hosts(b, qualifiers)]
         if sum(b.free() for b in holes) >= len(keys):
             holes.sort(key=lambda b: (b.qualifiers != flat, b.free(), b.location))
             for key in keys:
@@ -378,8 +378,11 @@ def _fill(
             _put(host := _new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
 
 
-def _hosts(bin: Bin) -> bool:
-    """Whether values that are equal for the primitive may be put beside these."""
+def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
+    """Whether values that are equal for the primitive may be put beside these. What was Flat stays
+    so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
+    if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
+        return False
     special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
     return bin.base != "mixed" and not special & set(bin.qualifiers)
 

@@ -12,7 +12,8 @@ way round (hazard 1).
 Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation
 commutes with every interpolation, exactly: it flips a sign on both sides of each product and sum. A
 value that is equal at all vertices of a primitive may be read through another qualifier than its
-own, but a rounding may differ, so ``--exact`` leaves that.
+own, but a rounding may differ, so ``--exact`` leaves that. What is Flat is never read through an
+interpolated one: it comes over to the bit, and a shader may rely on it (``int(id)``).
 """
 
 from __future__ import annotations
@@ -63,18 +64,20 @@ def divergence_of(link: Link) -> Divergence:
 
 
 def _order(link: Link) -> list[int]:
-    """Candidates, those first that others may be read from: stored most often, unnegated, lowest."""
+    """Candidates, those first that others may be read from: stored most often, unnegated, Flat,
+    lowest."""
     keys = [
         k for k in link.loads
         if k in link.stores and k in link.outputs.slots
         and k not in link.kept_in and k not in link.kept_out
     ]  # fmt: skip
 
-    def rank(key: int) -> tuple[int, bool, bool, int]:
+    def rank(key: int) -> tuple[int, bool, bool, bool, int]:
         stored = _scalar(link.stores[key][0].args[0])[0]
         derived = stored.op in (ops.OpFNegate, ops.OpBitcast)
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
-        return -len(link.stores[key]), derived, interpolated, key
+        smooth = not _flat(link.inputs.slots[key].qualifiers)
+        return -len(link.stores[key]), derived, smooth, interpolated, key
 
     return sorted(keys, key=rank)
 
@@ -145,6 +148,9 @@ def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
     if mine.width != theirs.width or mine.relaxed != theirs.relaxed:
         return False
+    kept = link.outputs.slots[other].extras
+    if any(words not in kept for words in link.outputs.slots[key].extras):
+        return False  # an Invariant output is not read from one that is none
     if how == CAST and not (_flat(mine.qualifiers) and _flat(theirs.qualifiers)):
         return False
     if mine.qualifiers == theirs.qualifiers:
@@ -153,6 +159,8 @@ def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence
         return False
     if enums.Decoration_Sample in mine.qualifiers + theirs.qualifiers:
         return False
+    if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
+        return False  # a Flat value comes over to the bit: an index in a float must not be rounded
     return equal_on_primitive(link, other, divergence)
 
 

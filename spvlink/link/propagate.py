@@ -34,14 +34,20 @@ from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.transfer import Cannot, Transfer, Varies
+from spvlink.link.transfer import Cannot, Transfer, Varies, size_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 COMPONENT_PRICE: Final = 12
-DEFAULT_LIMIT: Final = 100
+_EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
+_ROUNDING: Final = frozenset(
+    (
+        enums.ExecutionMode_DenormPreserve, enums.ExecutionMode_DenormFlushToZero,
+        enums.ExecutionMode_RoundingModeRTE, enums.ExecutionMode_RoundingModeRTZ,
+    )
+)  # fmt: skip
 
 
 class Candidate:
@@ -58,7 +64,7 @@ class Candidate:
 def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     """Move what may and should move; whether anything did. ``fate`` of what stays says why."""
     link.gather()
-    moved: list[tuple[int, Inst]] = []
+    chosen: list[Candidate] = []
     for candidate in _candidates(link, transfer, exact):
         budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
         if candidate.cost > budget:
@@ -66,7 +72,8 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
             for key in candidate.keys:
                 link.notes[key] = why
             continue
-        moved += zip(candidate.keys, candidate.values)
+        chosen.append(candidate)
+    moved = [pair for c in _placed(link, transfer, chosen) for pair in zip(c.keys, c.values)]
     if not moved:
         return False
     for key, stored in moved:
@@ -74,6 +81,26 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     _replace(link, transfer, dict(moved))
     remove_stores(link.producer, {key for key, _ in moved})
     return True
+
+
+def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Candidate]:
+    """Those of the chosen whose resources are all in the consumer now. Each was judged alone; two
+    may ask for overlapping members (a vector and its component, a matrix and its column), so the
+    largest are declared first, and the others are found inside them."""
+    wanted = [(a, c) for c in chosen for v in c.values for a in transfer.accesses(v)]
+    wanted.sort(key=lambda pair: -size_of(pair[0].type, pair[0].words))
+    failed: dict[int, str] = {}
+    for access, candidate in wanted:
+        if id(candidate) in failed:
+            continue
+        try:
+            transfer.place(access)
+        except Cannot as why:
+            failed[id(candidate)] = f"not propagated: {why}"
+    for candidate in chosen:
+        if id(candidate) in failed:
+            link.notes.update(dict.fromkeys(candidate.keys, failed[id(candidate)]))
+    return [c for c in chosen if id(c) not in failed]
 
 
 def single_value(link: Link, key: int) -> Inst | None:
@@ -85,6 +112,7 @@ def single_value(link: Link, key: int) -> Inst | None:
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     preserve = preserves_specials(link.consumer.module)
+    alike = _rounding(link.producer.module) == _rounding(link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -98,8 +126,12 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)
+            if not alike and stored.op not in types.CONSTANTS and stored.op != ops.OpLoad:
+                raise Cannot("the stages round or flush denormal numbers differently")
             if not flat and exact:
                 raise Cannot("--exact: interpolation may round where the value does not")
+            if not flat and not _finite(stored):
+                raise Cannot("interpolation turns an infinity into a NaN")
             if not flat and slot.width in preserve and not _plain_number(stored):
                 raise Cannot("infinities, NaNs and zeros are preserved, and it is interpolated")
         except Cannot as why:
@@ -136,13 +168,32 @@ def preserves_specials(module: Module) -> set[int]:
     return found
 
 
+def _finite(stored: Inst) -> bool:
+    """False for a constant that is infinite or no number."""
+    bits = types.bits_of(stored)
+    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
+        return True
+    exponent = _EXPONENTS[stored.type.imm[0]]
+    return bits & exponent != exponent
+
+
+def _rounding(module: Module) -> set[tuple[int, ...]]:
+    """The execution modes of the entry point that say how floats are rounded and flushed."""
+    entry = module.entry
+    assert entry is not None
+    return {
+        tuple(mode.imm)
+        for mode in module.sections[core.EXECUTION_MODES]
+        if mode.args[0] is entry.function and mode.imm[0] in _ROUNDING
+    }
+
+
 def _plain_number(stored: Inst) -> bool:
     """A finite constant that is not zero: interpolation gives it back."""
     bits = types.bits_of(stored)
     if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
         return False
-    width = stored.type.imm[0]
-    exponent = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}[width]
+    exponent = _EXPONENTS[stored.type.imm[0]]
     return bits & exponent not in (0, exponent)
 
 

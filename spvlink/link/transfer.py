@@ -16,7 +16,7 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
-from spvlink.ir import types
+from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import value
 from spvlink.passes.raise_io import glsl_import
@@ -30,6 +30,20 @@ _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.REA
 _MATRIX_WORDS: Final = frozenset(
     (enums.Decoration_RowMajor, enums.Decoration_ColMajor, enums.Decoration_MatrixStride)
 )
+# What a number's type asks for besides Shader: (type's opcode, width) -> capability.
+_WIDTHS: Final[dict[tuple[int, int], int]] = {
+    (ops.OpTypeFloat, 16): enums.Capability_Float16,
+    (ops.OpTypeFloat, 64): enums.Capability_Float64,
+    (ops.OpTypeInt, 8): enums.Capability_Int8,
+    (ops.OpTypeInt, 16): enums.Capability_Int16,
+    (ops.OpTypeInt, 64): enums.Capability_Int64,
+}
+_DOT_PRODUCTS: Final = frozenset(
+    (
+        ops.OpSDot, ops.OpUDot, ops.OpSUDot,
+        ops.OpSDotAccSat, ops.OpUDotAccSat, ops.OpSUDotAccSat,
+    )
+)  # fmt: skip
 LOAD_COST: Final = 2  # per 32-bit word, as reference 1.3 has it
 
 Key = tuple[int, int, int]  # (storage class, descriptor set, binding)
@@ -289,6 +303,7 @@ class Transfer:
         self.to_blocks = Blocks(target)
         self.signatures = Effects.of(source).signatures
         self.glsl = Effects.of(source).glsl
+        self.capabilities = {c.imm[0] for c in target.sections[core.CAPABILITIES]}
         self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
 
     # -- may it? -----------------------------------------------------------------------------------
@@ -319,16 +334,19 @@ class Transfer:
         op = inst.op
         if op in types.CONSTANTS:
             shape_of_constant(inst)
+            self.able(inst)
             return 0
         if op == ops.OpLoad:
             access = self.from_blocks.access(inst)
             if inst in self.signatures:
                 raise Cannot("the load is decorated")
+            self.able(inst)
             self.permit(access)
             return LOAD_COST * max(1, size_of(access.type, access.words) // 4)
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
                   ops.OpSpecConstantComposite, ops.OpSpecConstantOp):  # fmt: skip
             raise Cannot("it hangs on a specialization constant (give its value with --spec)")
+        self.able(inst)
         flags = self.from_blocks.effects.flags(inst)
         if not flags & info.SPECULATABLE or flags & _NEVER or inst.type is None:
             raise Cannot(describe(inst))
@@ -340,6 +358,24 @@ class Transfer:
             return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST) * width
         return info.COST.get(op, info.DEFAULT_COST) * width
 
+    def able(self, inst: Inst) -> None:
+        """Raise Cannot if the target lacks the capability or the version for an instruction. It is
+        not declared there: the author may have kept it out of that stage on purpose."""
+        assert inst.type is not None
+        scalar = inst.type
+        while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+            scalar = scalar.args[0]
+        wanted = _WIDTHS.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
+        if wanted is not None and wanted not in self.capabilities:
+            raise Cannot("the other stage does not declare the capability for numbers of that size")
+        if inst.op in _DOT_PRODUCTS:
+            raise Cannot("the other stage may lack the capability for integer dot products")
+        if inst.op == ops.OpSelect and inst.type.op == ops.OpTypeVector:
+            condition = inst.args[0].type
+            scalar_choice = condition is not None and condition.op == ops.OpTypeBool
+            if scalar_choice and self.target.spirv_version < 0x00010400:
+                raise Cannot("the other stage's SPIR-V version has no choice of whole vectors")
+
     def permit(self, access: Access) -> None:
         """Raise Cannot unless the target may read this."""
         variable = self.to_blocks.variable(access.key)
@@ -349,6 +385,8 @@ class Transfer:
         why = self.grant.allows(access, path is not None)
         if why is not None:
             raise Cannot(why)
+        if path is None and shape(access.type).partition("x")[0][1:] in ("8", "16"):
+            raise Cannot("the other stage may not keep numbers of that size in its blocks")
         if variable is not None and path is None and not self.extensible(variable):
             raise Cannot("the other stage's block cannot take another member")
         if variable is None and self.grant.bindings is None:
@@ -390,21 +428,13 @@ class Transfer:
 
     def reads(self, root_value: Inst) -> list[str]:
         """The resources that a movable expression reads, for people."""
-        todo, seen, found = [root_value], set[Inst](), dict[str, None]()
-        while todo:
-            inst = todo.pop()
-            if inst in seen:
-                continue
-            seen.add(inst)
-            if inst.op != ops.OpLoad:
-                todo += inst.args
-                continue
-            access = self.from_blocks.access(inst)
+        found: set[str] = set()
+        for access in self.accesses(root_value):
             storage, group, binding = access.key
             if storage == enums.StorageClass_PushConstant:
-                found[f"push constants at byte {access.offset}"] = None
+                found.add(f"push constants at byte {access.offset}")
             else:
-                found[f"set {group}, binding {binding} at byte {access.offset}"] = None
+                found.add(f"set {group}, binding {binding} at byte {access.offset}")
         return sorted(found)
 
     # -- copying -----------------------------------------------------------------------------------
@@ -455,15 +485,45 @@ class Transfer:
         inner = self.type(type.args[0])
         return types.make(target, type.op, None, [inner], list(type.imm))
 
-    def pointer(self, access: Access, type: Inst, out: list[Inst]) -> Inst:
-        """A pointer to the same bytes in the target."""
+    def accesses(self, root_value: Inst) -> list[Access]:
+        """What the loads of a movable expression read."""
+        todo, seen, found = [root_value], set[Inst](), list[Access]()
+        while todo:
+            inst = todo.pop()
+            if inst in seen:
+                continue
+            seen.add(inst)
+            if inst.op == ops.OpLoad:
+                found.append(self.from_blocks.access(inst))
+            else:
+                todo += inst.args
+        return found
+
+    def place(self, access: Access) -> tuple[Inst, list[int]]:
+        """The target's variable and the path to the same bytes in it, declared if it has none.
+        Raises Cannot if what was declared for another access is in the way."""
         variable = self.to_blocks.variable(access.key)
         if variable is None:
             variable = self.declare(access)
+        self.listed(variable)
         struct = self.block_of(variable, access)
         path = self.to_blocks.find(struct, access)
         if path is None:
+            if not self.extensible(variable):
+                raise Cannot("the other stage's block cannot take another member")
             path = [self.append(struct, access)]
+        return variable, path
+
+    def listed(self, variable: Inst) -> None:
+        """From SPIR-V 1.4 on an entry point lists every global variable that it uses."""
+        entry = self.target.entry
+        assert entry is not None
+        if self.target.spirv_version >= 0x00010400 and variable not in entry.inst.args:
+            entry.inst.args.append(variable)
+
+    def pointer(self, access: Access, type: Inst, out: list[Inst]) -> Inst:
+        """A pointer to the same bytes in the target."""
+        variable, path = self.place(access)
         number = types.integer(self.target, 32, True)
         args = [types.constant(self.target, number, i) for i in [*access.element, *path]]
         pointer_type = types.pointer(self.target, access.key[0], type)
@@ -499,9 +559,6 @@ class Transfer:
                 [enums.Decoration_Binding, binding],
             ):
                 notes.append(Inst(ops.OpDecorate, None, [variable], words))
-        if target.spirv_version >= 0x00010400:
-            assert target.entry is not None
-            target.entry.inst.args.append(variable)
         self.refresh()
         return variable
 
@@ -537,28 +594,3 @@ def describe(inst: Inst) -> str:
     if inst.op == ops.OpLoad:
         return "it reads memory"
     return f"it is computed from {name}, which stays in its stage"
-
-
-def used_resources(module: Module) -> frozenset[Key]:
-    """The resources that a module's entry point uses statically, before anything was changed."""
-    tables = Decorations.of(module)
-    found: set[Key] = set()
-    entry = module.entry
-    assert entry is not None
-    from spvlink.passes.inline import callees
-
-    todo, seen = [entry.function], {entry.function}
-    while todo:
-        function = todo.pop()
-        for callee in callees(function):
-            if callee not in seen:
-                seen.add(callee)
-                todo.append(callee)
-        for block in function.blocks:
-            for inst in block.insts:
-                for arg in inst.args:
-                    if arg.op == ops.OpVariable:
-                        key = resource_key(tables, arg)
-                        if key is not None:
-                            found.add(key)
-    return frozenset(found)

@@ -1,0 +1,332 @@
+"""Outputs that say what another says, and values that are equal for a whole primitive."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import spvlink
+from spvlink.grammar import enums, glsl, ops
+from tests.linking import Result, count, extended, fragment, vertex
+from tests.render import draw, draw_covering
+from tests.test_propagate import link as link_with
+from tests.test_propagate import pair
+
+ALL: frozenset[str] = frozenset()
+
+
+def link(vert: str, frag: str, exact: bool = False, disabled: frozenset[str] = ALL) -> Result:
+    """Both sides as ``declarations--body``; all passes."""
+    return link_with(vert, frag, exact=exact, disabled=disabled)
+
+
+def two(mine: str, other: str, body: str, use: str) -> tuple[str, str]:
+    """A pair with the varyings ``a`` and ``b``, declared as ``mine`` and ``other``."""
+    types = "layout(location = 0) {} a; layout(location = 1) {} b;\n"
+    sides = []
+    for direction, code in (("out", body), ("in", use)):
+        declared = [t.replace("@", direction) for t in (mine, other)]
+        sides.append(types.format(*declared) + "--" + code)
+    return sides[0], sides[1]
+
+
+def merged(done: Result) -> dict[str, str]:
+    assert done.linked.validated == "validated" and done.linked.passed_through is None
+    return {f"{r.name} {r.slot}": r.why for r in done.linked.remarks if r.action == "merged"}
+
+
+def components(done: Result) -> int:
+    """Components that cross."""
+    assert done.table() == done.table(inputs=True)
+    return sum(len(d.covers) for d in done.outputs)
+
+
+V4, F4, V1 = "@ vec4", "flat @ vec4", "@ float"
+FIRST = "a = p * 2.0; "
+MINUS = "o = a - b;"
+# name -> (pair, which slots go, why, components left)
+MERGED: dict[str, tuple[tuple[str, str], str, str, int]] = {
+    "twice": (two(V4, V4, FIRST + "b = a;", "o = a * b;"), "b 1.xyzw", "the same as a 0.", 4),
+    "computed twice": (
+        two(V1, V1, "a = dot(p, p) + p.x; b = dot(p, p) + p.x;", "o = vec4(a, b, a * b, 1);"),
+        "b 1.x",
+        "the same as a 0.x",
+        1,
+    ),
+    "negated": (two(V4, V4, FIRST + "b = -a;", "o = a * b;"), "b 1.xyzw", "the negation of a", 4),
+    "negated first": (
+        two(V4, V4, "a = -p; b = p;", "o = a * b;"), "a 0.xyzw", "the negation of b 1.", 4,
+    ),
+    "negated flat": (
+        two(F4, F4, FIRST + "b = -a;", "o = a * b;"), "b 1.xyzw", "the negation of a", 4,
+    ),
+    "bits, flat": (
+        two("flat @ vec4", "flat @ uvec4", FIRST + "b = floatBitsToUint(a);", "o = a + vec4(b);"),
+        "b 1.xyzw",
+        "the same bits as a",
+        4,
+    ),
+    "signed and unsigned, flat": (
+        two("flat @ ivec4", "flat @ uvec4", "a = k; b = uvec4(k);", "o = vec4(a) + vec4(b);"),
+        "b 1.xyzw",
+        "the same bits as a",
+        4,
+    ),
+    "component of a vector": (
+        two(V4, V1, FIRST + "b = a.z;", "o = a * b;"), "b 1.x", "the same as a 0.z", 4,
+    ),
+    "swizzle": (
+        two(V4, "@ vec3", FIRST + "b = a.wyx;", "o = a + b.xyzx;"), "b 1.xyz", "the same as a", 4,
+    ),
+    "within one vector": (
+        two("@ vec3", V1, "a = p.xxy; b = p.z;", "o = vec4(a, b) + a.xxyz;"),
+        "a 0.y",
+        "the same as a 0.x",
+        3,
+    ),
+    "through functions": (
+        (
+            "vec4 f(vec4 v) { return v * 2.0; }\n"
+            + two(V4, V4, "a = f(p); b = f(p);", "")[0],
+            two(V4, V4, "", "o = a * b;")[1],
+        ),
+        "b 1.xyzw",
+        "the same as a",
+        4,
+    ),
+    "same at both returns": (
+        two(
+            V4, V4,
+            "if (k.x > 0) { a = p; b = p; gl_Position = p; return; } a = p + 1.0; b = p + 1.0;",
+            "o = a * b;",
+        ),
+        "b 1.xyzw",
+        "the same as a",
+        4,
+    ),
+    "centroid twice": (
+        two("centroid @ vec4", "centroid @ vec4", FIRST + "b = a;", "o = a * b;"),
+        "b 1.xyzw",
+        "the same as a",
+        4,
+    ),
+    "noperspective twice": (
+        two("noperspective @ vec4", "noperspective @ vec4", FIRST + "b = a;", "o = a * b;"),
+        "b 1.xyzw",
+        "the same as a",
+        4,
+    ),
+}  # fmt: skip
+
+
+def lanes(name: str) -> set[str]:
+    """``b 1.xy`` -> {``b 1.x``, ``b 1.y``}."""
+    head, _, rest = name.partition(".")
+    return {f"{head}.{lane}" for lane in rest}
+
+
+@pytest.mark.parametrize("name", MERGED)
+def test_duplicates_merge(name: str) -> None:
+    (vert, frag), slots, why, left = MERGED[name]
+    done = link(vert, frag)
+    found = merged(done)
+    assert {one for key in found for one in lanes(key)} == lanes(slots), found
+    assert all(text.startswith(why[: why.index(" a") if " a" in why else None]) for text in
+               found.values()), found
+    assert any(why in text for text in found.values()), found
+    assert components(done) == left
+
+
+SOME_PATH = "{0} = p; if (k.x > 0) { gl_Position = p; return; } {1} = p;"
+REFUSED: dict[str, tuple[str, str]] = {
+    "other value": two(V4, V4, "a = p; b = p + 1.0;", "o = a * b;"),
+    "bits, smooth": two(V4, "flat @ uvec4", "a = p; b = floatBitsToUint(p);", "o = a + vec4(b);"),
+    "smooth and flat": two(V4, F4, "a = p; b = p;", "o = a * b;"),
+    "smooth and centroid": two(V4, "centroid @ vec4", "a = p; b = p;", "o = a * b;"),
+    "smooth and noperspective": two(V4, "noperspective @ vec4", "a = p; b = p;", "o = a * b;"),
+    "smooth and sample": two(V4, "sample @ vec4", "a = p; b = p;", "o = a * b;"),
+    "half precision": two(V4, "mediump @ vec4", "a = p; b = p;", "o = a * b;"),
+    "different at one return": two(
+        V4, V4,
+        "if (k.x > 0) { a = p; b = p; gl_Position = p; return; } a = p; b = p + 1.0;",
+        "o = a * b;",
+    ),
+    "negated at one return": two(
+        V4, V4,
+        "if (k.x > 0) { a = p; b = p; gl_Position = p; return; } a = p; b = -p;",
+        "o = a * b;",
+    ),
+    "on disjoint paths": two(
+        V4, V4,
+        "if (k.x > 0) { a = p; gl_Position = p; return; } b = p;",
+        "o = a * b;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["close", "exact"])
+@pytest.mark.parametrize("name", REFUSED)
+def test_not_merged(name: str, exact: bool) -> None:
+    done = link(*REFUSED[name], exact=exact)
+    assert not merged(done)
+    assert components(done) == 8
+
+
+def test_switched_off() -> None:
+    vert, frag = MERGED["twice"][0]
+    done = link(vert, frag, disabled=frozenset(("dedup",)))
+    assert not merged(done) and components(done) == 8
+
+
+# --- paths (hazard 1) ---
+
+
+@pytest.mark.parametrize("always, some", [("a", "b"), ("b", "a")])
+def test_stored_on_one_path_reads_what_is_stored_on_both(always: str, some: str) -> None:
+    body = f"{always} = p; if (k.x > 0) {{ gl_Position = p; return; }} {some} = p;"
+    done = link(*two(V4, V4, body, "o = a * b;"))
+    found = merged(done)
+    assert {key[0] for key in found} == {some}, found
+    assert components(done) == 4
+    assert count(done.vert, ops.OpStore) >= 1
+
+
+def test_never_the_other_way_round() -> None:
+    """``a`` is p at one return and p + 1 at the other; ``b`` only p, where it is stored."""
+    body = "if (k.x > 0) { a = p + 1.0; gl_Position = p; return; } a = p; b = p;"
+    found = merged(link(*two(V4, V4, body, "o = a * b;")))
+    assert {key[0] for key in found} == {"b"}, found
+
+
+# --- interpolation functions ---
+
+
+def test_interpolate_at_reads_the_twin() -> None:
+    use = "o = a + interpolateAtOffset(b, vec2(0.25)) + interpolateAtCentroid(b);"
+    done = link(*two(V4, V4, "a = p * 2.0; b = a;", use))
+    found = merged(done)
+    assert {key[0] for key in found} in ({"a"}, {"b"}), found
+    assert components(done) == 4
+    assert len(extended(done.frag, glsl.Glsl_InterpolateAtOffset)) >= 1
+    assert len(extended(done.frag, glsl.Glsl_InterpolateAtCentroid)) >= 1
+
+
+# --- equal for the primitive ---
+
+PER_INSTANCE = "float(gl_InstanceIndex) * 0.5"
+CONVERGENT = {
+    "flat and smooth": ("flat @ float", "@ float"),
+    "centroid and smooth": ("centroid @ float", "@ float"),
+    "noperspective and smooth": ("noperspective @ float", "@ float"),
+}
+NO_FLATTEN = frozenset(("flatten",))
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["close", "exact"])
+@pytest.mark.parametrize("name", CONVERGENT)
+def test_across_qualifiers_if_convergent(name: str, exact: bool) -> None:
+    body = f"a = {PER_INSTANCE}; b = {PER_INSTANCE};"
+    done = link(*two(*CONVERGENT[name], body, "o = vec4(a, b, 0, 1);"), exact=exact)
+    assert len(merged(done)) == (0 if exact else 1)
+    assert components(done) == (2 if exact else 1)
+
+
+def test_convergent_but_read_with_a_function_stays() -> None:
+    body = f"a = {PER_INSTANCE}; b = {PER_INSTANCE};"
+    use = "o = vec4(interpolateAtOffset(a, vec2(0.25)), b, 0, 1);"
+    done = link(*two("@ float", "flat @ float", body, use))
+    assert not [key for key in merged(done) if key.startswith("a")]
+
+
+INSTANCES = "layout(set = 0, binding = 0) uniform U { vec4 tint[4]; } u;\n"
+
+
+def per_instance(exact: bool = False, value: str = "u.tint[gl_InstanceIndex & 3]") -> Result:
+    """A per-instance vec2 read smooth, beside a flat int pair with two holes."""
+    vert, frag = two(
+        "flat @ ivec2", "@ vec2", f"a = k.xy; b = {value}.xy;", "o = vec4(a, b);"
+    )  # fmt: skip
+    return link(INSTANCES + vert, INSTANCES + frag.replace("o = ", "o = u.tint[0] + "), exact)
+
+
+def flattened(done: Result) -> set[str]:
+    return {r.name for r in done.linked.remarks if r.action == "flattened"}
+
+
+def test_a_per_instance_value_is_flattened_into_a_hole() -> None:
+    done = per_instance()
+    assert flattened(done) == {"b"}
+    assert len(done.locations) == 1 and components(done) == 4
+    assert not any(r.action == "propagated" for r in done.linked.remarks)
+
+
+@pytest.mark.parametrize(
+    "done_with",
+    [{"exact": True}, {"value": "(u.tint[gl_InstanceIndex & 3] + p)"},
+     {"value": "u.tint[gl_VertexIndex & 3]"}, {"value": "u.tint[k.x & 3]"}],
+    ids=["exact", "attribute", "vertex index", "indexed by an attribute"],
+)  # fmt: skip
+def test_not_flattened(done_with: dict[str, object]) -> None:
+    done = per_instance(**done_with)  # type: ignore[arg-type]
+    assert not flattened(done) and len(done.locations) == 2
+
+
+def test_flatten_switched_off() -> None:
+    vert, frag = two("flat @ vec2", "@ vec2", f"a = p.xy; b = vec2({PER_INSTANCE}, 1 + \
+{PER_INSTANCE});", "o = vec4(a, b);")
+    assert len(link(vert, frag).locations) == 1
+    assert len(link(vert, frag, disabled=NO_FLATTEN).locations) == 2
+
+
+def test_flattening_never_needs_more_locations() -> None:
+    vert, frag = two("@ vec2", "@ vec2", f"a = p.xy; b = p.zw * ({PER_INSTANCE});", "o = vec4(a, b);")
+    assert len(link(vert, frag).locations) == 1
+    body = f"a = p.xy; b = vec2({PER_INSTANCE}, -1.0 * {PER_INSTANCE});"
+    assert len(link(*two("@ vec2", "@ vec2", body, "o = vec4(a, b);")).locations) == 1
+
+
+# --- pictures ---
+
+UV = "layout(location = 5) {} vec2 uv;\n"
+PICTURES = {
+    "twice": MERGED["twice"][0],
+    "negated": MERGED["negated"][0],
+    "bits": MERGED["bits, flat"][0],
+    "swizzle": MERGED["swizzle"][0],
+    "paths": two(V4, V4, "a = p; b = -p; if (k.x > 0) { b = a; a = p.wzyx; }", "o = a + b * 2.0;"),
+    "instances": (
+        INSTANCES + two("flat @ ivec2", "@ vec2", "a = k.xy; b = u.tint[gl_InstanceIndex & 3].xy;",
+                        "")[0],
+        two("flat @ ivec2", "@ vec2", "", "o = vec4(a & 7, b);")[1],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["close", "exact"])
+@pytest.mark.parametrize("name", PICTURES)
+def test_the_picture_is_the_same(name: str, exact: bool) -> None:
+    vert, frag = PICTURES[name]
+    left, right = pair(vert, frag)
+    codes = [vertex(left), fragment(right)]
+    done = link(vert, frag, exact)
+    scene, before = draw_covering(codes)
+    assert before.is_good()
+    after = draw(done.data, scene)
+    for image, old in before.images.items():
+        new = after.images[image]
+        if exact:
+            assert old.tobytes() == new.tobytes(), image
+            continue
+        a, b = old.astype("f8"), new.astype("f8")
+        assert np.all(np.abs(a - b) <= 1e-4 * np.maximum(1.0, np.abs(a))), image
+
+
+def test_the_negation_of_zero_keeps_its_sign_if_exact() -> None:
+    """Interpolated -1 and 1 cancel to +0, and so do 1 and -1: the sum is no negation there."""
+    vert, frag = two(V4, V4, "a = p; b = -p;", "o = vec4(floatBitsToUint(a * b));")
+    options = spvlink.Options()
+    options.exact = True
+    left, right = pair(vert, frag)
+    done = Result(vertex(left), fragment(right), options)
+    assert not [why for why in merged(done).values() if "negation" in why]
+    assert enums.Decoration_Flat not in {q for d in done.inputs for q in d.qualifiers}
