@@ -192,7 +192,9 @@ def test_a_constant_folds_away_what_used_it() -> None:
 
 
 def test_switched_off() -> None:
-    done = link(OUT + "--a = vec4(0.5);", IN + "--" + READ, disabled=frozenset(("dedup", "propagate")))
+    done = link(
+        OUT + "--a = vec4(0.5);", IN + "--" + READ, disabled=frozenset(("dedup", "propagate"))
+    )
     assert not any(r.action == "propagated" for r in done.linked.remarks)
     assert done.outputs
 
@@ -200,9 +202,22 @@ def test_switched_off() -> None:
 # --- uniform buffers and push constants ---
 
 USE = "o = a + u.tint;"  # the fragment shader uses the resource itself
+NESTED = """struct S { vec4 t; vec4 w[3]; };
+layout(set = 0, binding = 0) uniform U { vec4 q; S s[2]; } u;
+"""
 MOVES: dict[str, tuple[str, str, str, bool]] = {
-    "push constant, same block": (PUSH + OUT + "--a = u.tint;", PUSH + IN + "--" + USE, "push", False),
-    "uniform, same block": (UBO + OUT + "--a = u.tint;", UBO + IN + "--" + USE, "at byte 16", False),
+    "push constant, same block": (
+        PUSH + OUT + "--a = u.tint;",
+        PUSH + IN + "--" + USE,
+        "push",
+        False,
+    ),
+    "uniform, same block": (
+        UBO + OUT + "--a = u.tint;",
+        UBO + IN + "--" + USE,
+        "at byte 16",
+        False,
+    ),
     "expression": (
         UBO + OUT + "--a = u.tint * 2.0 + u.f;",
         UBO + IN + "--" + USE,
@@ -229,12 +244,7 @@ MOVES: dict[str, tuple[str, str, str, bool]] = {
         False,
     ),
     "nested": (
-        "struct S { vec4 t; vec4 w[3]; }; layout(set = 0, binding = 0) uniform U { vec4 q; S s[2]; }"
-        " u;\n" + OUT + "--a = u.s[1].w[2];",
-        "struct S { vec4 t; vec4 w[3]; }; layout(set = 0, binding = 0) uniform U { vec4 q; S s[2]; }"
-        " u;\n" + IN + "--o = a + u.q;",
-        "at byte 128",
-        False,
+        NESTED + OUT + "--a = u.s[1].w[2];", NESTED + IN + "--o = a + u.q;", "at byte 128", False,
     ),
     "array of buffers, constant index": (
         UBO.replace("u;", "u[3];") + OUT + "--a = u[1].tint;",
@@ -256,7 +266,7 @@ MOVES: dict[str, tuple[str, str, str, bool]] = {
         "push constants at byte 16 and set 0, binding 0 at byte 16",
         True,
     ),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", MOVES)
@@ -269,8 +279,10 @@ SMALL = "layout(%s) uniform Q { vec4 pad; } v;\n"
 WRONG = "layout(%s) uniform Q { vec4 pad; ivec4 other; } v;\n"
 SET0, SET1 = "set = 0, binding = 0", "set = 1, binding = 0"
 ROW = "layout(set = 0, binding = 0, row_major) uniform U { mat4 m; vec4 tint; } u;\n"
+TABLE = "layout(set = 0, binding = 0) uniform U { vec4 t[4]; int i; } u;\n"
+STORAGE = "layout(set = 0, binding = 0) readonly buffer B { vec4 tint; } u;\n"
 REFUSED: dict[str, tuple[str, str, str, bool]] = {
-    "no block there": (PUSH + OUT + "--a = u.tint;", IN + "--" + READ, "does not declare these", False),
+    "no block there": (PUSH + OUT + "--a = u.tint;", IN + "--" + READ, "not declare these", False),
     "push constants too short": (
         PUSH + OUT + "--a = u.tint;",
         SMALL % "push_constant" + IN + "--o = a + v.pad;",
@@ -316,9 +328,8 @@ REFUSED: dict[str, tuple[str, str, str, bool]] = {
         False,
     ),
     "dynamic index, from the buffer": (
-        "layout(set = 0, binding = 0) uniform U { vec4 t[4]; int i; } u;\n"
-        + OUT + "--a = u.t[u.i];",
-        "layout(set = 0, binding = 0) uniform U { vec4 t[4]; int i; } u;\n" + IN + "--o = a + u.t[0];",
+        TABLE + OUT + "--a = u.t[u.i];",
+        TABLE + IN + "--o = a + u.t[0];",
         "an index that is not constant",
         False,
     ),
@@ -326,8 +337,8 @@ REFUSED: dict[str, tuple[str, str, str, bool]] = {
         ROW + OUT + "--a = u.m[1];", ROW + IN + "--" + USE, "row-major", False,
     ),
     "storage buffer": (
-        "layout(set = 0, binding = 0) readonly buffer B { vec4 tint; } u;\n" + OUT + "--a = u.tint;",
-        "layout(set = 0, binding = 0) readonly buffer B { vec4 tint; } u;\n" + IN + "--" + USE,
+        STORAGE + OUT + "--a = u.tint;",
+        STORAGE + IN + "--" + USE,
         "memory that may change",
         True,
     ),
@@ -340,7 +351,7 @@ REFUSED: dict[str, tuple[str, str, str, bool]] = {
         False,
     ),
     "image": (
-        "layout(set = 0, binding = 1) uniform sampler2D t;\n" + OUT + "--a = texelFetch(t, ivec2(0), 0);",
+        "layout(binding = 1) uniform sampler2D t;\n" + OUT + "--a = texelFetch(t, ivec2(0), 0);",
         IN + "--" + READ,
         "not propagated",
         True,

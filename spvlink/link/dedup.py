@@ -34,7 +34,8 @@ _WAYS = ((SAME, 0), (NEGATED, ops.OpFNegate), (CAST, ops.OpBitcast))
 def run(link: Link, exact: bool) -> bool:
     """Merge duplicates; whether there were any."""
     link.gather()
-    divergence = None if exact else divergence_of(link)
+    mixed = len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
+    divergence = divergence_of(link) if mixed and not exact else None
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, tuple[int, int]] = {}
     for key in _order(link):
@@ -57,10 +58,16 @@ def run(link: Link, exact: bool) -> bool:
 
 
 def divergence_of(link: Link) -> Divergence:
-    """The levels of the producer's values."""
-    entry = link.producer.module.entry
-    assert entry is not None
-    return Divergence(link.producer.module, entry.function)
+    """The levels of the producer's values, as long as its code stays as it is."""
+    module = link.producer.module
+    held = module.facts.get("divergence")
+    if held is not None and held[0] == module.version:
+        assert isinstance(held[1], Divergence)
+        return held[1]
+    assert module.entry is not None
+    made = Divergence(module, module.entry.function)
+    module.facts["divergence"] = (module.version, made)
+    return made
 
 
 def _order(link: Link) -> list[int]:
@@ -190,8 +197,8 @@ def convergent_slots(link: Link) -> frozenset[int]:
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
     ]  # fmt: skip
-    if not wanted:
-        return frozenset()
+    if not wanted or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
+        return frozenset()  # with one interpolation there is nothing to choose
     preserved = preserves_specials(link.consumer.module)
     divergence = divergence_of(link)
     return frozenset(
