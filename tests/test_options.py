@@ -98,7 +98,8 @@ CROSSING_VERT = vertex(
     layout(location = 2) out float tint; layout(location = 3) out vec2 twin;
     layout(location = 4) out float one;
     void main() {
-        full = p; own = p.x * 3.0; tint = float(gl_InstanceIndex); twin = p.yz; one = 1.5; gl_Position = p;
+        full = p; own = p.x * 3.0; tint = float(gl_InstanceIndex); twin = p.yz; one = 1.5;
+        gl_Position = p;
     }"""
 )
 CROSSING_FRAG = fragment(

@@ -87,7 +87,8 @@ def undef(module: Module, type: Inst) -> Inst:
 
 
 def null(module: Module, type: Inst) -> Inst:
-    """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull otherwise."""
+    """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull
+    otherwise."""
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
         return make(module, ops.OpConstant, type, [], [0] * (2 if type.imm[0] > 32 else 1))
     if type.op == ops.OpTypeBool:

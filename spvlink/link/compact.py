@@ -52,7 +52,8 @@ class Bin:
         return self.cells.count(-1)
 
     def fit(self, size: int, even: bool) -> int:
-        """The first component where ``size`` neighbours are free (an even one for 64 bits), or -1."""
+        """The first component where ``size`` neighbours are free (an even one for 64 bits), or
+        -1."""
         for at in range(0, 5 - size, 2 if even else 1):
             if all(c == -1 for c in self.cells[at : at + size]):
                 return at
@@ -76,7 +77,7 @@ class Placement:
 
 
 def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
-    """The new interface of a border. Nothing is edited here: ``raise_io`` does that on both sides."""
+    """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
     link.gather()
     wholes = _wholes(link)
     best = at_old_places(link, wholes)

@@ -87,7 +87,8 @@ def _kind(slot: Slot) -> str:
 
 
 def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
-    """Whether a variable that stays whole on the producer's side is read by nothing on the other."""
+    """Whether a variable that stays whole on the producer's side is read by nothing on the
+    other."""
     if out not in link.outputs.pinned or "transform feedback" in out.why:
         return False
     if any(k in link.loads for k in out.keys):

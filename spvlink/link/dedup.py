@@ -2,7 +2,7 @@
 
     outUv = uv; outUv2 = uv            ->   outUv2 is gone, its loads read outUv
     outNormal = n; outBack = -n        ->   the loads of outBack are -(load of outNormal)
-    outBits = floatBitsToUint(outX)    ->   a bit-cast of the load, if both are Flat
+    outBits = floatBitsToUint(outX)    ->   the loads of outX are bit-casts, if both are Flat
 
 The values were numbered before, so equal values are one Inst. Two slots are equal if at every
 return both store, or neither does, and what they store there is equal. A slot that stores on fewer
@@ -10,10 +10,12 @@ paths may read one that stores on more (where it stored nothing it was undefined
 way round (hazard 1).
 
 Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation
-commutes with every interpolation, exactly: it flips a sign on both sides of each product and sum. A
-value that is equal at all vertices of a primitive may be read through another qualifier than its
-own, but a rounding may differ, so ``--exact`` leaves that. What is Flat is never read through an
-interpolated one: it comes over to the bit, and a shader may rely on it (``int(id)``).
+commutes with every interpolation but for the sign of a zero (a sum that cancels is +0 either way),
+so under ``--exact``, or where the consumer preserves signed zeros, only Flat is negated. A bit-cast
+is read from the integer, never the integer from a float, which could lose a payload. A value that
+is equal at all vertices of a primitive may be read through another qualifier than its own, but a
+rounding may differ, so ``--exact`` leaves that. What is Flat is never read through an interpolated
+one: it comes over to the bit, and a shader may rely on it (``int(id)``).
 """
 
 from __future__ import annotations
@@ -28,7 +30,6 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.propagate import preserves_specials
 
 SAME, NEGATED, CAST = range(3)
-_WAYS = ((SAME, 0), (NEGATED, ops.OpFNegate), (CAST, ops.OpBitcast))
 
 
 def run(link: Link, exact: bool) -> bool:
@@ -36,10 +37,11 @@ def run(link: Link, exact: bool) -> bool:
     link.gather()
     mixed = len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
     divergence = divergence_of(link) if mixed and not exact else None
+    signed = {16, 32, 64} if exact else preserves_specials(link.consumer.module)
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, tuple[int, int]] = {}
     for key in _order(link):
-        twin = _twin(link, key, kept, divergence)
+        twin = _twin(link, key, kept, divergence, signed)
         if twin is not None:
             merged[key] = twin
             continue
@@ -79,12 +81,13 @@ def _order(link: Link) -> list[int]:
         and k not in link.kept_in and k not in link.kept_out
     ]  # fmt: skip
 
-    def rank(key: int) -> tuple[int, bool, bool, bool, int]:
-        stored = _scalar(link.stores[key][0].args[0])[0]
-        derived = stored.op in (ops.OpFNegate, ops.OpBitcast)
+    def rank(key: int) -> tuple[int, bool, bool, bool, bool, int]:
+        negated = _scalar(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
-        smooth = not _flat(link.inputs.slots[key].qualifiers)
-        return -len(link.stores[key]), derived, smooth, interpolated, key
+        slot = link.inputs.slots[key]
+        smooth = not _flat(slot.qualifiers)
+        floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
+        return -len(link.stores[key]), negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
 
@@ -107,8 +110,6 @@ def _behind(scalar: Scalar, op: int) -> Scalar | None:
     if value.op != op:
         return None
     source = value.args[0]
-    if op == ops.OpBitcast and (source.type is None or value.type is None or lane >= 0):
-        return None
     if lane >= 0 and source.op == ops.OpCompositeConstruct and source.type is not None:
         if len(source.args) == source.type.imm[0]:
             return _scalar(source.args[lane])
@@ -120,34 +121,70 @@ def _sites(link: Link, key: int) -> dict[int, Scalar]:
     return {link.sites[s]: _scalar(s.args[0]) for s in link.stores[key]}
 
 
+def _bits(scalar: Scalar) -> Scalar:
+    """What a component is made of, bit-casts of the same number of components looked through."""
+    while scalar[0].op == ops.OpBitcast:
+        value, lane = scalar
+        source = value.args[0].type
+        if source is None or value.type is None:
+            break
+        if (source.op == ops.OpTypeVector) != (lane >= 0):
+            break
+        if lane >= 0 and source.imm[0] != value.type.imm[0]:
+            break
+        behind = _behind(scalar, ops.OpBitcast)
+        if behind is None:
+            break
+        scalar = behind
+    return scalar
+
+
+def _seen(scalar: Scalar, how: int) -> Scalar | None:
+    """What another slot has to store so that this component can be read from it in that way."""
+    if how == NEGATED:
+        return _behind(scalar, ops.OpFNegate)
+    return _bits(scalar) if how == CAST else scalar
+
+
 def _names(link: Link, key: int) -> list[tuple[object, ...]]:
-    """Under which a slot can be found: by (return, value)."""
-    return [(site, stored) for site, stored in _sites(link, key).items()]
+    """Under which a slot can be found: by (return, value), and by (return, bits)."""
+    names: list[tuple[object, ...]] = []
+    for site, stored in _sites(link, key).items():
+        names += [(site, stored), (site, _bits(stored), CAST)]
+    return names
 
 
 def _twin(
-    link: Link, key: int, kept: dict[tuple[object, ...], list[int]], divergence: Divergence | None
-) -> tuple[int, int] | None:
-    """(slot to read instead, how), or None."""
+    link: Link, key: int, kept: dict[tuple[object, ...], list[int]],
+    divergence: Divergence | None, signed: set[int],
+) -> tuple[int, int] | None:  # fmt: skip
+    """(slot to read instead, how), or None. ``signed``: widths whose zeros keep their sign."""
     sites = _sites(link, key)
     site, stored = next(iter(sites.items()))
-    for how, op in _WAYS:
-        wanted = stored if op == 0 else _behind(stored, op)
-        if wanted is None:
+    for how in (SAME, NEGATED, CAST):
+        wanted = _seen(stored, how)
+        mine = link.inputs.slots[key]
+        if wanted is None or (
+            how == NEGATED and mine.width in signed and not _flat(mine.qualifiers)
+        ):
             continue
-        for other in kept.get((site, wanted), ()):
-            if _covers(link, other, sites, op) and _readable(link, key, other, how, divergence):
+        name = (site, wanted, CAST) if how == CAST else (site, wanted)
+        for other in kept.get(name, ()):
+            if _covers(link, other, sites, how) and _readable(link, key, other, how, divergence):
                 return other, how
     return None
 
 
-def _covers(link: Link, other: int, sites: dict[int, Scalar], op: int) -> bool:
+def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
     """Whether at every return where the one stores, the other stores the value it is read from."""
     theirs = _sites(link, other)
-    return all(
-        theirs.get(site) == (stored if op == 0 else _behind(stored, op))
-        for site, stored in sites.items()
-    )
+    for site, stored in sites.items():
+        there = theirs.get(site)
+        if there is not None and how == CAST:
+            there = _bits(there)
+        if there is None or there != _seen(stored, how):
+            return False
+    return True
 
 
 def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence | None) -> bool:
@@ -158,8 +195,11 @@ def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence
     kept = link.outputs.slots[other].extras
     if any(words not in kept for words in link.outputs.slots[key].extras):
         return False  # an Invariant output is not read from one that is none
-    if how == CAST and not (_flat(mine.qualifiers) and _flat(theirs.qualifiers)):
-        return False
+    if how == CAST:
+        if not (_flat(mine.qualifiers) and _flat(theirs.qualifiers)):
+            return False
+        if theirs.type.op == ops.OpTypeFloat and mine.type.op != ops.OpTypeFloat:
+            return False  # a float may lose a payload or be flushed on the way
     if mine.qualifiers == theirs.qualifiers:
         return True
     if divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):

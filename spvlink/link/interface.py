@@ -92,7 +92,8 @@ def check_fragment(inputs: list[Declared]) -> None:
 
 
 def declared(module: Module, storage: int) -> list[Declared]:
-    """The user variables of one side. Raises ``Broken`` where they break a rule among themselves."""
+    """The user variables of one side. Raises ``Broken`` where they break a rule among
+    themselves."""
     tables = Decorations.of(module)
     names = Names(module)
     found: list[Declared] = []

@@ -50,7 +50,8 @@ class Spot:
 
 
 class Lowering:
-    """One stage on its way to slots. ``inputs`` and ``outputs`` say which sides are to be lowered."""
+    """One stage on its way to slots. ``inputs`` and ``outputs`` say which sides are to be
+    lowered."""
 
     def __init__(self, module: Module, inputs: bool, outputs: bool) -> None:
         assert module.entry is not None

@@ -123,7 +123,8 @@ def construct(module: Module, inst: Inst) -> Inst | None:
 
 
 def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | None:
-    """The vector of these lanes as one instruction, if that takes only whole vectors and constants."""
+    """The vector of these lanes as one instruction, if that takes only whole vectors and
+    constants."""
     sources: list[Inst] = []
     constants: list[Inst] = []
     for source, index in lanes:
