@@ -90,8 +90,10 @@ def shape(type: Inst) -> str:
     """A numeric type as text, equal for equal types of two modules."""
     if type.op == ops.OpTypeBool:
         return "b"
-    if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
-        return f"{'f' if type.op == ops.OpTypeFloat else 'iu'[1 - type.imm[-1]]}{type.imm[0]}"
+    if type.op == ops.OpTypeFloat:
+        return f"f{type.imm[0]}"
+    if type.op == ops.OpTypeInt:
+        return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
         return f"{shape(type.args[0])}x{type.imm[0]}"
     raise Cannot(f"a value of {ops.NAMES.get(type.op, 'some type')}")
