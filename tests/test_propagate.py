@@ -176,6 +176,12 @@ def test_a_vector_moves_in_part() -> None:
     assert done.table() == done.table(inputs=True) == {"a": ("0.xy", "f32x2")}
 
 
+def test_an_invariant_output_stays() -> None:
+    frag = "layout(location = 0) in float a;--o = vec4(a);"
+    vert = "layout(location = 0) invariant out float a;--a = 2.0;"
+    assert_kept(link(vert, frag), "it is Invariant")
+
+
 def test_different_constants_on_two_paths_stay() -> None:
     frag = "layout(location = 0) in float a;--o = vec4(a);"
     body = "if (k.x > 0) { a = 3.0; gl_Position = p; return; } a = 4.0;"

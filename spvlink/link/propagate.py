@@ -128,6 +128,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             transfer.check(stored)
             if not alike and stored.op not in types.CONSTANTS and stored.op != ops.OpLoad:
                 raise Cannot("the stages round or flush denormal numbers differently")
+            if link.outputs.slots[key].extras:
+                raise Cannot("it is Invariant: another pipeline may compute it in its stage")
             if not flat and exact:
                 raise Cannot("--exact: interpolation may round where the value does not")
             if not flat and not _finite(stored):
