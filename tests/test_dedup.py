@@ -358,3 +358,26 @@ def test_zero_keeps_its_sign_if_exact(qualifier: str) -> None:
     scene = make_scene(codes)
     difference = compare(draw(codes, scene), draw([s.data for s in done.stages], scene))
     assert not difference, difference
+
+
+@pytest.mark.parametrize("condition, flattened", [("p.x > 0.5", False), ("k.x > 1000", False)])
+def test_what_some_vertices_do_not_store_is_not_flattened(condition: str, flattened: bool) -> None:
+    """Hazard 7: the provoking vertex may be one that returned before the store. Here the condition
+    differs from vertex to vertex (``k`` is an attribute)."""
+    vert = f"""layout(location = 0) out vec4 full; layout(location = 1) flat out float own;
+    layout(location = 2) out float tint;--full = p; own = p.x * 3.0; gl_Position = p;
+    if ({condition}) return; tint = float(gl_InstanceIndex);"""
+    frag = """layout(location = 0) in vec4 full; layout(location = 1) flat in float own;
+    layout(location = 2) in float tint;--o = full * own + tint;"""
+    actions = {r.name: r.action for r in link(vert, frag).linked.remarks}
+    assert (actions["tint"] == "flattened") == flattened
+
+
+def test_the_same_stored_by_all_vertices_is_flattened() -> None:
+    vert = """layout(location = 0) out vec4 full; layout(location = 1) flat out float own;
+    layout(location = 2) out float tint;--full = p; own = p.x * 3.0; gl_Position = p;
+    tint = float(gl_InstanceIndex); if (p.x > 0.5) return; full = p.wzyx;"""
+    frag = """layout(location = 0) in vec4 full; layout(location = 1) flat in float own;
+    layout(location = 2) in float tint;--o = full * own + tint;"""
+    actions = {r.name: r.action for r in link(vert, frag).linked.remarks}
+    assert actions["tint"] == "flattened"

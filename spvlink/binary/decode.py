@@ -155,14 +155,14 @@ class _Decoder:
                 self.start = at
                 what = "has a word count of 0" if count == 0 else "runs past the end of the module"
                 raise BadSpirv(f"an instruction {what}")
-            if first == 0x200F8:  # two words, OpLabel
+            if first == _LABEL_WORD:
                 id = words[at + 1]
                 if id in defs:
                     self.start = at
                     raise BadSpirv(f"id {id} is defined twice")
                 defs[id] = Block(id)
                 defs[id].mark = -1  # not reached yet
-            elif first == 0x50036:  # five words, OpFunction
+            elif first == _FUNCTION_WORD:
                 id = words[at + 2]
                 if id in defs:
                     self.start = at
@@ -207,7 +207,7 @@ class _Decoder:
         result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
         note_sections = _NOTES
         globals, functions = self.module.globals, self.module.functions
-        glsl, common = self.glsl, _GLOBAL_OPS
+        glsl, common, ext_inst = self.glsl, _GLOBAL_OPS, ops.OpExtInst
         limit = self.module.bound
         start = 5
         for end in starts[1:]:
@@ -247,7 +247,7 @@ class _Decoder:
                 if None in args:
                     self.missing_args(args, at)
                 imm = words[cut:end]
-            elif op == 12 and end - at > 2 and words[at] in glsl:
+            elif op == ext_inst and end - at > 2 and words[at] in glsl:
                 imm = [words[at + 1]]
                 if _GLSL_SIZES.get(imm[0]) != end - at - 2:
                     self.bad_glsl(imm[0], end - at - 2)
@@ -292,7 +292,7 @@ class _Decoder:
         words, sections, plain = self.words, self.module.sections, _PLAIN_DECORATIONS
         get = self.defs.get
         for start in self.notes:
-            if words[start] == 0x20049 and words[start + 1] not in self.defs:
+            if words[start] == _GROUP_WORD and words[start + 1] not in self.defs:
                 # OpDecorationGroup, which its own decorations come before
                 self.defs[words[start + 1]] = Inst(0, None, [], [], words[start + 1])
         for start in self.notes:
@@ -301,11 +301,11 @@ class _Decoder:
             at = start + 1
             end = start + (words[start] >> 16)
             size = end - at
-            if op == 5 or op == 6:  # OpName, OpMemberName: a third of a small module
+            if op == ops.OpName or op == ops.OpMemberName:  # a third of a small module
                 easy = size > op - 4 and not words[end - 1] >> 24  # the string fills it
-            elif op == 71:  # OpDecorate
+            elif op == ops.OpDecorate:
                 easy = size > 1 and plain.get(words[at + 1]) == size
-            elif op == 72:  # OpMemberDecorate
+            elif op == ops.OpMemberDecorate:
                 easy = size > 2 and plain.get(words[at + 2]) == size - 1
             else:
                 easy = False
@@ -491,6 +491,10 @@ _FORWARD_TYPES: Final = frozenset(
     )
 )
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+# First words (word count and opcode) of instructions that have one size only.
+_LABEL_WORD: Final = 2 << 16 | ops.OpLabel
+_FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
+_GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
 _STRUCTURE: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 _TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 _GLOBAL_OPS: Final = frozenset(

@@ -89,8 +89,3 @@ def _interleaved(inst: Inst) -> list[int]:
     elif inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR):
         set_name = string_of(inst.args[0].imm)[0]
     return interleave(inst, width, set_name)
-
-
-def size_in_words(inst: Inst) -> int:
-    """Words of one instruction in the binary."""
-    return 1 + (inst.type is not None) + (inst.id != 0) + len(inst.args) + len(inst.imm)

@@ -34,14 +34,6 @@ DRAW: Final = 1
 PRIMITIVE: Final = 2
 VERTEX: Final = 3
 
-# Built-in inputs of a vertex shader that are equal at all vertices of a primitive.
-_PER_PRIMITIVE: Final = frozenset(
-    (
-        enums.BuiltIn_InstanceIndex, enums.BuiltIn_InstanceId, enums.BuiltIn_BaseInstance,
-        enums.BuiltIn_BaseVertex, enums.BuiltIn_DrawIndex, enums.BuiltIn_ViewIndex,
-        enums.BuiltIn_DeviceIndex,
-    )
-)  # fmt: skip
 _SPECIALIZED: Final = frozenset(
     (
         ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
@@ -136,4 +128,4 @@ class Divergence:
         if variable.imm[0] != enums.StorageClass_Input:
             return max(DRAW, self.of(load.args[0]))
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
-        return PRIMITIVE if builtin and builtin[0] in _PER_PRIMITIVE else VERTEX
+        return PRIMITIVE if builtin and builtin[0] in info.PRIMITIVE_BUILTINS else VERTEX

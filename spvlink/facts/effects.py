@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module, string_of
+from spvlink.ir.core import IMPORTS, INTERPOLATE, LOAD_INPUT, Inst, Module, string_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -28,7 +28,7 @@ class Effects:
     def __init__(self, module: Module) -> None:
         self.glsl: set[Inst] = set()
         self.nonsemantic: set[Inst] = set()
-        for inst in module.sections[2]:
+        for inst in module.sections[IMPORTS]:
             name = string_of(inst.imm)[0]
             if name == "GLSL.std.450":
                 self.glsl.add(inst)
@@ -59,7 +59,7 @@ class Effects:
 
     @staticmethod
     def of(module: Module) -> Effects:
-        stamp = len(module.annotations) << 32 | len(module.sections[2])
+        stamp = len(module.annotations) << 32 | len(module.sections[IMPORTS])
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
             assert isinstance(held[1], Effects)

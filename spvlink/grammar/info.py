@@ -805,6 +805,17 @@ SAMPLE_RATE_DECORATIONS: Final[frozenset[int]] = frozenset(
         17,  # Decoration Sample
     }
 )
+PRIMITIVE_BUILTINS: Final[frozenset[int]] = frozenset(
+    {
+        43,  # BuiltIn InstanceIndex
+        6,  # BuiltIn InstanceId
+        4425,  # BuiltIn BaseInstance
+        4424,  # BuiltIn BaseVertex
+        4426,  # BuiltIn DrawIndex
+        4440,  # BuiltIn ViewIndex
+        4438,  # BuiltIn DeviceIndex
+    }
+)
 FIXED_FUNCTION_OUTPUTS: Final[frozenset[int]] = frozenset(
     {
         0,  # BuiltIn Position

@@ -34,11 +34,6 @@ def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int
     module.version += 1
 
 
-def set_args(module: Module, inst: Inst, args: list[Inst]) -> None:
-    inst.args = args
-    module.version += 1
-
-
 def flow_changed(module: Module) -> None:
     """Blocks or edges changed."""
     module.version += 1

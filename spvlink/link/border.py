@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot
 from spvlink.pipeline import Source
 
@@ -42,7 +42,6 @@ class Link:
         "consumer",
         "fate",
         "gone",
-        "homes",
         "inputs",
         "kept_in",
         "kept_out",
@@ -66,7 +65,6 @@ class Link:
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
-        self.homes: dict[Inst, Block] = {}  # of the stores
         self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
         self.returns = 0
         # Components of variables that stay whole, per side: they count as stored and as loaded.
@@ -82,14 +80,13 @@ class Link:
         """Read from the code which slots are stored and loaded."""
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
-        self.homes, self.sites, self.returns = {}, {}, 0
+        self.sites, self.returns = {}, 0
         entry = self.producer.module.entry
         assert entry is not None
         for block in entry.function.blocks:
             if block.terminator.op == ops.OpReturn:
                 for inst in block.insts:
                     if inst.op == STORE_OUTPUT:
-                        self.homes[inst] = block
                         self.sites[inst] = self.returns
                 self.returns += 1
 

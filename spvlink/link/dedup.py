@@ -216,15 +216,13 @@ def _flat(qualifiers: tuple[int, ...]) -> bool:
 
 
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
-    """Whether all vertices of a primitive store one value: the value is equal for them, and so is
-    the way to the store, or every return stores it (hazard 7)."""
+    """Whether all vertices of a primitive store one value: every return stores it, since the
+    provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    if len(values) != 1 or divergence.of(next(iter(values))) > PRIMITIVE:
+    if len(values) != 1 or len(stores) != link.returns:
         return False
-    if len(stores) == link.returns:
-        return True
-    return all(divergence.blocks.get(link.homes[s], 3) <= PRIMITIVE for s in stores)
+    return divergence.of(next(iter(values))) <= PRIMITIVE
 
 
 def convergent_slots(link: Link) -> frozenset[int]:

@@ -17,7 +17,7 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
+from spvlink.ir.core import CAPABILITIES, EXECUTION_MODES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
@@ -433,7 +433,7 @@ def _captures(module: Module) -> bool:
     assert entry is not None
     return any(
         mode.args[0] is entry.function and mode.imm[0] == enums.ExecutionMode_Xfb
-        for mode in module.sections[5]
+        for mode in module.sections[EXECUTION_MODES]
     )
 
 

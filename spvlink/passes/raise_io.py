@@ -14,6 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
+    CAPABILITIES,
     IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
@@ -239,8 +240,8 @@ def glsl_import(module: Module) -> Inst:
 
 def need_capability(module: Module, capability: int) -> None:
     """Declare a capability if the module does not."""
-    if not any(c.imm[0] == capability for c in module.sections[0]):
-        module.sections[0].append(Inst(ops.OpCapability, None, [], [capability]))
+    if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):
+        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
 
 
 def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:
