@@ -22,7 +22,18 @@ from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
 from spvlink.ir.slot import Interface
 from spvlink.layout import granted
-from spvlink.link import agree, compact, dead, dedup, interface, propagate, remarks, retry
+from spvlink.link import (
+    agree,
+    backward,
+    compact,
+    dead,
+    dedup,
+    forward,
+    interface,
+    propagate,
+    remarks,
+    retry,
+)
 from spvlink.link.border import Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import used_resources
@@ -40,6 +51,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 _BORDERS: Final = (("vert", enums.StorageClass_Output), ("frag", enums.StorageClass_Input))
 # of dead-varying removal at one border; each round needs a death in the one before
+MOTION: Final = frozenset(("backward", "forward"))  # passes that bring code into a stage
 MAX_ROUNDS: Final = 8
 
 
@@ -156,7 +168,8 @@ class _Session:
             raise Refused(f"chains of {' -> '.join(names)} are not linked yet")
         producer, consumer = self.stages
         self.freeze()
-        consumer.visible = used_resources(consumer.module)
+        for stage in self.stages:
+            stage.visible = used_resources(stage.module)
         consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
         for stage in self.stages:
             with _About(stage):
@@ -264,33 +277,53 @@ class _Session:
             ("promote", lambda: retry.run(border)),
             ("dedup", lambda: dedup.run(border, self.options.exact)),
             ("propagate", lambda: self.propagate(border)),
+            ("backward", lambda: self.backward(border)),
+            ("forward", lambda: self.forward(border)),
         )
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
+            brought_code = False
             for name, act in passes:
                 if self.runner.enabled(name) or name not in PASSES:
                     self.runner.run(name, producer, act)
                     self.runner.changed(name, consumer, versions[1])
+                    brought_code = name in MOTION
                 if (producer.module.version, consumer.module.version) != versions:
                     break  # clean up before the next look
             else:
                 return
             if producer.module.version != versions[0]:
                 with _About(producer):
-                    self.runner.sweep_out(producer)
+                    if brought_code:
+                        self.runner.clean(producer)
+                    else:
+                        self.runner.sweep_out(producer)
             if consumer.module.version != versions[1]:
                 with _About(consumer):
                     self.runner.clean(consumer)
 
     def propagate(self, border: Link) -> None:
         """What the consumer can make itself."""
-        producer, consumer = border.producer, border.consumer
-        grant = Grant(consumer.visible)
-        if self.options.layout is not None:
-            bit = STAGE_BITS[consumer.name]
-            grant = Grant(consumer.visible, *granted(self.options.layout, bit))
-        transfer = Transfer(producer.module, consumer.module, grant)
+        transfer = self.transfer(border.producer, border.consumer)
         propagate.run(border, transfer, self.options.exact, self.options.cost_limit)
+
+    def backward(self, border: Link) -> None:
+        """What the producer can make for it."""
+        transfer = self.transfer(border.consumer, border.producer)
+        backward.run(border, transfer, self.options.exact, self.options.expect)
+
+    def forward(self, border: Link) -> None:
+        """What the consumer can make of fewer values."""
+        transfer = self.transfer(border.producer, border.consumer)
+        settings = self.options
+        forward.run(border, transfer, settings.exact, settings.expect, settings.cost_limit)
+
+    def transfer(self, source: Stage, target: Stage) -> Transfer:
+        """The way of an expression from one stage to another."""
+        grant = Grant(target.visible)
+        if self.options.layout is not None:
+            grant = Grant(target.visible, *granted(self.options.layout, STAGE_BITS[target.name]))
+        return Transfer(source.module, target.module, grant)
 
     def convergent(self, border: Link) -> frozenset[int]:
         """Slots that may be read with any qualifier, since all vertices of a primitive agree."""

@@ -46,6 +46,7 @@ class Link:
         "kept_in",
         "kept_out",
         "loads",
+        "made",
         "notes",
         "outputs",
         "producer",
@@ -64,6 +65,7 @@ class Link:
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
+        self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
         self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
         self.returns = 0

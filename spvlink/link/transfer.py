@@ -338,6 +338,8 @@ class Transfer:
             shape_of_constant(inst)
             self.able(inst)
             return 0
+        if op in (core.LOAD_INPUT, core.INTERPOLATE):
+            raise Varies("it is made from an input")
         if op == ops.OpLoad:
             access = self.from_blocks.access(inst)
             if inst in self.signatures:
