@@ -174,7 +174,7 @@ class Graph:
             network.edge(computed[node], available[node], price if may else INFINITE)
             for dep in node.deps:
                 network.edge(available[dep], computed[node], INFINITE)
-        for node in set(self.roots.values()):
+        for node in dict.fromkeys(self.roots.values()):
             network.edge(available[node], SINK, INFINITE)
         side = network.cut()
         crossing = [n for n in self.nodes if side[computed[n]] and not side[available[n]]]
