@@ -51,6 +51,7 @@ class Link:
         "outputs",
         "producer",
         "returns",
+        "seen",
         "sites",
         "stores",
     )
@@ -72,6 +73,7 @@ class Link:
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
+        self.seen = -1, -1  # the modules' versions when the code was read
         self.gather()
 
     @property
@@ -79,7 +81,11 @@ class Link:
         return f"{self.producer.name}->{self.consumer.name}"
 
     def gather(self) -> None:
-        """Read from the code which slots are stored and loaded."""
+        """Read from the code which slots are stored and loaded, unless it is as it was."""
+        versions = self.producer.module.version, self.consumer.module.version
+        if versions == self.seen:
+            return
+        self.seen = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns = {}, 0
