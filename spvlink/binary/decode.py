@@ -254,6 +254,8 @@ class _Decoder:
                     imm = words[start + c : start + d]
                     if at:
                         id = words[start + at]
+                        if not id:
+                            raise KeyError
                         if at == 2:
                             type = defs[words[start + 1]]
                 elif kind == EXTENDED and words[start + 3] in self.glsl:
