@@ -41,6 +41,7 @@ class Link:
     __slots__ = (
         "consumer",
         "fate",
+        "gathered",
         "gone",
         "inputs",
         "kept_in",
@@ -65,6 +66,7 @@ class Link:
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.gathered = -1, -1  # the versions that the modules had
         self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
         self.returns = 0
         # Components of variables that stay whole, per side: they count as stored and as loaded.
@@ -78,6 +80,10 @@ class Link:
 
     def gather(self) -> None:
         """Read from the code which slots are stored and loaded."""
+        versions = self.producer.module.version, self.consumer.module.version
+        if versions == self.gathered:
+            return
+        self.gathered = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns = {}, 0
