@@ -41,6 +41,7 @@ class Link:
     __slots__ = (
         "consumer",
         "fate",
+        "gathered",
         "gone",
         "inputs",
         "kept_in",
@@ -51,7 +52,6 @@ class Link:
         "outputs",
         "producer",
         "returns",
-        "seen",
         "sites",
         "stores",
     )
@@ -68,12 +68,12 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.gathered = -1, -1  # the versions that the modules had
         self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
         self.returns = 0
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
-        self.seen = -1, -1  # the modules' versions when the code was read
         self.gather()
 
     @property
@@ -81,11 +81,11 @@ class Link:
         return f"{self.producer.name}->{self.consumer.name}"
 
     def gather(self) -> None:
-        """Read from the code which slots are stored and loaded, unless it is as it was."""
+        """Read from the code which slots are stored and loaded."""
         versions = self.producer.module.version, self.consumer.module.version
-        if versions == self.seen:
+        if versions == self.gathered:
             return
-        self.seen = versions
+        self.gathered = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns = {}, 0

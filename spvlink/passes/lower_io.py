@@ -356,8 +356,10 @@ class Lowering:
             raise BadSpirv(
                 f"{spot.name or 'an interface variable'} runs over the end of its Location"
             )
-        is_input = side is self.inputs
-        leaf.is_input = is_input
+        leaf.is_input = side is self.inputs
+        qualifiers = qualifiers_of(spot.words)
+        relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
+        extras = tuple(sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant}))
         for lane in range(size):
             word = spot.component + lane * step
             key = key_of(spot.location + word // 4, word % 4)
@@ -367,11 +369,9 @@ class Lowering:
                     f" Component {key >> 1 & 3}"
                 )
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
-            slot.qualifiers = qualifiers_of(spot.words)
-            slot.relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
-            slot.extras = tuple(
-                sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant})
-            )
+            slot.qualifiers = qualifiers
+            slot.relaxed = relaxed
+            slot.extras = extras
             side.slots[key] = slot
             leaf.keys.append(key)
 

@@ -10,6 +10,7 @@ vector they came from, so that code which linking did not touch has the form it 
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
@@ -75,7 +76,7 @@ class Raise:
             notes.append([enums.Decoration_RelaxedPrecision])
         if self.storage == enums.StorageClass_Output:
             notes += [list(words) for words in varying.extras]
-        module.annotations.extend(Inst(ops.OpDecorate, None, [made], words) for words in notes)
+        Decorations.add(module, made, notes)
         if varying.name:
             module.sections[NAMES].append(Inst(ops.OpName, None, [made], words_of(varying.name)))
         if enums.Decoration_Sample in varying.qualifiers:
