@@ -77,6 +77,8 @@ class Effects:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
             return 0
         found = FLAGS.get(op, 0)
+        if op == LOAD_INPUT and inst.args:
+            return found & ~info.SPECULATABLE  # the vertex may be out of bounds
         if inst.imm and found & (info.PURE | info.REMOVABLE):
             if op == ops.OpLoad:
                 if inst.imm[0] & enums.MemoryAccess_Volatile:

@@ -334,6 +334,8 @@ class Transfer:
 
     def own_cost(self, inst: Inst) -> int:
         op = inst.op
+        if op >= core.PRIVATE:
+            raise Varies("it is made from an input of its stage")
         if op in types.CONSTANTS:
             shape_of_constant(inst)
             self.able(inst)
