@@ -24,7 +24,18 @@ from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
 from spvlink.layout import granted
-from spvlink.link import agree, compact, dead, dedup, interface, propagate, remarks, retry
+from spvlink.link import (
+    agree,
+    backward,
+    compact,
+    dead,
+    dedup,
+    forward,
+    interface,
+    propagate,
+    remarks,
+    retry,
+)
 from spvlink.link.border import Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import used_resources
@@ -43,6 +54,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 MAX_ROUNDS: Final = 8
 # over the pairs, forwards or backwards; each needs a change in the one before
 MAX_SWEEPS: Final = 16
+
+MOTION: Final = frozenset(("backward", "forward"))  # passes that bring code into a stage
+AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
 
 OUTPUT: Final = enums.StorageClass_Output
 INPUT: Final = enums.StorageClass_Input
@@ -110,9 +124,8 @@ class Chain:
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
-        for stage in self.stages[1:]:
-            stage.visible = used_resources(stage.module)
         for stage in self.stages:
+            stage.visible = used_resources(stage.module)
             if stage.name == "frag":
                 stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
             self.prepare(stage)
@@ -279,33 +292,55 @@ class Chain:
             ("promote", lambda: retry.run(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),
+            ("backward", lambda: self.backward(link)),
+            ("forward", lambda: self.forward(link)),
         )
+        if consumer.name != "frag" or producer.name not in AT_RETURNS:
+            passes = passes[:-2]  # code motion is for one store a return, and for fragments
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
+            brought_code = False
             for name, act in passes:
                 if self.runner.enabled(name) or name not in PASSES:
                     self.runner.run(name, producer, act)
                     self.runner.changed(name, consumer, versions[1])
+                    brought_code = name in MOTION
                 if (producer.module.version, consumer.module.version) != versions:
                     break  # clean up before the next look
             else:
                 return
             if producer.module.version != versions[0]:
                 with About(producer):
-                    self.runner.sweep_out(producer)
+                    if brought_code:
+                        self.runner.clean(producer)
+                    else:
+                        self.runner.sweep_out(producer)
             if consumer.module.version != versions[1]:
                 with About(consumer):
                     self.runner.clean(consumer)
 
     def propagate(self, link: Link) -> None:
         """What the consumer can make itself."""
-        producer, consumer = link.producer, link.consumer
-        grant = Grant(consumer.visible)
-        if self.options.layout is not None:
-            bit = STAGE_BITS[consumer.name]
-            grant = Grant(consumer.visible, *granted(self.options.layout, bit))
-        transfer = Transfer(producer.module, consumer.module, grant)
+        transfer = self.transfer(link.producer, link.consumer)
         propagate.run(link, transfer, self.options.exact, self.options.cost_limit)
+
+    def backward(self, link: Link) -> None:
+        """What the producer can make for it."""
+        transfer = self.transfer(link.consumer, link.producer)
+        backward.run(link, transfer, self.options.exact, self.options.expect)
+
+    def forward(self, link: Link) -> None:
+        """What the consumer can make of fewer values."""
+        transfer = self.transfer(link.producer, link.consumer)
+        settings = self.options
+        forward.run(link, transfer, settings.exact, settings.expect, settings.cost_limit)
+
+    def transfer(self, source: Stage, target: Stage) -> Transfer:
+        """The way of an expression from one stage to another."""
+        grant = Grant(target.visible)
+        if self.options.layout is not None:
+            grant = Grant(target.visible, *granted(self.options.layout, STAGE_BITS[target.name]))
+        return Transfer(source.module, target.module, grant)
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

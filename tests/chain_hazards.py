@@ -1,4 +1,4 @@
-"""Chains that a careless linker gets wrong, as GLSL; ``test_chain_hazards.py`` links and draws them.
+"""Chains that a careless linker gets wrong, as GLSL; test_chain_hazards.py links and draws them.
 
 A chain is written as what is special in each stage: declarations and the body of main(). The vertex
 shader has the attributes ``a``, ``b`` and ``k``, the fragment shader the output ``color``.
@@ -518,7 +518,8 @@ if (i < 8) { r[i] = float(i) * 0.1; s[i] = int(i) & 3; unread[i] = vec4(at, at);
 layout(location = 0) in float p; layout(location = 1) flat in int q;
 layout(location = 2) perprimitiveEXT in float r;
 layout(location = 3) perprimitiveEXT flat in int s; layout(location = 5) in vec2 same;""",
-                "color = vec4(p, float(q) * 0.02 + r, float(s) * 0.3, 1.0) * 0.5 + same.xyxy * 0.25;",
+                """vec4 both = vec4(p, float(q) * 0.02 + r, float(s) * 0.3, 1.0);
+color = both * 0.5 + same.xyxy * 0.25;""",
             ),
         ),
         gone=("unread", "same"),

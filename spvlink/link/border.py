@@ -64,6 +64,7 @@ class Link:
         "kept_in",
         "kept_out",
         "loads",
+        "made",
         "notes",
         "outputs",
         "producer",
@@ -83,6 +84,7 @@ class Link:
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
+        self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}

@@ -112,7 +112,7 @@ def single_value(link: Link, key: int) -> Inst | None:
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     preserve = preserves_specials(link.consumer.module)
-    alike = _rounding(link.producer.module) == _rounding(link.consumer.module)
+    alike = rounding(link.producer.module) == rounding(link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -181,7 +181,7 @@ def _finite(stored: Inst) -> bool:
     return bits & exponent != exponent
 
 
-def _rounding(module: Module) -> set[tuple[int, ...]]:
+def rounding(module: Module) -> set[tuple[int, ...]]:
     """The execution modes of the entry point that say how floats are rounded and flushed."""
     entry = module.entry
     assert entry is not None

@@ -23,7 +23,9 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
         slot = link.outputs.slots.get(key) or link.inputs.slots[key]
         names[key] = _name(link, key)
         action, why = link.fate.get(key, ("", ""))
-        if key in new_place:
+        if key in link.made:
+            names[key] = link.made[key]
+        elif key in new_place:
             varying, lane = new_place[key]
             if varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
