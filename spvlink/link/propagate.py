@@ -121,8 +121,10 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         stored = single_value(link, key)
         if stored is None:
             continue
-        flat = enums.Decoration_Flat in slot.qualifiers
+        flat = link.carries_bits(slot)
         try:
+            if key in link.read_back:
+                raise Cannot(f"the {link.producer.name} stage reads it back")
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)

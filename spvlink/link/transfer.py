@@ -371,12 +371,12 @@ class Transfer:
 
     def own_cost(self, inst: Inst) -> int:
         op = inst.op
+        if op >= core.PRIVATE:
+            raise Varies("it is made from an input of its stage")
         if op in types.CONSTANTS:
             shape_of_constant(inst)
             self.able(inst)
             return 0
-        if op in (core.LOAD_INPUT, core.INTERPOLATE):
-            raise Varies("it is made from an input")
         if op == ops.OpLoad:
             access = self.from_blocks.access(inst)
             if inst in self.signatures:
