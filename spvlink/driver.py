@@ -267,6 +267,7 @@ class _Session:
         )
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
+            name = ""
             for name, act in passes:
                 if self.runner.enabled(name) or name not in PASSES:
                     self.runner.run(name, producer, act)
@@ -277,7 +278,9 @@ class _Session:
                 return
             if producer.module.version != versions[0]:
                 with _About(producer):
-                    self.runner.sweep_out(producer)
+                    # what was promoted is new code, while the others only take stores away
+                    tidy_up = self.runner.clean if name == "promote" else self.runner.sweep_out
+                    tidy_up(producer)
             if consumer.module.version != versions[1]:
                 with _About(consumer):
                     self.runner.clean(consumer)

@@ -270,7 +270,7 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
 def _centroid_of(link: Link, key: int, other: int) -> bool:
     """Whether one slot is read Centroid and nothing else differs, and only in the plain way."""
     mine, theirs = link.inputs.slots[key].qualifiers, link.inputs.slots[other].qualifiers
-    if set(mine) != {*theirs, enums.Decoration_Centroid}:
+    if link.consumer.name != "frag" or set(mine) != {*theirs, enums.Decoration_Centroid}:
         return False
     at_centroid = glsl.Glsl_InterpolateAtCentroid
     return all(i.op == LOAD_INPUT or i.imm[1] == at_centroid for i in link.loads[key])

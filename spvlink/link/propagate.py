@@ -65,10 +65,11 @@ _ROUNDING: Final = frozenset(
 class Candidate:
     """The components of one vector of the consumer that one expression could replace."""
 
-    __slots__ = ("cost", "keys", "values")
+    __slots__ = ("cost", "keys", "special", "values")
 
     def __init__(self) -> None:
         self.keys: list[int] = []
+        self.special: set[int] = set()  # keys of what may be a NaN, infinity or -0 that counts
         self.values: list[Inst] = []
         self.cost = 0
 
@@ -90,13 +91,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
         return False
     for key, stored in moved:
         link.fate[key] = ("propagated", words(transfer, stored))
-    preserve = preserves_specials(link.consumer.module)
-    special = {
-        key for key, stored in moved
-        if stored.op not in types.CONSTANTS and link.inputs.slots[key].width in preserve
-        and enums.Decoration_Flat not in link.inputs.slots[key].qualifiers
-    }  # fmt: skip
-    _replace(link, transfer, dict(moved), special)
+    _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
     remove_stores(link.producer, {key for key, _ in moved})
     return True
 
@@ -161,9 +156,10 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate.keys.append(key)
         candidate.values.append(stored)
         if not flat and slot.width in preserve and stored.op not in types.CONSTANTS:
-            candidate.cost += 2 * info.COST[ops.OpFAdd]
+            candidate.special.add(key)
     for candidate in groups.values():
-        candidate.cost += joint_cost(transfer, candidate.values)
+        candidate.cost = joint_cost(transfer, candidate.values)
+        candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
     return list(groups.values())
 
 

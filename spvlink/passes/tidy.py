@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
@@ -31,6 +32,12 @@ _MOVES: Final = frozenset(
         ops.OpLoad,
     )
 )
+_FLOW: Final = frozenset(
+    (
+        ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch, ops.OpSelectionMerge, ops.OpLoopMerge,
+        ops.OpLine, ops.OpNoLine,
+    )
+)  # fmt: skip
 _PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
 
 
@@ -63,6 +70,8 @@ def run(module: Module, function: Function) -> None:
     if module.version != version:
         sweep(module, function)
     drop_unused(module, function)
+    if len(function.blocks) > 1 and module.version != version and hollow(module, function):
+        module.facts[TRIMMED] = (0, True)
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
@@ -103,3 +112,41 @@ def drop_unused(module: Module, function: Function) -> None:
             block.insts = [i for i in block.insts if i not in dead]
     if changed:
         module.version += 1
+
+
+def hollow(module: Module, function: Function) -> bool:
+    """Whether there is a construct that does nothing and gives nothing by now: an extract that was
+    merged with one in a dead loop kept that alive until the vector was put together again."""
+    structure, effects = Structure.of(module, function), Effects.of(module)
+    inside: dict[Block, list[Block]] = {}
+    busy: set[Block] = set()
+    for header, merge in structure.merge_of.items():
+        if merge.insts[0].op == ops.OpPhi:
+            busy.add(header)
+    for block in function.blocks:
+        around = structure.around(block)
+        if block in structure.loops:
+            around.append(block)
+        if not around or busy.issuperset(around):
+            continue
+        if all(i.op in _FLOW or effects.flags(i) & info.REMOVABLE for i in block.insts):
+            for header in around:
+                inside.setdefault(header, []).append(block)
+        else:
+            busy.update(around)
+    return any(
+        header not in busy and not _gives(function, structure.merge_of[header], set(blocks))
+        for header, blocks in inside.items()
+    )  # fmt: skip
+
+
+def _gives(function: Function, merge: Block, blocks: set[Block]) -> bool:
+    """Whether a value that is made in these blocks is used outside of them, or a branch leads
+    elsewhere than to the merge block."""
+    if any(to is not merge and to not in blocks for b in blocks for to in b.successors()):
+        return True
+    values = {i for b in blocks for i in b.insts}
+    return any(
+        not values.isdisjoint(i.args)
+        for b in function.blocks if b not in blocks for i in b.insts
+    )  # fmt: skip
