@@ -43,7 +43,8 @@ from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.transfer import Cannot, Transfer, Varies, size_of
+from spvlink.link.resources import Cannot, Varies, size_of
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
