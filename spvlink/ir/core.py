@@ -66,6 +66,10 @@ class Inst:
         return (f"%{self.id} = " if self.id else "") + " ".join([name, *words])
 
 
+# Terminators that go to blocks: the position of the first one.
+_TARGETS: Final = {ops.OpBranch: 0, ops.OpBranchConditional: 1, ops.OpSwitch: 1}
+
+
 class Block(Inst):
     """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the
     merge if any.
@@ -87,12 +91,16 @@ class Block(Inst):
     def successors(self) -> list[Block]:
         """The blocks that the terminator may go to, in operand order, repeated where it repeats
         them."""
-        return [a for a in self.insts[-1].args if isinstance(a, Block)]
+        end = self.insts[-1]
+        first = _TARGETS.get(end.op)
+        return end.args[first:] if first is not None else []  # type: ignore[return-value]
 
     def merge(self) -> Inst | None:
         """The OpSelectionMerge or OpLoopMerge of this header, or None."""
-        if len(self.insts) > 1 and self.insts[-2].op in (ops.OpSelectionMerge, ops.OpLoopMerge):
-            return self.insts[-2]
+        if len(self.insts) > 1:
+            before = self.insts[-2]
+            if before.op == ops.OpSelectionMerge or before.op == ops.OpLoopMerge:
+                return before
         return None
 
 
