@@ -178,7 +178,8 @@ class Module:
         self.version = 0
         self.flow = 0
         self.facts: dict[str, tuple[int, object]] = {}
-        self.pool: dict[tuple[int, Inst | None, tuple[Inst, ...], tuple[int, ...]], Inst] = {}
+        # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
+        self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
         self.entry: EntryPoint | None = None  # the entry point that is being linked
 
     @property
