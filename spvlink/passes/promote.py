@@ -25,7 +25,7 @@ nothing recurses, so depth is no limit.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.grammar import enums, glsl, ops
+from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
@@ -40,8 +40,16 @@ CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 INTERPOLATIONS: Final = frozenset(
     (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
 )
-
-
+# what makes a pointer to a candidate or to a part of one
+_POINTERS: Final = CHAINS | {ops.OpVariable}
+# what has no operand that is a pointer
+_NUMERIC: Final = frozenset(
+    op for op, flags in info.FLAGS.items()
+    if flags & info.LANEWISE and op not in (ops.OpPhi, ops.OpSelect, ops.OpCopyObject)
+) | {
+    ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle,
+    ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix, ops.OpDot,
+}  # fmt: skip
 MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 
 
@@ -75,9 +83,11 @@ class Promotion:
     def analyse(self) -> None:
         """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each
         pointer points."""
-        pointers = self.pointers
+        pointers, numeric = self.pointers, _NUMERIC
         for block in self.cfg.order:
             for inst in block.insts:
+                if inst.op in numeric:
+                    continue
                 for arg in inst.args:
                     if arg in pointers:
                         self.use(inst)
@@ -128,7 +138,7 @@ class Promotion:
     def lower_copies(self) -> None:
         """OpCopyMemory of candidates as OpLoad and OpStore."""
         for block in self.cfg.order:
-            if not any(i.op == ops.OpCopyMemory for i in block.insts):
+            if not any([i.op == ops.OpCopyMemory for i in block.insts]):
                 continue
             insts: list[Inst] = []
             for inst in block.insts:
@@ -198,8 +208,9 @@ class Promotion:
         """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what
         each OpReturn needs."""
         self.number()
-        self.gather(stores is not None)
-        self.place_phis()
+        if len(self.cfg.order) > 1:
+            self.gather(stores is not None)
+            self.place_phis()
         for block in self.cfg.order:
             self.block(block)
         for block in self.cfg.order:
@@ -306,9 +317,10 @@ class Promotion:
                 if place is not None:
                     self.store(inst, place, block, out)
                     continue
-            elif inst in places:
-                self.pointer(inst, places[inst], out)
-                continue
+            elif op in _POINTERS:
+                if inst in places:
+                    self.pointer(inst, places[inst], out)
+                    continue
             elif op == ops.OpExtInst and self.extended(inst, block, out):
                 continue
             out.append(inst)
