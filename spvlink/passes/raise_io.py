@@ -20,6 +20,7 @@ from spvlink.ir.core import (
     INTERPOLATE,
     LOAD_INPUT,
     NAMES,
+    PRIVATE,
     STORE_OUTPUT,
     Block,
     Inst,
@@ -90,7 +91,7 @@ class Raise:
         """Rewrite every private opcode of this side."""
         cfg = Cfg.of(self.module, self.function)
         for block in cfg.order:
-            if any(i.op in (LOAD_INPUT, STORE_OUTPUT, INTERPOLATE) for i in block.insts):
+            if any([i.op > PRIVATE for i in block.insts]):
                 if self.storage == enums.StorageClass_Input:
                     self.loads(cfg, block)
                 else:

@@ -38,7 +38,7 @@ def run(
 
 def _drop_functions(module: Module, entry: Function) -> None:
     reached: dict[Inst, None] = {entry: None}
-    todo = [entry]
+    todo = [entry] if len(module.functions) > 1 else []
     while todo:
         for callee in callees(todo.pop()):
             if callee not in reached:
