@@ -121,7 +121,7 @@ def single_value(link: Link, key: int) -> Inst | None:
     """The value that every store of a key writes, or None."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    return next(iter(values)) if len(values) == 1 else None
+    return values.pop() if len(values) == 1 else None
 
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
