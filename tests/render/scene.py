@@ -42,7 +42,7 @@ _LIST_END = 0xFFFFFFFF
 _VERTEX_INDEX, _INSTANCE_INDEX = 42, 43
 _LAYERS = 6  # of every attachment when a shader chooses the layer: a cube's faces
 _VIEWPORTS = 4
-_PATCHES = 24  # each becomes many primitives
+_PATCHES = 48  # each becomes many primitives
 
 
 @dataclass
