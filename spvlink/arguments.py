@@ -39,6 +39,9 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
                           switch one optimization (see: spvlink passes); repeatable
   --cost-limit N          in percent: what moving an expression to the next stage may cost, of
                           what the components saved are worth (default 100; 0: only what is free)
+  --expect vertices=N,fragments=N
+                          how often each stage is expected to run, of which only the ratio
+                          counts: work moves to where it is done less often (default 1 and 8)
   --exact                 only changes that keep every output bit of every stage
   --keep-interface STAGE  leave the interface of that stage as it is; repeatable
   --no-validate           do not run spirv-val on what is written
@@ -58,9 +61,8 @@ of spvlink itself, with the inputs passed through.
 
 _FLAGS: Final = ("--explain", "--exact", "--no-validate", "--strict", "--time")
 _VALUES: Final = (
-    "-o", "--cost-limit", "--report", "--layout", "--target-env", "--dump", "--print-after",
-    "--stop-after",
-    "--check",
+    "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
+    "--print-after", "--stop-after", "--check",
 )  # fmt: skip
 _LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
@@ -171,6 +173,20 @@ def _spec(options: Options, text: str) -> None:
     options.spec[key] = value
 
 
+def _expect(text: str) -> tuple[int, int]:
+    """``vertices=N,fragments=N``, in any order."""
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        name, _, number = part.partition("=")
+        known = name in ("vertices", "fragments") and name not in found
+        if not known or not (number.isascii() and number.isdigit() and 0 < len(number) < 16):
+            raise Usage(f"--expect {text}: expected vertices=N,fragments=N")
+        found[name] = int(number)
+    if len(found) < 2 or 0 in found.values():
+        raise Usage(f"--expect {text}: expected vertices=N,fragments=N, both above 0")
+    return found["vertices"], found["fragments"]
+
+
 def _is_value(text: str) -> bool:
     if text in ("true", "false"):
         return True
@@ -205,6 +221,8 @@ def _apply(command: Command, given: dict[str, str]) -> None:
         if not (limit.isascii() and limit.isdigit()):
             raise Usage(f"--cost-limit {limit}: expected a percentage")
         options.cost_limit = int(limit)
+    if "--expect" in given:
+        options.expect = _expect(given["--expect"])
     options.validate = "--no-validate" not in given
     options.strict = "--strict" in given
     options.target_env = given.get("--target-env")

@@ -16,6 +16,7 @@ class Options:
         "cost_limit",
         "disabled",
         "exact",
+        "expect",
         "keep_interface",
         "layout",
         "observer",
@@ -30,6 +31,8 @@ class Options:
         self.disabled: frozenset[str] = frozenset()  # names of optimizations, see schedule.PASSES
         self.exact = False  # only changes that keep every output bit of every stage
         self.cost_limit = 100  # percent of what a saved component is worth (link.propagate)
+        # (vertices, fragments): how often each runs, of which only the ratio counts (link.motion)
+        self.expect: tuple[int, int] = (1, 8)
         self.keep_interface: frozenset[str] = frozenset()  # stages ("vert", "frag" ...)
         self.target_env: str | None = None  # None: the lowest that fits the modules
         self.validate = True  # run spirv-val on what is written

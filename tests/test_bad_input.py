@@ -268,9 +268,7 @@ def reading(bench: Bench, declaration: str) -> str:
 
 
 @pytest.mark.parametrize("what", MISMATCHES)
-def test_a_mismatched_interface(
-    pairs: list[tuple[Path, Path]], bench: Bench, what: str
-) -> None:
+def test_a_mismatched_interface(pairs: list[tuple[Path, Path]], bench: Bench, what: str) -> None:
     line = refused(bench, str(pairs[0][0]), reading(bench, MISMATCHES[what]))
     assert "ocation 0" in line
 

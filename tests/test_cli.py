@@ -325,9 +325,7 @@ def test_two_entry_points_of_one_file(work: Path, capsys: pytest.CaptureFixture[
         (["link", "nul\0.spv", "-o", "out"], "cannot read"),
     ],
 )
-def test_usage(
-    work: Path, capsys: pytest.CaptureFixture[str], words: list[str], part: str
-) -> None:
+def test_usage(work: Path, capsys: pytest.CaptureFixture[str], words: list[str], part: str) -> None:
     before = sorted(os.listdir())
     status, line = fail(capsys, words)
     assert status == 2
@@ -414,9 +412,7 @@ def test_good_layouts(work: Path) -> None:
         ('{"pushConstantRanges": [{"stageFlags": 1, "offset": "0", "size": 4}]}', ".offset: exp"),
     ],
 )  # fmt: skip
-def test_bad_layouts(
-    work: Path, capsys: pytest.CaptureFixture[str], text: str, part: str
-) -> None:
+def test_bad_layouts(work: Path, capsys: pytest.CaptureFixture[str], text: str, part: str) -> None:
     (work / "layout.json").write_text(text)
     status, line = fail(capsys, [*PAIR, "--layout", "layout.json"])
     assert status == 2

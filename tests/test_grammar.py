@@ -171,8 +171,9 @@ def test_absent_split_is_needed() -> None:
         for _ in range(2000):
             words = operand_words(shapes.OPERANDS[op], rng)
             ids, rest = "I" * words.count("I"), "L" * words.count("L")
-            fits &= {k for k in fits
-                     if (ids + rest if k < 0 else ids[:k] + rest + ids[k:]) == words}
+            fits &= {
+                k for k in fits if (ids + rest if k < 0 else ids[:k] + rest + ids[k:]) == words
+            }
             if not fits:
                 break
         assert not fits, ops.NAMES[op]
@@ -254,8 +255,15 @@ def test_unknown_opcode_is_effectful_and_dear() -> None:
 def test_every_value_of_shader_code_has_a_cost() -> None:
     """What a pass may copy or move must not fall back to the default by an oversight."""
     both = info.PURE | info.SPECULATABLE
-    kernel = {"OpIsFinite", "OpIsNormal", "OpSignBitSet", "OpLessOrGreater", "OpOrdered",
-              "OpUnordered", "OpImageSparseTexelsResident"}
+    kernel = {
+        "OpIsFinite",
+        "OpIsNormal",
+        "OpSignBitSet",
+        "OpLessOrGreater",
+        "OpOrdered",
+        "OpUnordered",
+        "OpImageSparseTexelsResident",
+    }
     movable = {ops.NAMES[op] for op, bits in info.FLAGS.items() if bits & both == both} - kernel
     assert movable <= {ops.NAMES[op] for op in info.COST}
     assert {glsl.NAMES[n] for n in info.GLSL_FLAGS} <= {glsl.NAMES[n] for n in info.GLSL_COST}
@@ -288,7 +296,13 @@ def test_import_time(tmp_path: Path) -> None:
     environment = {**os.environ, **cache}
     times = []
     for _ in range(6):
-        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, env=environment,
-                              capture_output=True, text=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=ROOT,
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
         times.append(float(done.stdout))
     assert min(times[1:]) < 0.020  # some 4 ms on an idle machine; the rest is for busy ones

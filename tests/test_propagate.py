@@ -37,9 +37,10 @@ def layout(push: int = 128) -> dict[str, object]:
 
 
 def options(**settings: object) -> spvlink.Options:
-    """Without dedup, which would merge equal components before they are looked at here."""
+    """Without dedup, which would merge equal components before they are looked at here, and without
+    motion, which would take expressions apart."""
     made = spvlink.Options()
-    made.disabled = frozenset(("dedup",))
+    made.disabled = frozenset(("dedup", "backward", "forward"))
     for name, setting in settings.items():
         setattr(made, name, setting)
     return made

@@ -324,8 +324,11 @@ def test_validation_sees_a_planted_cross_stage_error() -> None:
 def test_validation_sees_a_resource_outside_the_layout() -> None:
     codes = pair()
     scene = make_scene(codes)
-    frag = FRAG.replace("layout(location = 0) out", "layout(set = 0, binding = 0) uniform Camera {"
-                        " mat4 view; mat4 projection; vec4 tint; };\nlayout(location = 0) out")
+    frag = FRAG.replace(
+        "layout(location = 0) out",
+        "layout(set = 0, binding = 0) uniform Camera {"
+        " mat4 view; mat4 projection; vec4 tint; };\nlayout(location = 0) out",
+    )
     moved = pair(VERT, frag.replace("v_color *", "v_color * tint *"))
     assert messages(moved, scene) - messages(codes, scene)
 

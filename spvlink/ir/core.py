@@ -29,10 +29,13 @@ if TYPE_CHECKING:  # typing costs start-up time
 # encoded.
 PRIVATE: Final = 0x10000
 COPY: Final = 0x10000  # args[0]: this value is another one now; swept after the pass
-LOAD_INPUT: Final = 0x10001  # imm[0]: slot key; the type is the slot's scalar type
-STORE_OUTPUT: Final = 0x10002  # imm[0]: slot key; args[0]: the scalar stored
+# imm[0]: slot key; args: the vertex or primitive of an arrayed slot; the type is the slot's scalar
+LOAD_INPUT: Final = 0x10001
+# imm[0]: slot key; args: the scalar stored, and the vertex (or primitive) of an arrayed slot
+STORE_OUTPUT: Final = 0x10002
 # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
 INTERPOLATE: Final = 0x10003
+LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
 
 ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
 
@@ -41,6 +44,7 @@ PRIVATE_NAMES: Final[dict[int, str]] = {
     LOAD_INPUT: "LOAD_INPUT",
     STORE_OUTPUT: "STORE_OUTPUT",
     INTERPOLATE: "INTERPOLATE",
+    LOAD_OUTPUT: "LOAD_OUTPUT",
 }
 
 

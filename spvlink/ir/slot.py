@@ -23,6 +23,7 @@ class Slot:
         "group",
         "key",
         "lane",
+        "length",
         "name",
         "qualifiers",
         "relaxed",
@@ -37,9 +38,11 @@ class Slot:
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
         self.width: int = type.imm[0]
-        self.qualifiers: tuple[int, ...] = ()  # interpolation decorations, sorted
+        # sorted: interpolation decorations as far as they mean something, Patch, PerPrimitiveEXT
+        self.qualifiers: tuple[int, ...] = ()
         self.relaxed = False
         self.extras: tuple[tuple[int, ...], ...] = ()  # other decorations that must stay, as words
+        self.length: Inst | None = None  # of the array over vertices or primitives, if it is one
         self.variable = variable
         self.name = name  # of the variable or member, for people
         self.lane = lane  # component within its vector

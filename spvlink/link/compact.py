@@ -150,7 +150,9 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
             for _, _, keys in (g for g in mine if g[1] == base):
                 _place(bins, qualifiers, base, keys)
         for width in ("16", "32", "64"):
-            _dissolve(bins, qualifiers, width, enums.Decoration_Flat in qualifiers)
+            # a component of an integer type must be Flat in a fragment shader
+            flat = link.exact or enums.Decoration_Flat in qualifiers
+            _dissolve(bins, qualifiers, width, flat)
     _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
     for location in sorted(bins):
         varyings += _varyings(link, location, bins[location].cells, bins[location])
@@ -384,7 +386,10 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
     so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
     if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
         return False
-    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
+    special = {
+        enums.Decoration_Sample, enums.Decoration_PerVertexKHR,
+        enums.Decoration_PerPrimitiveEXT, enums.Decoration_Patch,
+    }  # fmt: skip
     return bin.base != "mixed" and not special & set(bin.qualifiers)
 
 

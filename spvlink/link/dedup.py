@@ -21,21 +21,36 @@ one: it comes over to the bit, and a shader may rely on it (``int(id)``).
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.propagate import preserves_specials
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 SAME, NEGATED, CAST = range(3)
+# With one of these nothing is read but what has the same qualifiers.
+_OWN_KIND: Final = frozenset(
+    (
+        enums.Decoration_Sample,
+        enums.Decoration_PerVertexKHR,
+        enums.Decoration_PerPrimitiveEXT,
+        enums.Decoration_Patch,
+    )
+)
 
 
 def run(link: Link, exact: bool) -> bool:
     """Merge duplicates; whether there were any."""
     link.gather()
-    mixed = len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
+    mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
     divergence = divergence_of(link) if mixed and not exact else None
     signed = {16, 32, 64} if exact else preserves_specials(link.consumer.module)
     kept: dict[tuple[object, ...], list[int]] = {}
@@ -78,18 +93,27 @@ def _order(link: Link) -> list[int]:
     keys = [
         k for k in link.loads
         if k in link.stores and k in link.outputs.slots
-        and k not in link.kept_in and k not in link.kept_out
+        and k not in link.kept_in and k not in link.kept_out and _plain(link, k)
     ]  # fmt: skip
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, int]:
         negated = _scalar(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         slot = link.inputs.slots[key]
-        smooth = not _flat(slot.qualifiers)
+        smooth = not link.carries_bits(slot)
         floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
         return -len(link.stores[key]), negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
+
+
+def _plain(link: Link, key: int) -> bool:
+    """Whether a slot that others see early is stored once a site and not read back: else the order
+    of these would count."""
+    if not link.in_place:
+        return True
+    stores = link.stores[key]
+    return key not in link.read_back and len({link.sites[s] for s in stores}) == len(stores)
 
 
 Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
@@ -165,7 +189,7 @@ def _twin(
         wanted = _seen(stored, how)
         mine = link.inputs.slots[key]
         if wanted is None or (
-            how == NEGATED and mine.width in signed and not _flat(mine.qualifiers)
+            how == NEGATED and mine.width in signed and not link.carries_bits(mine)
         ):
             continue
         name = (site, wanted, CAST) if how == CAST else (site, wanted)
@@ -176,8 +200,11 @@ def _twin(
 
 
 def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
-    """Whether at every return where the one stores, the other stores the value it is read from."""
+    """Whether at every return where the one stores, the other stores the value it is read from.
+    What is stored in place may be overwritten later, so there both store at the same sites."""
     theirs = _sites(link, other)
+    if link.in_place and theirs.keys() != sites.keys():
+        return False
     for site, stored in sites.items():
         there = theirs.get(site)
         if there is not None and how == CAST:
@@ -196,7 +223,7 @@ def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence
     if any(words not in kept for words in link.outputs.slots[key].extras):
         return False  # an Invariant output is not read from one that is none
     if how == CAST:
-        if not (_flat(mine.qualifiers) and _flat(theirs.qualifiers)):
+        if not (link.carries_bits(mine) and link.carries_bits(theirs)):
             return False
         if theirs.type.op == ops.OpTypeFloat and mine.type.op != ops.OpTypeFloat:
             return False  # a float may lose a payload or be flushed on the way
@@ -204,7 +231,7 @@ def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence
         return True
     if divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
         return False
-    if enums.Decoration_Sample in mine.qualifiers + theirs.qualifiers:
+    if _OWN_KIND.intersection(mine.qualifiers + theirs.qualifiers):
         return False
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return False  # a Flat value comes over to the bit: an index in a float must not be rounded
@@ -220,9 +247,24 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    if len(values) != 1 or len(stores) != link.returns:
+    if len(values) != 1 or len(stores) != link.returns or link.in_place:
         return False
-    return divergence.of(next(iter(values))) <= PRIMITIVE
+    value = next(iter(values))
+    if link.producer.name == "geom":
+        # one invocation emits the whole primitive: a value computed once is the same for all of it
+        return _computed_once(link.producer.module, value)
+    return divergence.of(value) <= PRIMITIVE
+
+
+def _computed_once(module: Module, value: Inst) -> bool:
+    """Whether a value is a constant or is made outside of all loops."""
+    assert module.entry is not None
+    function = module.entry.function
+    structure = Structure.of(module, function)
+    for block in function.blocks:
+        if value in block.insts:
+            return not structure.loops.intersection((block, *structure.around(block)))
+    return value.op in types.CONSTANTS
 
 
 def convergent_slots(link: Link) -> frozenset[int]:
@@ -235,7 +277,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
     ]  # fmt: skip
-    if not wanted or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
+    if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
     preserved = preserves_specials(link.consumer.module)
     divergence = divergence_of(link)
@@ -246,10 +288,8 @@ def convergent_slots(link: Link) -> frozenset[int]:
 
 
 def _may_flatten(slot: Slot) -> bool:
-    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
-    return (
-        slot.type.op == ops.OpTypeFloat and slot.width == 32 and not special & set(slot.qualifiers)
-    )
+    own = _OWN_KIND.intersection(slot.qualifiers)
+    return slot.type.op == ops.OpTypeFloat and slot.width == 32 and not own
 
 
 def _redirect(link: Link, merged: dict[int, tuple[int, int]]) -> None:

@@ -112,7 +112,7 @@ def single_value(link: Link, key: int) -> Inst | None:
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     preserve = preserves_specials(link.consumer.module)
-    alike = _rounding(link.producer.module) == _rounding(link.consumer.module)
+    alike = rounding(link.producer.module) == rounding(link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -121,8 +121,10 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         stored = single_value(link, key)
         if stored is None:
             continue
-        flat = enums.Decoration_Flat in slot.qualifiers
+        flat = link.carries_bits(slot)
         try:
+            if key in link.read_back:
+                raise Cannot(f"the {link.producer.name} stage reads it back")
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)
@@ -179,7 +181,7 @@ def _finite(stored: Inst) -> bool:
     return bits & exponent != exponent
 
 
-def _rounding(module: Module) -> set[tuple[int, ...]]:
+def rounding(module: Module) -> set[tuple[int, ...]]:
     """The execution modes of the entry point that say how floats are rounded and flushed."""
     entry = module.entry
     assert entry is not None

@@ -23,7 +23,9 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
         slot = link.outputs.slots.get(key) or link.inputs.slots[key]
         names[key] = _name(link, key)
         action, why = link.fate.get(key, ("", ""))
-        if key in new_place:
+        if key in link.made:
+            names[key] = link.made[key]
+        elif key in new_place:
             varying, lane = new_place[key]
             if varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
@@ -43,14 +45,14 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
     _whole(linked, link, placement)
 
 
-def fill_kept(linked: Linked, title: str, variables: list[Declared]) -> None:
-    """Remarks for an interface that the user wants as it is."""
+def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -> None:
+    """Remarks for an interface that stays as it is."""
     for variable in variables:
         location, _ = variable.place
         last = max(spot[0] for spot in variable.covers)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
-        linked.remarks.append(Remark(title, variable.name, slot, "kept", "by --keep-interface"))
+        linked.remarks.append(Remark(title, variable.name, slot, "kept", why))
 
 
 def slot_qualifiers(link: Link, key: int) -> tuple[int, ...]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from spvlink.driver import _Session
+from spvlink.chain import Chain
 from spvlink.ir.core import Module
 from spvlink.link.border import Stage
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGES, Source
+from spvlink.pipeline import STAGES, Linked, Source
+from spvlink.schedule import Runner
 from tests.linking import base_options
 
 
@@ -31,9 +32,10 @@ def _lower(module: Module, inputs: bool, outputs: bool) -> None:
 
 def link(producer: Module, consumer: Module) -> None:
     """All that the driver does with a pair between decoding and encoding, in place."""
-    session = _Session([], base_options())
+    stages: list[Stage] = []
     for module in (producer, consumer):
         assert module.entry is not None
         module.facts = {}
-        session.stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
-    session.optimize()
+        stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
+    options = base_options()
+    Chain(stages, options, Runner(options), Linked()).run()

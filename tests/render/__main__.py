@@ -28,8 +28,10 @@ def main(arguments: list[str] | None = None) -> int:
     except CannotDraw as reason:
         print(f"cannot draw: {reason}")
         return 2
-    print(f"coverage {result.coverage:.1%}, {result.distinct} distinct values, "
-          f"scene variant {scene.variant}, {len(result.buffers)} buffers")
+    print(
+        f"coverage {result.coverage:.1%}, {result.distinct} distinct values, "
+        f"scene variant {scene.variant}, {len(result.buffers)} buffers"
+    )
     good = result.is_good()
     if not good:
         print("too little was drawn to prove anything")

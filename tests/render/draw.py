@@ -353,9 +353,7 @@ class _Draw(Resources):
             for image, mask in self.images
         ]
         every = vk.VK_PIPELINE_STAGE_ALL_COMMANDS_BIT
-        vk.vkCmdPipelineBarrier(
-            command, every, every, 0, 0, None, 0, None, len(barriers), barriers
-        )
+        vk.vkCmdPipelineBarrier(command, every, every, 0, 0, None, 0, None, len(barriers), barriers)
         total = sum(aligned(len(level)) for _, data in self.uploads for level in data.levels)
         staging, mapped = self.pool.buffer(total, vk.VK_BUFFER_USAGE_TRANSFER_SRC_BIT)
         memory, at = np.frombuffer(mapped, np.uint8), 0

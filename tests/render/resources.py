@@ -136,9 +136,7 @@ class Resources:
         }
         if binding.kind in ("uniform", "storage"):
             infos = [
-                new.VkDescriptorBufferInfo(
-                    buffer=self._buffer(binding, i)[0], range=_WHOLE_SIZE
-                )
+                new.VkDescriptorBufferInfo(buffer=self._buffer(binding, i)[0], range=_WHOLE_SIZE)
                 for i in range(binding.count)
             ]
             return new.VkWriteDescriptorSet(pBufferInfo=infos, **common)
@@ -154,9 +152,7 @@ class Resources:
                 info = new.VkBufferViewCreateInfo(
                     buffer=self._buffer(binding, i)[0], format=data.format, range=_WHOLE_SIZE
                 )
-                views.append(
-                    self.pool.make(vk.vkCreateBufferView, vk.vkDestroyBufferView, info)
-                )
+                views.append(self.pool.make(vk.vkCreateBufferView, vk.vkDestroyBufferView, info))
             return new.VkWriteDescriptorSet(pTexelBufferView=views, **common)
         infos = []
         for i in range(binding.count):
@@ -201,7 +197,10 @@ class Resources:
             self.image_readback.append((name, image, data))
         kinds = {0: (0, 4), 1: (1, 5), 2: (2, 2), 3: (3, 6)}
         view = self.view(
-            image, data.format, kinds.get(data.dim, (1, 5))[data.arrayed], data.layers,
+            image,
+            data.format,
+            kinds.get(data.dim, (1, 5))[data.arrayed],
+            data.layers,
             len(data.levels),
         )
         if binding.kind == "input_attachment":

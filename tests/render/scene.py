@@ -384,9 +384,7 @@ class _Maker:
         named = [a for a in floats if re.search(r"pos|vert(?!.*norm)", a.name, re.I)]
         return min((a.location for a in named or floats), default=-1)
 
-    def _float_attribute(
-        self, number: Numeric, name: str, position: bool
-    ) -> NDArray[np.generic]:
+    def _float_attribute(self, number: Numeric, name: str, position: bool) -> NDArray[np.generic]:
         """Each primitive has its own centre; its corners differ by a smaller amount."""
         count, width = self.scene.vertices, number.count
         low, reach = -1.0, 0.45

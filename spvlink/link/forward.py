@@ -1,0 +1,398 @@
+"""Forward motion: outputs that are cheap functions of fewer values are replaced by these.
+
+    vertex:   o0 = v + 1; o1 = v * 2         ->   o = v
+    fragment: f(in0, in1)                    ->   f(in + 1, in * 2)
+
+The same algebra as backward (``motion``), read the other way, and the mirror image of its cut: a
+node is a value that the producer stores or makes stored ones from, "available" if it crosses or if
+the consumer computes it from what is available; what the outputs say must be available.
+
+    crossing         half of COMPONENT_PRICE per fragment, times ``--cost-limit`` / 100
+    computing        its operations, once per fragment
+
+Half, since this adds work where most invocations run, and only for a smaller interface: a choice
+that saves no component is not made. The producer's work stays out of the account; it may need the
+values for itself.
+
+Across interpolation only what keeps the digits: negation, products and quotients with what is equal
+for the draw, sums with a small constant. Sums with uniforms or of two varying values stay
+(``camera - position`` is exact in the producer and would be a difference of two rounded large
+numbers here), and with them matrix products. Of Flat values any operation that may be speculated.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, glsl, ops
+from spvlink.ir import types
+from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst
+from spvlink.ir.edit import become, sweep, value
+from spvlink.link import lanes, motion
+from spvlink.link.backward import replaceable
+from spvlink.link.border import Link
+from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
+from spvlink.link.dead import remove_stores
+from spvlink.link.lanes import Lane
+from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
+from spvlink.link.transfer import Cannot, Transfer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+MAX_DEPTH: Final = 12  # operations on the way from an output to what may cross in its place
+SMALL: Final = 16.0  # a sum with a constant up to this keeps all digits that matter beside it
+
+Group = tuple[tuple[int, ...], frozenset[int]]  # qualifiers, places where the outputs are stored
+
+
+class Node:
+    """A scalar of the producer that could cross, or be computed behind the border."""
+
+    __slots__ = ("deps", "inst", "lane", "leaf", "uniforms", "work")
+
+    def __init__(self, lane: Lane) -> None:
+        self.inst, self.lane = lane
+        self.deps: list[Node] = []
+        self.uniforms: list[Inst] = []
+        self.work = 0
+        self.leaf = True  # the consumer cannot compute it
+
+
+class Graph:
+    """What the outputs of one group are made of."""
+
+    def __init__(self, link: Link, transfer: Transfer, flat: bool, exact: bool) -> None:
+        self.link = link
+        self.transfer = transfer
+        self.flat = flat
+        self.exact = exact
+        self.effects = Effects.of(link.producer.module)
+        self.table: dict[Lane, Node | Lane] = {}
+        self.nodes: list[Node] = []
+        self.roots: dict[int, Node] = {}  # key -> what is stored there
+
+    def add(self, key: int) -> None:
+        """An output; it is left alone if it hangs on nothing that varies."""
+        stored = single_value(self.link, key)
+        if stored is None or not lanes.count(stored.type):
+            return
+        found = self.expand((stored, 0), 0)
+        if isinstance(found, Node):
+            self.roots[key] = found
+
+    def origin(self, lane: Lane) -> Lane:
+        """The lane of a computed value that this one is a copy of."""
+        while lane[0].op in lanes.MOVES:
+            moved = lanes.moved(lane[0])
+            if moved is None:
+                break
+            lane = moved[lane[1]]
+        return lane
+
+    def free(self, inst: Inst) -> bool:
+        """Whether a value hangs on nothing but what the consumer can read too."""
+        return self.transfer.moves(inst)
+
+    def expand(self, lane: Lane, depth: int) -> Node | Lane:
+        """The node of a lane, or the lane itself if it is uniform."""
+        lane = self.origin(lane)
+        held = self.table.get(lane)
+        if held is not None:
+            return held
+        inst = lane[0]
+        movable = depth < MAX_DEPTH and self.movable(inst)
+        if (movable or depth) and self.free(inst):  # a whole output that is, has been propagated
+            return lane
+        node = self.table[lane] = Node(lane)
+        if movable:
+            self.open(node, depth)
+        self.nodes.append(node)
+        return node
+
+    def movable(self, inst: Inst) -> bool:
+        if not self.flat and not _keeps_digits(inst):
+            return False  # most, so it is asked first
+        if inst.op == ops.OpPhi or inst in self.effects.signatures:
+            return False
+        if not motion.speculatable(self.effects, inst) or inst.op in lanes.MOVES:
+            return False
+        if self.exact and not motion.bit_exact(inst):
+            return False
+        try:
+            self.transfer.able(inst)
+        except Cannot:
+            return False
+        return lanes.splits(inst, self.effects.flags(inst))
+
+    def open(self, node: Node, depth: int) -> None:
+        """Look behind an operation."""
+        flags = self.effects.flags(node.inst)
+        groups = [
+            [self.expand(lane, depth + 1) for lane in group]
+            for group in lanes.made_of(node.inst, node.lane, flags)
+        ]
+        if not self.flat:
+            varies = [any(isinstance(e, Node) for e in group) for group in groups]
+            if not lanes.linear(node.inst, varies) or not self.small(node.inst, groups):
+                return
+        node.leaf = False
+        node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
+        node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
+        node.work = motion.cost_of(node.inst)
+
+    def small(self, inst: Inst, groups: list[list[Node | Lane]]) -> bool:
+        """Whether what is added to an interpolated value is a small constant."""
+        added = groups if inst.op in (ops.OpFAdd, ops.OpFSub) else []
+        if inst.op == ops.OpFmaKHR or inst.op == ops.OpExtInst:
+            added = [groups[-1], [groups[0][0] if isinstance(groups[0][0], Node) else groups[1][0]]]
+        if not added:
+            return True
+        constants = [e for g in added for e in g if isinstance(e, tuple)]
+        return len(constants) == 1 and _small(*constants[0])
+
+    def spare_sensitive(self) -> None:
+        """Leave alone what the consumer must see to the last bit."""
+        module = self.link.consumer.module
+        assert module.entry is not None
+        found = motion.sensitive(Effects.of(module), module.entry.function)
+        for key in list(self.roots):
+            if any(i in found for i in self.link.loads[key]):
+                del self.roots[key]
+
+    def choose(self, fragments: int, limit: int) -> tuple[list[Node], set[Node]]:
+        """(what crosses, what the consumer computes), the cheapest."""
+        network = Network()
+        price = max(1, COMPONENT_PRICE * fragments * limit // 200)
+        computed = {n: network.node() for n in self.nodes}
+        available = {n: network.node() for n in self.nodes}
+        for node in self.nodes:
+            assert node.inst.type is not None
+            may = motion.crosses(lanes.scalar(node.inst.type), self.flat)
+            network.edge(SOURCE, computed[node], INFINITE if node.leaf else node.work * fragments)
+            network.edge(computed[node], available[node], price if may else INFINITE)
+            for dep in node.deps:
+                network.edge(available[dep], computed[node], INFINITE)
+        for node in dict.fromkeys(self.roots.values()):
+            network.edge(available[node], SINK, INFINITE)
+        side = network.cut()
+        crossing = [n for n in self.nodes if side[computed[n]] and not side[available[n]]]
+        return crossing, {n for n in self.nodes if not side[computed[n]]}
+
+
+def _keeps_digits(inst: Inst) -> bool:
+    """What may be computed from interpolated values: see above."""
+    if inst.op == ops.OpExtInst:
+        return inst.imm[0] == glsl.Glsl_Fma
+    return inst.op in (
+        ops.OpFNegate, ops.OpFAdd, ops.OpFSub, ops.OpFMul, ops.OpFDiv, ops.OpVectorTimesScalar,
+        ops.OpFmaKHR,
+    )  # fmt: skip
+
+
+def _small(inst: Inst, lane: int) -> bool:
+    """Whether a lane is a finite constant of at most SMALL."""
+    if inst.op == ops.OpConstantComposite:
+        inst = inst.args[lane]
+    bits = types.bits_of(inst)
+    if inst.op == ops.OpConstantNull:
+        return True
+    if bits is None or inst.type is None or inst.type.op != ops.OpTypeFloat:
+        return False
+    if inst.type.imm[0] != 32:
+        return False
+    number: float = struct.unpack("<f", bits.to_bytes(4, "little"))[0]
+    return abs(number) <= SMALL
+
+
+def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int) -> bool:
+    """Move what saves components and pays; whether anything did. ``transfer`` leads from the
+    producer to the consumer; ``expect`` and ``limit``: see ``options``."""
+    link.gather()
+    if rounding(link.producer.module) != rounding(link.consumer.module):
+        return False
+    moved = False
+    for group, keys in _groups(link, exact).items():
+        moved |= _group(link, transfer, exact, group, keys, expect[1], limit)
+    return moved
+
+
+def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
+    """Keys that may be replaced together: of one qualifier, stored at the same places."""
+    preserved = preserves_specials(link.consumer.module) | preserves_specials(link.producer.module)
+    found: dict[Group, list[int]] = {}
+    for key in sorted(link.loads):
+        slot = link.inputs.slots.get(key)
+        if slot is None or slot.relaxed or not replaceable(link, key):
+            continue
+        if any(i.op != LOAD_INPUT or i.args for i in link.loads[key]):
+            continue
+        if enums.Decoration_Flat not in slot.qualifiers:
+            if exact or 32 in preserved or slot.type.op != ops.OpTypeFloat:
+                continue
+        sites = frozenset(link.sites[s] for s in link.stores[key])
+        found.setdefault((slot.qualifiers, sites), []).append(key)
+    return {group: keys for group, keys in found.items() if len(keys) > 1}
+
+
+def _group(
+    link: Link, transfer: Transfer, exact: bool, group: Group, keys: list[int], fragments: int,
+    limit: int,
+) -> bool:  # fmt: skip
+    """Replace the outputs of one group by fewer, if that pays."""
+    qualifiers, sites = group
+    kept = preserves_specials(link.producer.module) - preserves_specials(link.consumer.module)
+    graph = Graph(link, transfer, enums.Decoration_Flat in qualifiers, exact or bool(kept))
+    for key in keys:
+        graph.add(key)
+    if all(n.leaf for n in graph.nodes):
+        return False
+    if not graph.flat:
+        graph.spare_sensitive()
+    crossing, computed = graph.choose(fragments, limit)
+    if len(crossing) >= len(graph.roots):
+        return False
+    stay: dict[Node, int] = {}
+    for key, node in graph.roots.items():
+        if node in crossing:
+            stay.setdefault(node, key)
+    freed = set(graph.roots) - set(stay.values())
+    new = [n for n in crossing if n not in stay]
+    places = motion.assign(link, [(qualifiers, n.inst) for n in new], freed)
+    if places is None or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
+        return False
+    _Move(link, graph, {**stay, **dict(zip(new, places))}, new, freed, sites).run()
+    return True
+
+
+class _Maker(motion.Cloner):
+    """Computes nodes in the consumer."""
+
+    def __init__(self, graph: Graph, out: list[Inst], move: _Move) -> None:
+        super().__init__(graph.transfer, out)
+        self.graph = graph
+        self.move = move
+
+    def origin(self, lane: Lane) -> Lane:
+        return self.graph.origin(lane)
+
+    def free(self, inst: Inst) -> bool:
+        return self.graph.free(inst)
+
+    def complete(self, inst: Inst) -> bool:
+        """Vectors are computed as such where none of their lanes crosses."""
+        held = [self.graph.table.get((inst, n)) for n in range(lanes.count(inst.type))]
+        return all(isinstance(n, Node) and not n.leaf and n not in self.move.places for n in held)
+
+    def make(self, lane: Lane) -> Inst:
+        node = self.graph.table.get(lane)
+        if isinstance(node, Node) and node in self.move.places:
+            return self.move.load(node, self.out)
+        return super().make(lane)
+
+
+class _Move:
+    """One move: what crosses, and the loads of the rest."""
+
+    def __init__(
+        self, link: Link, graph: Graph, places: dict[Node, int], new: list[Node],
+        freed: set[int], sites: frozenset[int],
+    ) -> None:  # fmt: skip
+        self.link = link
+        self.graph = graph
+        self.places = places
+        self.new = new
+        self.freed = freed
+        self.sites = sites
+        self.source = graph.transfer.source  # the producer's module
+        self.target = graph.transfer.target
+
+    def run(self) -> None:
+        link = self.link
+        names = {k: link.outputs.slots[k].name or link.inputs.slots[k].name for k in self.freed}
+        remove_stores(link.producer, self.freed)
+        self.slots(names)
+        self.produce()
+        self.consume()
+        kept = {link.outputs.slots[k].name for k in self.places.values()}
+        what = ", ".join(sorted(n for n in kept if n)) or "another value"
+        for key in self.freed:
+            link.fate[key] = (
+                "moved-forward",
+                f"the {link.consumer.name} stage computes it from {what}",
+            )
+            link.notes.pop(key, None)
+
+    def slots(self, names: dict[int, str]) -> None:
+        link = self.link
+        group = 1 + max(s.group for s in link.inputs.slots.values())
+        groups: dict[Inst, int] = {}
+        name = "_".join(sorted({n for n in names.values() if n}))
+        for node in self.new:
+            assert node.inst.type is not None
+            type = lanes.scalar(node.inst.type)
+            if type.op == ops.OpTypeBool:
+                type = types.integer(self.source)
+            spot = node.lane, groups.setdefault(node.inst, group + len(groups))
+            own = self.graph.transfer.type(type), type
+            motion.redefine(link, self.places[node], own, name, spot, False)
+
+    def produce(self) -> None:
+        """Store what crosses now, where the outputs were stored."""
+        entry = self.source.entry
+        assert entry is not None
+        site = 0
+        for block in entry.function.blocks:
+            if block.terminator.op != ops.OpReturn:
+                continue
+            if site in self.sites:
+                out: list[Inst] = []
+                for node in self.new:
+                    made = node.inst
+                    if lanes.count(made.type) > 1:
+                        made = motion.take(self.source, made, node.lane, out)
+                    made = motion.as_number(self.source, made, out)
+                    out.append(Inst(STORE_OUTPUT, None, [made], [self.places[node]]))
+                block.insts[-1:-1] = out
+            site += 1
+        self.source.version += 1
+
+    def load(self, node: Node, out: list[Inst]) -> Inst:
+        """Read what crosses, as the producer's type."""
+        key = self.places[node]
+        type = self.link.inputs.slots[key].type
+        made = value(self.target, LOAD_INPUT, type, [], [key])
+        out.append(made)
+        assert node.inst.type is not None
+        wanted = self.graph.transfer.type(lanes.scalar(node.inst.type))
+        if wanted.op == ops.OpTypeBool:
+            zero = types.constant(self.target, type, 0)
+            out.append(value(self.target, ops.OpINotEqual, wanted, [made, zero], []))
+        elif wanted is not type:
+            out.append(value(self.target, ops.OpBitcast, wanted, [made], []))
+        return out[-1]
+
+    def consume(self) -> None:
+        """What was read is computed, once a block."""
+        entry = self.target.entry
+        assert entry is not None
+        for block in entry.function.blocks:
+            if not any(i.op == LOAD_INPUT and i.imm[0] in self.freed for i in block.insts):
+                continue
+            out: list[Inst] = []
+            maker = _Maker(self.graph, out, self)
+            for inst in block.insts:
+                # a slot may hold another value by now: what is loaded anew is in no block yet
+                if inst.op != LOAD_INPUT or inst.imm[0] not in self.freed:
+                    out.append(inst)
+                    continue
+                node = self.graph.roots[inst.imm[0]]
+                made = maker.lane((node.inst, node.lane))
+                if made.type is not inst.type:
+                    made = maker.emit(ops.OpBitcast, inst.type, [made], [])
+                become(self.target, inst, made)
+            block.insts = out
+        self.target.version += 1
+        sweep(self.target, entry.function)

@@ -1,0 +1,321 @@
+"""Code that crosses a border, in either direction: the algebra that both passes stand on.
+
+Notation. A primitive has vertices 1..n; the producer stores x_i for an output x at vertex i. The
+consumer reads interp(x) = sum of w_i * x_i, where the weights w_i come from the qualifiers (and the
+argument of interpolateAt*) and the pixel alone, the same for every input with these qualifiers, and
+sum to 1. A Flat input is x_p at the provoking vertex p. A value is convergent if it is equal at all
+vertices of a primitive: constants, uniforms, and outputs that ``divergence`` shows to be.
+
+Theorem 1 (Flat). f(x_p, y_p) = (f(x, y))_p for every f that depends on its operands alone: what is
+computed from Flat and convergent inputs can be computed before or after the border.
+
+Theorem 2 (interpolated). With c, d convergent, since sums commute with sums and the w_i sum to 1:
+
+    interp(x) + interp(y) = interp(x + y)        interp(x) * c = interp(x * c)
+    interp(x) + c         = interp(x + c)        interp(x) / c = interp(x / c)
+    -interp(x)            = interp(-x)           c ? interp(x) : interp(y) = interp(c ? x : y)
+
+hence differences, fma and mix with a convergent factor, dot, cross and matrix products with one
+convergent operand, and all compositions. All that varies in one expression must have the same
+weights, that is the same qualifiers and the same argument of interpolateAt*. A product of two
+interpolated values, an absolute value, a maximum, a comparison are not linear: they stay.
+
+What breaks it, and what is done about it:
+* Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
+  nothing across interpolation, and of Flat values only what no compiler may round or contract.
+* Jumps. Where the result goes into floor, fract, a conversion to integers and the like (hashes,
+  noise, checkerboards), a last bit becomes another picture: such values stay. Comparisons are not
+  counted among these: what they choose between mostly meets there.
+* Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
+  place. Where the consumer preserves specials, nothing moves across interpolation.
+* NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
+  computing with more precision is always allowed.
+* Undefined values. An output that some path does not store is undefined there. All outputs of one
+  expression must be stored at exactly the same places, so that the new one is undefined where they
+  were and nowhere else (``c ? x : y`` may be defined where x is not).
+* Speculation. What moves runs where it may not have run before, so it must be defined to go on for
+  all operands: no integer division, no conversion of a float to an integer, no dynamic index.
+* Neighbours. Derivatives, implicit-LOD sampling and subgroup operations depend on who else runs.
+  They stay, but their operands may move: an interpolated input is defined in helper lanes too.
+* Visibility. Uniforms travel with the expression, if the other stage may read them (``transfer``).
+* Which vertex provokes, clipping, and sample shading change nothing: the new value crosses exactly
+  as the old ones did, and clipping interpolates linearly too.
+
+Both directions look at scalars (``lanes``) and choose what crosses by a minimum cut: each value
+that crosses costs a component, each operation costs its work times how often its stage runs
+(``--expect``). A component costs ``COMPONENT_PRICE`` operations per fragment (``propagate``).
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, glsl, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.edit import value
+from spvlink.ir.slot import Slot
+from spvlink.link import lanes
+from spvlink.link.border import Link
+from spvlink.link.lanes import Lane
+from spvlink.link.transfer import Cannot, Transfer, size_of
+from spvlink.passes.raise_io import glsl_import
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable, Sequence
+    from typing import Final
+
+_NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
+_NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
+_FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
+
+
+_JUMPS: Final = frozenset(
+    (ops.OpConvertFToU, ops.OpConvertFToS, ops.OpFMod, ops.OpFRem, ops.OpBitcast)
+)  # a bit-cast shows all bits
+_GLSL_JUMPS: Final = frozenset(
+    (
+        glsl.Glsl_Round, glsl.Glsl_RoundEven, glsl.Glsl_Trunc, glsl.Glsl_Floor, glsl.Glsl_Ceil,
+        glsl.Glsl_Fract, glsl.Glsl_Step, glsl.Glsl_FSign, glsl.Glsl_Modf, glsl.Glsl_ModfStruct,
+        glsl.Glsl_Frexp, glsl.Glsl_FrexpStruct,
+    )
+)  # fmt: skip
+
+
+def sensitive(effects: Effects, function: Function) -> set[Inst]:
+    """The values whose last bit may decide a jump: what goes, through arithmetic, into an operation
+    that is not continuous."""
+    found: set[Inst] = set()
+    todo: list[Inst] = []
+    for block in function.blocks:
+        for inst in block.insts:
+            if inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS):
+                todo += inst.args
+    while todo:
+        inst = todo.pop()
+        if inst not in found and inst.id:
+            found.add(inst)
+            if inst.op == ops.OpPhi or effects.flags(inst) & info.SPECULATABLE:
+                todo += inst.args
+    return found
+
+
+def speculatable(effects: Effects, inst: Inst) -> bool:
+    """Whether an operation may run where it did not run before, and depends on its operands
+    alone."""
+    flags = effects.flags(inst)
+    if not flags & info.SPECULATABLE or flags & _NEVER or not lanes.count(inst.type):
+        return False
+    signature = effects.signatures.get(inst)
+    relaxed = ((enums.Decoration_RelaxedPrecision,),)
+    return (signature is None or signature == relaxed) and all(
+        lanes.count(a.type) for a in lanes.operands(inst)
+    )
+
+
+def bit_exact(inst: Inst) -> bool:
+    """Whether every compiler computes the same bits: integers, booleans, and floats only moved."""
+    if inst.op in _FLOAT_SAFE:
+        return True
+    involved = [inst, *lanes.operands(inst)]
+    return all(i.type is not None and lanes.scalar(i.type).op in _NUMBERS for i in involved)
+
+
+def cost_of(inst: Inst) -> int:
+    """ALU operations of one lane of a result."""
+    if inst.op == ops.OpExtInst:
+        return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST)
+    return info.COST.get(inst.op, info.DEFAULT_COST)
+
+
+def crosses(type: Inst, flat: bool) -> bool:
+    """Whether a lane of this type can be an interface variable: 32 bits; booleans as integers, and
+    integers Flat."""
+    if type.op == ops.OpTypeBool:
+        return flat
+    return type.imm[0] == 32 and (flat or type.op == ops.OpTypeFloat)
+
+
+class Cloner:
+    """Makes lanes of one module's values in another module, vectors as vectors where all of it
+    moves. Subclasses say where a lane really comes from, and what is there already."""
+
+    def __init__(self, transfer: Transfer, out: list[Inst]) -> None:
+        self.transfer = transfer
+        self.out = out  # new instructions are appended
+        self.known: dict[Lane, Inst] = {}
+        self.wholes: dict[Inst, Inst] = {}
+        self.effects = Effects.of(transfer.source)
+
+    def origin(self, lane: Lane) -> Lane:
+        """The lane of a computed value that this lane is a copy of."""
+        raise NotImplementedError
+
+    def free(self, inst: Inst) -> bool:
+        """Whether a value hangs on nothing but constants and uniforms."""
+        raise NotImplementedError
+
+    def complete(self, inst: Inst) -> bool:
+        """Whether all lanes of a value, and so of its operands, may be made."""
+        raise NotImplementedError
+
+    def emit(self, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+        self.out.append(value(self.transfer.target, op, type, args, imm))
+        return self.out[-1]
+
+    def lane(self, lane: Lane) -> Inst:
+        """The scalar."""
+        lane = self.origin(lane)
+        found = self.known.get(lane)
+        if found is None:
+            found = self.known[lane] = self.make(lane)
+        return found
+
+    def make(self, lane: Lane) -> Inst:
+        inst, number = lane
+        assert inst.type is not None
+        if self.free(inst) or self.complete(inst):
+            return self.part(self.whole(inst), inst.type, number)
+        flags = self.effects.flags(inst)
+        parts = [[self.lane(p) for p in group] for group in lanes.made_of(inst, number, flags)]
+        op = ops.OpFMul if inst.op == ops.OpVectorTimesScalar else inst.op
+        type = self.transfer.type(lanes.scalar(inst.type))
+        return self.operation(inst, op, type, [group[0] for group in parts])
+
+    def operation(self, inst: Inst, op: int, type: Inst, args: list[Inst]) -> Inst:
+        if inst.op == ops.OpExtInst:
+            args = [glsl_import(self.transfer.target), *args]
+        return self.emit(op, type, args, list(inst.imm))
+
+    def part(self, whole: Inst, type: Inst, number: int) -> Inst:
+        """One lane of a value of the target that has this type in the source."""
+        return (
+            whole if lanes.count(type) == 1 else take(self.transfer.target, whole, number, self.out)
+        )
+
+    def whole(self, inst: Inst) -> Inst:
+        """All lanes of a value as one."""
+        found = self.wholes.get(inst)
+        if found is not None:
+            return found
+        assert inst.type is not None
+        if self.free(inst):
+            return self.transfer.copy(inst, self.out, self.wholes)
+        places = [self.origin((inst, n)) for n in range(lanes.count(inst.type))]
+        source = places[0][0]
+        if [(source, n) for n in range(lanes.count(source.type))] != places:
+            made = self.construct(inst.type, [self.lane(p) for p in places])
+        elif source is not inst:
+            made = self.whole(source)
+        elif places[0] in self.known or not self.complete(inst):
+            made = self.construct(inst.type, [self.lane(p) for p in places])
+        else:
+            args = [self.whole(a) for a in lanes.operands(inst)]
+            made = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+        self.wholes[inst] = made
+        return made
+
+    def construct(self, type: Inst, parts: list[Inst]) -> Inst:
+        return gather(self.transfer.target, self.transfer.type(type), parts, self.out)
+
+
+def as_number(module: Module, made: Inst, out: list[Inst]) -> Inst:
+    """A boolean as the integer that crosses in its place; anything else as it is."""
+    assert made.type is not None
+    if made.type.op != ops.OpTypeBool:
+        return made
+    number = types.integer(module)
+    one, zero = (types.constant(module, number, n) for n in (1, 0))
+    out.append(value(module, ops.OpSelect, number, [made, one, zero], []))
+    return out[-1]
+
+
+def take(module: Module, whole: Inst, number: int, out: list[Inst]) -> Inst:
+    """One lane of a vector or matrix; the instruction is appended."""
+    type = whole.type
+    assert type is not None
+    path = [number]
+    if type.op == ops.OpTypeMatrix:
+        path = list(divmod(number, type.args[0].imm[0]))
+    out.append(value(module, ops.OpCompositeExtract, lanes.scalar(type), [whole], path))
+    return out[-1]
+
+
+def gather(module: Module, type: Inst, parts: list[Inst], out: list[Inst]) -> Inst:
+    """A scalar, vector or matrix of its lanes; instructions are appended."""
+    if len(parts) == 1:
+        return parts[0]
+    if type.op == ops.OpTypeMatrix:
+        rows = type.args[0].imm[0]
+        parts = [
+            gather(module, type.args[0], parts[n : n + rows], out)
+            for n in range(0, len(parts), rows)
+        ]
+    out.append(value(module, ops.OpCompositeConstruct, type, parts, []))
+    return out[-1]
+
+
+def typed(transfer: Transfer, out: list[Inst], stored: Inst, type: Inst) -> Inst:
+    """A value of the target as the source's type: the sign of an integer may differ across a
+    border."""
+    wanted = transfer.type(type)
+    if stored.type is wanted:
+        return stored
+    out.append(value(transfer.target, ops.OpBitcast, wanted, [stored], []))
+    return out[-1]
+
+
+def assign(
+    link: Link, wanted: Sequence[tuple[tuple[int, ...], Inst]], freed: set[int]
+) -> list[int] | None:
+    """For each new value, given as (qualifiers, the vector or scalar that it is a lane of), a
+    component that gets free, in a Location of its qualifiers and type; None if there are not
+    enough."""
+    left = sorted(freed)
+    found: list[int] = []
+    slots = link.inputs.slots
+    bases = {k >> 3: slots[k].type.op for k in link.used() if k in slots and k not in freed}
+    for qualifiers, whole in wanted:
+        assert whole.type is not None
+        base = lanes.scalar(whole.type).op
+        base = ops.OpTypeInt if base == ops.OpTypeBool else base
+        fits = [
+            k for k in left
+            if slots[k].qualifiers == qualifiers and bases.get(k >> 3, base) == base
+        ]  # fmt: skip
+        if not fits:
+            return None
+        found.append(fits[0])
+        bases[fits[0] >> 3] = base
+        left.remove(fits[0])
+    return found
+
+
+def redefine(
+    link: Link, key: int, own: tuple[Inst, Inst], name: str, spot: tuple[int, int], relaxed: bool
+) -> None:
+    """A slot holds another value from now on. ``own``: its type in the consumer and in the
+    producer; ``spot``: the lane and the number of the vector that it belongs to."""
+    old_name = link.outputs.slots[key].name or link.inputs.slots[key].name
+    link.made.setdefault(key, old_name)
+    for side, type in zip((link.inputs, link.outputs), own):
+        old = side.slots[key]
+        slot = Slot(key, type, old.variable, name, *spot)
+        slot.qualifiers = old.qualifiers
+        slot.relaxed = relaxed
+        side.slots[key] = slot
+        side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
+
+
+def declared(transfer: Transfer, uniforms: Iterable[Inst]) -> bool:
+    """Declare the resources that moved code reads, the largest first (``propagate``); False if
+    one is in the way of another."""
+    loads = [u for u in dict.fromkeys(uniforms) if u.op not in types.CONSTANTS]
+    wanted = [a for u in loads for a in transfer.accesses(u)]
+    wanted.sort(key=lambda access: -size_of(access.type, access.words))
+    try:
+        for access in wanted:
+            transfer.place(access)
+    except Cannot:
+        return False
+    return True
