@@ -35,7 +35,6 @@ from tests.render.reflect import INPUT, OUTPUT, Stage
 from tests.test_pipelines import EVERYTHING, TOLERANCE
 
 NOTHING_TO_GAIN = "nothing to gain"
-# glslang 12 declares the shading rate with every block of per-primitive built-ins.
 SEEDS = ((1, 1), (2, 4))  # (seed, samples) of further pictures
 FLAVOURS = {"exact": (True, False), "default": (False, False), "open": (False, True)}
 
@@ -131,7 +130,7 @@ def check(name: str) -> Verdict:
             after = draw(new, scene)
             problems = [str(compare(before, after))] if exact else close(before, after)
             problems = [problem for problem in problems if problem != "equal"]
-            problems += more_checks(codes, new, exact)
+            problems += more_checks(codes, new, exact, layout)
         verdict.problems += [f"{flavour}: {problem}" for problem in problems]
     return verdict
 
@@ -158,7 +157,7 @@ def check_modules(codes: list[bytes], new: list[bytes], linked: spvlink.Linked) 
     return found
 
 
-def more_checks(codes: list[bytes], new: list[bytes], exact: bool) -> list[str]:
+def more_checks(codes: list[bytes], new: list[bytes], exact: bool, layout: bool) -> list[str]:
     """Other inputs, four samples, the validation layer, a second link."""
     found = []
     if exact:
@@ -169,6 +168,8 @@ def more_checks(codes: list[bytes], new: list[bytes], exact: bool) -> list[str]:
                 found.append(f"seed {seed}, {samples} samples: {difference}")
     else:
         scene = make_scene(codes)
+        if layout:
+            scene.open_to_all()
         said = messages(new, scene) - messages(codes, scene)
         if said:
             found.append(f"the validation layer says {dict(said)}")
