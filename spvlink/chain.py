@@ -27,6 +27,7 @@ from spvlink.layout import granted
 from spvlink.link import (
     agree,
     backward,
+    builtins,
     compact,
     dead,
     dedup,
@@ -312,6 +313,7 @@ class Chain:
             return
         passes: tuple[tuple[str, Callable[[], object]], ...] = (
             ("dead", lambda: dead.run(link)),
+            ("dead", lambda: builtins.run(link)),
             ("promote", lambda: retry.run(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),

@@ -75,6 +75,7 @@ class Link:
         "consumer",
         "fate",
         "gone",
+        "idle",
         "in_place",
         "inputs",
         "kept_in",
@@ -99,6 +100,7 @@ class Link:
         self.stores: dict[int, list[Inst]] = {}
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
+        self.idle: set[str] = set()  # built-ins whose stores went, since nobody reads them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
