@@ -8,6 +8,11 @@ from spvlink.ir.core import Inst, Module, string_of
 Words = list[int]  # [decoration, *operand words]
 
 
+def _stamp(module: Module) -> int:
+    notes = module.annotations
+    return hash((len(notes), id(notes), id(notes[-1]) if notes else 0))
+
+
 class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
     operands are ids."""
@@ -39,8 +44,7 @@ class Decorations:
     def of(module: Module) -> Decorations:
         """The tables, cached until an annotation is added or removed (by count and identity of the
         list's ends)."""
-        notes = module.annotations
-        stamp = hash((len(notes), id(notes), id(notes[-1]) if notes else 0))
+        stamp = _stamp(module)
         held = module.facts.get("decorations")
         if held is not None and held[0] == stamp:
             assert isinstance(held[1], Decorations)
@@ -48,6 +52,14 @@ class Decorations:
         tables = Decorations(module)
         module.facts["decorations"] = (stamp, tables)
         return tables
+
+    @staticmethod
+    def add(module: Module, variable: Inst, notes: list[Words]) -> None:
+        """Decorate a variable; the tables go along."""
+        tables = Decorations.of(module)
+        tables.targets.setdefault(variable, []).extend(notes)
+        module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
+        module.facts["decorations"] = (_stamp(module), tables)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
         """The operand words of a decoration of ``target`` (empty list if it has none), or None."""

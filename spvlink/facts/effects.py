@@ -60,11 +60,13 @@ class Effects:
 
     @staticmethod
     def of(module: Module) -> Effects:
-        stamp = len(module.annotations) << 32 | len(module.sections[IMPORTS])
+        stamp = len(module.sections[IMPORTS])
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
-            assert isinstance(held[1], Effects)
-            return held[1]
+            made = held[1]
+            assert isinstance(made, Effects)
+            if made.tables is Decorations.of(module):
+                return made
         made = Effects(module)
         module.facts["effects"] = (stamp, made)
         return made

@@ -74,6 +74,7 @@ class Link:
     __slots__ = (
         "consumer",
         "fate",
+        "gathered",
         "gone",
         "idle",
         "in_place",
@@ -104,6 +105,7 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}
         self.returns = 0  # how many of these there are
@@ -120,6 +122,10 @@ class Link:
 
     def gather(self) -> None:
         """Read from the code which slots are stored and loaded."""
+        versions = self.producer.module.version, self.consumer.module.version
+        if versions == self.gathered:
+            return
+        self.gathered = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns = {}, 0

@@ -14,7 +14,7 @@ be in a range of that stage.
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects
+from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
@@ -306,6 +306,7 @@ class Transfer:
         self.signatures = Effects.of(source).signatures
         self.glsl = Effects.of(source).glsl
         self.capabilities = {c.imm[0] for c in target.sections[core.CAPABILITIES]}
+        self.verdicts: dict[Inst, bool] = {}
         self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
 
     # -- may it? -----------------------------------------------------------------------------------
@@ -331,6 +332,42 @@ class Transfer:
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in self.glsl]
         return cost
+
+    def moves(self, root_value: Inst) -> bool:
+        """Whether an expression can be copied: ``check`` for many values that share parts, each
+        looked at once."""
+        verdicts = self.verdicts
+        todo = [root_value]
+        while todo:
+            inst = todo[-1]
+            if inst in verdicts:
+                todo.pop()
+                continue
+            if inst.op == ops.OpLoad:
+                waiting: list[Inst] = []
+            else:
+                waiting = [a for a in inst.args if a not in verdicts and a not in self.glsl]
+            if waiting and self.moves_alone(inst):
+                todo += waiting
+                continue
+            verdicts[inst] = self.moves_alone(inst) and (
+                inst.op == ops.OpLoad or all(verdicts[a] for a in inst.args if a not in self.glsl)
+            )
+            todo.pop()
+        return verdicts[root_value]
+
+    def moves_alone(self, inst: Inst) -> bool:
+        """Whether an instruction could be copied if its operands could."""
+        if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == [enums.StorageClass_Input]:
+            return False  # said without a reason, which takes longer
+        found = self.known.get(inst)
+        if found is None:
+            try:
+                found = self.own_cost(inst)
+            except Cannot as why:
+                found = why
+            self.known[inst] = found
+        return not isinstance(found, Cannot)
 
     def own_cost(self, inst: Inst) -> int:
         op = inst.op

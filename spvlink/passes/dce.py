@@ -44,6 +44,9 @@ _ROOTS: Final = frozenset(
 )
 _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle))
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
+# vectors some of whose lanes come from operands with other lanes
+_BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 
 
 def run(module: Module, function: Function) -> None:
@@ -67,61 +70,88 @@ class _Marker:
         self.exits: dict[Block, list[Block]] = {}
 
     def run(self) -> None:
+        blocks = self.function.blocks
+        if len(blocks) == 1 and blocks[0].insts[0].op != ops.OpVariable:
+            self.straight(blocks[0].insts)
+        else:
+            self.branching()
+        self.sweep()
+
+    def straight(self, insts: list[Inst]) -> None:
+        """Mark what is live where nothing hangs on the flow of control: every use of a value comes
+        after it, so one walk from the end knows all."""
+        for inst in insts:
+            inst.mark = 0
+        spread, is_root = self.spread, self.is_root
+        for inst in reversed(insts):
+            if inst.mark:
+                spread(inst)
+            elif is_root(inst):
+                inst.mark = ALL
+                spread(inst)
+
+    def branching(self) -> None:
+        """Mark what is live by a list of what has still to tell its operands."""
         structure = self.structure
         for header, merge in structure.merge_of.items():
             for target in (merge, structure.continue_of.get(header)):
                 if target is not None:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
-        self.reset()
-        self.find_roots()
-        work = self.work
+        for inst in self.find_roots():
+            self.live(inst, ALL)
+        work, spread = self.work, self.spread
         while work:
-            self.step(work.pop())
-        self.sweep()
+            spread(work.pop())
 
-    def reset(self) -> None:
+    def find_roots(self) -> list[Inst]:
+        """What is live by itself; all marks are gone afterwards."""
+        home, is_root = self.home, self.is_root
+        roots: list[Inst] = []
+        single = len(self.function.blocks) == 1
         for block in self.function.blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
             for inst in block.insts:
                 inst.mark = 0
-
-    def find_roots(self) -> None:
-        home, flags_of, removable = self.home, FLAGS, info.REMOVABLE
-        effects, roots = self.effects, _ROOTS
-        volatile = bool(effects.volatile)
-        single = len(self.function.blocks) == 1  # then nothing hangs on the flow of control
+            if not single:
+                home.update(dict.fromkeys(block.insts, block))
         for block in self.function.blocks:
             for inst in block.insts:
-                if not single:
-                    home[inst] = block
                 op = inst.op
-                if op in roots:
-                    self.live(inst, ALL)
-                elif op in _LINES or op in _MERGES or op == ops.OpBranch:
-                    continue
-                elif op == ops.OpBranchConditional or op == ops.OpSwitch:
+                if op == ops.OpBranchConditional or op == ops.OpSwitch:
                     if block.merge() is None and self.structure.parent.get(block) is None:
-                        self.live(inst, ALL)  # leaves no construct that could go
-                elif volatile and effects.reads_volatile(inst):
-                    self.live(inst, ALL)
-                elif flags_of.get(op, 0) & removable and not inst.imm:
+                        roots.append(inst)  # leaves no construct that could go
+                elif op == ops.OpStore and self.waits(inst):
                     continue
-                elif op == ops.OpStore:
-                    self.store(inst)
-                elif op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
-                    continue
-                elif not effects.flags(inst) & removable:
-                    self.live(inst, ALL)
+                elif is_root(inst):
+                    roots.append(inst)
+        return roots
 
-    def store(self, inst: Inst) -> None:
+    def is_root(self, inst: Inst) -> bool:
+        """Whether an instruction is live by itself. Branches and stores to variables of the
+        function are not looked at here."""
+        op = inst.op
+        if op in _NEVER_ROOTS and not inst.imm and not self.effects.volatile:
+            return False
+        if op in _ROOTS:
+            return True
+        if op in _LINES or op in _MERGES or op == ops.OpBranch:
+            return False
+        effects = self.effects
+        if effects.volatile and effects.reads_volatile(inst):
+            return True
+        if op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
+            return False
+        return not effects.flags(inst) & info.REMOVABLE
+
+    def waits(self, store: Inst) -> bool:
         """A store to a local variable waits until something reads the variable."""
-        variable = root(inst.args[0])
-        if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Function:
-            if not inst.imm or not inst.imm[0] & enums.MemoryAccess_Volatile:
-                if variable.mark == 0:
-                    self.waiting.setdefault(variable, []).append(inst)
-                    return
-        self.live(inst, ALL)
+        variable = root(store.args[0])
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Function:
+            return False
+        if store.imm and store.imm[0] & enums.MemoryAccess_Volatile:
+            return False
+        self.waiting.setdefault(variable, []).append(store)
+        return True
 
     def live(self, inst: Inst, lanes: int) -> None:
         """These lanes of a value are needed."""
@@ -170,29 +200,38 @@ class _Marker:
                     source.terminator.mark = ALL
                     self.work.append(source.terminator)
 
-    def step(self, inst: Inst) -> None:
+    def spread(self, inst: Inst) -> None:
         """Pass liveness on to the operands."""
-        op, args, lanes = inst.op, inst.args, inst.mark
+        op, args, lanes, live = inst.op, inst.args, inst.mark, self.live
+        type = inst.type
         if op == ops.OpVariable:
             for store in self.waiting.pop(inst, ()):
-                self.live(store, ALL)
+                live(store, ALL)
         elif op == ops.OpPhi:
             for index in range(0, len(args), 2):
-                self.live(args[index], lanes)
+                live(args[index], lanes)
                 pred = args[index + 1]
                 assert isinstance(pred, Block)
                 self.live_edge(pred)
             return
-        type = inst.type
-        if type is not None and type.op == ops.OpTypeVector:
-            self.vector(inst, lanes)
-            return
-        if op == ops.OpCompositeExtract:
+        elif type is None:
+            pass
+        elif type.op == ops.OpTypeVector:
+            if op in _BY_LANE:
+                self.vector(inst, lanes)
+                return
+            if self.effects.flags(inst) & info.LANEWISE:
+                for arg in args:
+                    type = arg.type
+                    part = lanes if type is not None and type.op == ops.OpTypeVector else ALL
+                    if arg.mark | part != arg.mark:
+                        live(arg, part)
+                return
+        elif op == ops.OpCompositeExtract:
             source = args[0].type
             if source is not None and source.op == ops.OpTypeVector:
-                self.live(args[0], 1 << (inst.imm[0] & 15))
+                live(args[0], 1 << (inst.imm[0] & 15))
                 return
-        live = self.live
         for arg in args:
             if arg.mark != ALL:
                 live(arg, ALL)
@@ -234,17 +273,9 @@ class _Marker:
             if lanes & own:
                 live(args[0], ALL)
             live(args[1], lanes & ~own)
-        elif op == ops.OpVectorTimesScalar:
+        else:  # OpVectorTimesScalar
             live(args[0], lanes)
             live(args[1], ALL)
-        else:
-            lanewise = self.effects.flags(inst) & info.LANEWISE
-            for arg in args:
-                type = arg.type
-                if lanewise and type is not None and type.op == ops.OpTypeVector:
-                    live(arg, lanes)
-                else:
-                    live(arg, ALL)
 
     # -- removal -----------------------------------------------------------------------------------
 
@@ -263,7 +294,8 @@ class _Marker:
             out: list[Inst] = []
             line: Inst | None = None
             for inst in insts:
-                if not inst.mark:
+                mark = inst.mark
+                if not mark:
                     op = inst.op
                     if op in _LINES:
                         line = inst
@@ -274,7 +306,8 @@ class _Marker:
                     out.append(line)
                     line = None
                 out.append(inst)
-                if inst.op in _TRIMMED and (inst.mark != ALL or inst.op == ops.OpVectorShuffle):
+                op = inst.op
+                if op in _TRIMMED and (mark != ALL or op == ops.OpVectorShuffle):
                     # a shuffle may take nothing from one side even if all its lanes live
                     self.trim(inst)
             if len(out) != len(insts):

@@ -408,8 +408,10 @@ class Lowering:
             raise BadSpirv(
                 f"{spot.name or 'an interface variable'} runs over the end of its Location"
             )
-        is_input = side is self.inputs
-        leaf.is_input = is_input
+        leaf.is_input = side is self.inputs
+        qualifiers = self.qualifiers(spot.words, leaf.is_input)
+        relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
+        extras = tuple(sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant}))
         for lane in range(size):
             word = spot.component + lane * step
             key = key_of(spot.location + word // 4, word % 4)
@@ -419,12 +421,10 @@ class Lowering:
                     f" Component {key >> 1 & 3}"
                 )
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
-            slot.qualifiers = self.qualifiers(spot.words, is_input)
+            slot.qualifiers = qualifiers
+            slot.relaxed = relaxed
+            slot.extras = extras
             slot.length = self.arrayed.get(spot.variable)
-            slot.relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
-            slot.extras = tuple(
-                sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant})
-            )
             side.slots[key] = slot
             leaf.keys.append(key)
 

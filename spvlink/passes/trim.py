@@ -49,28 +49,16 @@ def _drop_functions(module: Module, entry: Function) -> None:
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
     """Every Inst that functions, entry points or what they use refer to."""
     live: set[Inst] = set()
-    todo: list[Inst] = []
+    used: set[Inst | None] = set()
     for function in module.functions:
         live.add(function)
-        todo += [a for a in function.args if a not in live]
-        if function.type is not None:
-            todo.append(function.type)
-        for param in function.params:
-            live.add(param)
-            if param.type is not None:
-                todo.append(param.type)
+        live.update(function.params, function.blocks)
+        used.update(function.args, [function.type], [p.type for p in function.params])
         for block in function.blocks:
-            live.add(block)
-            for inst in block.insts:
-                if inst.id:
-                    live.add(inst)
-                    if inst.type is not None and inst.type not in live:
-                        live.add(inst.type)
-                        todo.append(inst.type)
-                for arg in inst.args:
-                    if arg not in live:
-                        live.add(arg)
-                        todo.append(arg)
+            insts = block.insts
+            live.update(insts)
+            used.update([i.type for i in insts], *[i.args for i in insts])
+    todo = [i for i in used if i is not None and i not in live]
     entry = module.entry
     assert entry is not None
     for variable in entry.inst.args[1:]:
@@ -118,15 +106,15 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
 
 
 def _drop_globals(module: Module, live: set[Inst]) -> None:
-    kept: list[Inst] = []
-    for inst in module.globals:
-        if inst.id == 0:
-            if inst.op == ops.OpTypeForwardPointer and inst.args[0] not in live:
-                continue
-            kept.append(inst)  # OpLine and OpNoLine
-        elif inst in live:
-            kept.append(inst)
-    module.sections[core.GLOBALS] = _without_idle_lines(kept)
+    # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
+    kept = [
+        i
+        for i in module.globals
+        if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
+    ]
+    module.sections[core.GLOBALS] = (
+        _without_idle_lines(kept) if module.sections[core.STRINGS] else kept
+    )
     module.pool = {}
     nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [
@@ -157,6 +145,9 @@ def _trim_notes(module: Module, live: set[Inst]) -> None:
     module.sections[core.NAMES] = [i for i in module.names if i.args[0] in known]
     kept: list[Inst] = []
     groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
+    if not groups:
+        module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
+        return
     for inst in module.annotations:
         op = inst.op
         if op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):
