@@ -44,7 +44,15 @@ from spvlink.ir.core import (
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
-    CHAINS, EMITS, INTERPOLATIONS, NUMERIC, POINTERS, extract, first_stream, is_debug, is_volatile,
+    CHAINS,
+    EMITS,
+    INTERPOLATIONS,
+    NUMERIC,
+    POINTERS,
+    extract,
+    first_stream,
+    is_debug,
+    is_volatile,
     store_slot,
 )  # fmt: skip
 
