@@ -109,13 +109,18 @@ class Graph:
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.structure = Structure.of(link.consumer.module, entry.function)
+        phis: list[Inst] = []
         for block in self.cfg.order:
             depth = len(self.structure.around(block)) if len(self.cfg.order) > 1 else 0
             for inst in block.insts:
                 if inst.op in _LOADS:
                     self.read(inst)
+                elif inst.op == ops.OpPhi:
+                    phis.append(inst)
                 elif any(a in self.table for a in inst.args):
                     self.visit(inst, depth)
+        for phi in phis:  # a loop's uses values that only come behind it
+            self.need(phi)
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -126,6 +131,7 @@ class Graph:
         if kind is None:
             self.spoil(load)
             return
+        self.need(load)  # where it is interpolated stays
         node = self.numbered.get((key, kind))
         if node is None:
             stores = self.link.stores[key]
@@ -169,12 +175,16 @@ class Graph:
 
     def spoil(self, inst: Inst) -> None:
         """An instruction that stays, and needs what it uses."""
+        self.need(inst)
+        if inst.id:
+            self.table[inst] = [None] * max(1, lanes.count(inst.type))
+
+    def need(self, inst: Inst) -> None:
+        """What an instruction uses, the consumer must have."""
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Node):
                     entry.sink = True
-        if inst.id:
-            self.table[inst] = [None] * max(1, lanes.count(inst.type))
 
     def visit(self, inst: Inst, depth: int) -> None:
         """An instruction that uses what is made of inputs."""
