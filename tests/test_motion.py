@@ -134,3 +134,35 @@ def test_where_an_input_is_interpolated_is_a_use() -> None:
     assert "moved-backward" in actions(done)["x"] & actions(done)["z"]
     body = body.replace("y.xy * 0.3", "y.xy")
     moved(producer(STORES, THREE), consumer(body, THREE), 10)
+
+
+def test_one_lane_of_a_matrix_product_is_not_made_alone() -> None:
+    """The other lane mixes two interpolations."""
+    outputs = "vec2 x; centroid vec2 y; vec2 z"
+    stores = "x = p.xy * p.yz + 0.3; y = p.yz; z = cos(p.zw);"
+    for product in ("m * K.xy", "K.xy * m", "m * mat2(K)"):
+        body = f"mat2 m = mat2(x.x, y.x, z.x, z.y); o = vec4(cos(({product})), x.y, y.y);"
+        body = body if "mat2(K)" not in body else body.replace("vec4(cos((m * mat2(K))),",
+            "vec4(cos((m * mat2(K))[0]),")  # fmt: skip
+        vert, frag = producer(stores, outputs), consumer(body, outputs)
+        moved(vert, frag, 6)
+
+
+def test_a_uniform_lane_beside_memory_that_changes() -> None:
+    """v.y is made of push constants alone; the rest of v needs a buffer that may be written."""
+    declared = PUSH + "layout(binding = 1) buffer B { float s; };\n"
+    body = """vec3 v = vec3(abs(x.x) * s, K.y, y.x) * vec3(2.0, 3.0, 4.0);
+    o = vec4(cos(v.y * y.xy + z.xy), v.xz);"""
+    moved(producer(STORES, THREE), consumer(body, THREE, declared), 4)
+
+
+def test_what_floor_makes_of_a_convergent_value_is_not_interpolated() -> None:
+    """A rounded 3.0 is still 3 after floor(id + 0.5); a rounded floor is not."""
+    outputs = "float x; vec4 y"
+    vert = producer(f"x = float(gl_InstanceIndex + 3); y = {Y};", outputs)
+    table = "float t[8] = float[8](0.1, 0.9, 0.3, 0.7, 0.2, 0.5, 0.4, 0.6);"
+    for use in ("int(floor(x + 0.5))", "int(round(x))", "(step(2.9, x) >= 1.0 ? 2 : 5)"):
+        body = f"{table} o = y * t[{use} & 7];"
+        done = link(vert, consumer(body, outputs), options(disabled=frozenset(("flatten",))))
+        assert actions(done)["x"] <= {"kept", "packed"}, use
+        same_picture(vert, consumer(body, outputs), done)

@@ -100,6 +100,7 @@ class Graph:
         self.inputs: dict[int, list[Node]] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
         self.kinds: dict[object, Kind] = {}
+        self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
@@ -214,6 +215,9 @@ class Graph:
                 [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
             ]
             made.append(self.node(inst, number, groups, depth))
+        if None in made and not lanes.splits(inst, flags):
+            self.spoil(inst)  # one lane of a matrix product is not made alone
+            return
         self.table[inst] = made
 
     def complete(self, inst: Inst) -> bool:
@@ -237,7 +241,9 @@ class Graph:
     def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
         """The node of one lane; None if it must stay, which its operands then have to serve."""
         deps = [e for group in groups for e in group if isinstance(e, Node)]
+        uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
         if not deps and not any(e is None for group in groups for e in group):
+            self.partial[inst, number] = uniforms
             return inst, number  # a lane that no input reaches
         found = self.joined(inst, groups, deps)
         if found is None:
@@ -255,14 +261,27 @@ class Graph:
             node = Node((inst, number), kind, convergent, deps[0].sites)
             node.deps = list(dict.fromkeys(deps))
             node.work = work
-            node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
+            node.uniforms = uniforms
             node.relaxed = inst in self.effects.signatures
             self.numbered[name] = node
             self.nodes.append(node)
         else:
             node.places.append((inst, number))
+            node.relaxed = node.relaxed and inst in self.effects.signatures
         node.weight += work >> min(depth, 4)
         return node
+
+    def is_sensitive(self, inst: Inst) -> bool:
+        if self.sensitive is None:
+            entry = self.link.consumer.module.entry
+            assert entry is not None
+            self.sensitive = motion.sensitive(self.effects, entry.function)
+        return inst in self.sensitive
+
+    def behind(self, lane: Lane) -> list[Inst]:
+        """The uniform values that a uniform lane is made of: other lanes of its value may be made
+        of what stays."""
+        return self.partial.get(lane, [lane[0]])
 
     def joined(
         self, inst: Inst, groups: list[list[Entry]], deps: list[Node]
@@ -275,23 +294,22 @@ class Graph:
         if any(d.sites != deps[0].sites for d in deps):
             return None
         varying = [d for d in deps if not d.convergent]
-        kind = varying[0].kind if varying else deps[0].kind
+        kind = varying[0].kind if varying else _closest(deps)
         if any(d.kind is not kind for d in varying):
             self.mixed = True
             return None
-        if varying and not kind.flat:
-            varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
-            scalar = lanes.scalar(inst.type) if inst.type is not None else None
-            wide = scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
-            if not wide or not lanes.linear(inst, varies):
-                self.mixed = True
-                return None
-            if self.sensitive is None:
-                entry = self.link.consumer.module.entry
-                assert entry is not None
-                self.sensitive = motion.sensitive(self.effects, entry.function)
-            if inst in self.sensitive:
-                return None
+        if kind.flat:
+            return kind, not varying
+        varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
+        if varying and not (_single(inst) and lanes.linear(inst, varies)):
+            self.mixed = True
+            return None
+        discrete = motion.jumps(inst) or (
+            inst.op == ops.OpSelect and not varying
+            and any(isinstance(e, Node) and not e.kind.flat for e in groups[0])
+        )  # fmt: skip
+        if discrete or self.is_sensitive(inst):
+            return None  # 2.0 would come over as 1.9999999
         return kind, not varying
 
     def name(self, lane: Lane) -> object:
@@ -364,6 +382,17 @@ class Graph:
         made = [n for n in nodes if side[inner[n]] and not n.keys]
         crossing = [n for n in made if not side[outer[n]]]
         return made, crossing, {k for k, way in ways.items() if side[way]}
+
+
+def _closest(deps: list[Node]) -> Kind:
+    """The kind of what is made of convergent values alone: Flat comes over to the bit."""
+    return next((d.kind for d in deps if d.kind.flat), deps[0].kind)
+
+
+def _single(inst: Inst) -> bool:
+    """Whether a result is made of floats of 32 bits."""
+    scalar = lanes.scalar(inst.type) if inst.type is not None else None
+    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
 
 
 def replaceable(link: Link, key: int) -> bool:
