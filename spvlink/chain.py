@@ -55,7 +55,8 @@ MAX_ROUNDS: Final = 8
 # over the pairs, forwards or backwards; each needs a change in the one before
 MAX_SWEEPS: Final = 16
 
-MOTION: Final = frozenset(("backward", "forward"))  # passes that bring code into a stage
+# passes that bring code into a stage, where the others only take stores away
+NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
 AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
 
 OUTPUT: Final = enums.StorageClass_Output
@@ -304,7 +305,7 @@ class Chain:
                 if self.runner.enabled(name) or name not in PASSES:
                     self.runner.run(name, producer, act)
                     self.runner.changed(name, consumer, versions[1])
-                    brought_code = name in MOTION
+                    brought_code = name in NEW_CODE
                 if (producer.module.version, consumer.module.version) != versions:
                     break  # clean up before the next look
             else:

@@ -153,7 +153,9 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers
             _dissolve(bins, qualifiers, width, flat)
-    _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
+    if convergent:
+        _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
+        _dissolve(bins, (enums.Decoration_Flat,), "32", True)  # what became Flat may be cast now
     for location in sorted(bins):
         varyings += _varyings(link, location, bins[location].cells, bins[location])
     return Placement(varyings, moved, set(bins))

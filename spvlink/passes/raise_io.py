@@ -227,18 +227,29 @@ class Raise:
             path = [lane]
             if varying.whole:
                 column, row = divmod(lane, len(varying.keys) // varying.columns)
-                path = [column, row] if len(varying.keys) > varying.columns else [column]
+                path = [column]
+                if len(varying.keys) > varying.columns:
+                    part, path = self.take_column(whole, varying, column), [row]
             if wire is inst.type:
-                rewrite(self.module, inst, ops.OpCompositeExtract, [whole], path)
+                rewrite(self.module, inst, ops.OpCompositeExtract, [part], path)
                 lanes[lane] = [inst]
                 return
-            part = value(self.module, ops.OpCompositeExtract, wire, [whole], path)
+            part = value(self.module, ops.OpCompositeExtract, wire, [part], path)
             made.append(part)
         if wire is inst.type:
             become(self.module, inst, part)
             return
         rewrite(self.module, inst, ops.OpBitcast, [part], [])
         lanes[lane] = [*made, inst]
+
+    def take_column(self, whole: Inst, varying: Varying, column: int) -> Inst:
+        """A column or element next to the load of the whole: what its components are put together
+        to is it, wherever that is (a component alone is taken out of the whole by ``vectors``)."""
+        lanes = self.lanes[whole]
+        if ~column not in lanes:
+            type = self.column_type(varying)
+            lanes[~column] = [value(self.module, ops.OpCompositeExtract, type, [whole], [column])]
+        return lanes[~column][0]
 
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
@@ -33,13 +34,19 @@ _MOVES: Final = frozenset(
 )
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_FLOW: Final = frozenset(
+    (
+        ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch, ops.OpSelectionMerge, ops.OpLoopMerge,
+        ops.OpLine, ops.OpNoLine,
+    )
+)  # fmt: skip
 
 
 def run(module: Module, function: Function) -> None:
     """Rebuild vectors in one function and drop the parts that are no longer used."""
     signatures = Effects.of(module).signatures
     cfg = Cfg.of(module, function)
-    rules, copy = _RULES, COPY
+    rules, copy, version = _RULES, COPY, module.version
     seen: dict[object, list[tuple[Inst, Block]]] = {}
     for block in cfg.order:
         for inst in block.insts:
@@ -66,6 +73,8 @@ def run(module: Module, function: Function) -> None:
                     continue
             become(module, inst, resolve(other))
     drop_unused(module, function)
+    if len(function.blocks) > 1 and module.version != version and hollow(module, function):
+        module.facts[TRIMMED] = (0, True)
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
@@ -125,3 +134,41 @@ def _used_before(function: Function) -> set[Inst]:
                 break
         defined.update(block.insts)
     return used
+
+
+def hollow(module: Module, function: Function) -> bool:
+    """Whether there is a construct that does nothing and gives nothing by now: an extract that was
+    merged with one in a dead loop kept that alive until the vector was put together again."""
+    structure, effects = Structure.of(module, function), Effects.of(module)
+    inside: dict[Block, list[Block]] = {}
+    busy: set[Block] = set()
+    for header, merge in structure.merge_of.items():
+        if merge.insts[0].op == ops.OpPhi:
+            busy.add(header)
+    for block in function.blocks:
+        around = structure.around(block)
+        if block in structure.loops:
+            around.append(block)
+        if not around or busy.issuperset(around):
+            continue
+        if all(i.op in _FLOW or effects.flags(i) & info.REMOVABLE for i in block.insts):
+            for header in around:
+                inside.setdefault(header, []).append(block)
+        else:
+            busy.update(around)
+    return any(
+        header not in busy and not _gives(function, structure.merge_of[header], set(blocks))
+        for header, blocks in inside.items()
+    )  # fmt: skip
+
+
+def _gives(function: Function, merge: Block, blocks: set[Block]) -> bool:
+    """Whether a value that is made in these blocks is used outside of them, or a branch leads
+    elsewhere than to the merge block."""
+    if any(to is not merge and to not in blocks for b in blocks for to in b.successors()):
+        return True
+    values = {i for b in blocks for i in b.insts}
+    return any(
+        not values.isdisjoint(i.args)
+        for b in function.blocks if b not in blocks for i in b.insts
+    )  # fmt: skip
