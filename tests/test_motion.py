@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from functools import cache
 
-import pytest
-
 import spvlink
 from tests.linking import Result, fragment, vertex
 from tests.render import draw, draw_covering

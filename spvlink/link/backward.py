@@ -22,10 +22,9 @@ vertex.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, string_of
 from spvlink.ir.edit import become, sweep, value
@@ -35,6 +34,7 @@ from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
+from spvlink.link.nodes import Entry, Kind, Node, closest, replaceable, single, varies_at_a_glance
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
 from spvlink.link.transfer import Cannot, Transfer
 
@@ -44,47 +44,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
-_GLANCE: Final = 64  # values that ``_varies`` looks at
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
-
-
-class Kind:
-    """How inputs come over: all that varies in one expression has one kind."""
-
-    __slots__ = ("args", "flat", "imm", "op", "qualifiers")
-
-    def __init__(self, qualifiers: tuple[int, ...], flat: bool, load: Inst) -> None:
-        self.qualifiers = qualifiers
-        self.flat = flat
-        self.op = load.op  # how one reads so: with these, behind the slot's key
-        self.args = load.args
-        self.imm = load.imm[1:]
-
-
-class Node:
-    """A scalar of the consumer that the producer could make."""
-
-    __slots__ = (
-        "convergent", "deps", "inst", "keys", "kind", "lane", "places", "relaxed", "sink",
-        "sites", "uniforms", "weight", "work",
-    )  # fmt: skip
-
-    def __init__(self, lane: Lane, kind: Kind, convergent: bool, sites: frozenset[int]) -> None:
-        self.inst, self.lane = lane  # the first of the equal ones
-        self.places: list[Lane] = [lane]
-        self.kind = kind
-        self.convergent = convergent
-        self.sites = sites  # where the outputs that it is made from are stored
-        self.deps: list[Node] = []
-        self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
-        self.keys: tuple[int, ...] = ()  # of an input: its slot
-        self.work = 0  # operations
-        self.weight = 0  # operations, counted by how often the consumer may run them
-        self.sink = False  # something that stays uses it
-        self.relaxed = False
-
-
-Entry = Node | Lane | None  # made of inputs; made of uniforms alone; must stay
 
 
 class Graph:
@@ -294,14 +254,14 @@ class Graph:
         if any(d.sites != deps[0].sites for d in deps):
             return None
         varying = [d for d in deps if not d.convergent]
-        kind = varying[0].kind if varying else _closest(deps)
+        kind = varying[0].kind if varying else closest(deps)
         if any(d.kind is not kind for d in varying):
             self.mixed = True
             return None
         if kind.flat:
             return kind, not varying
         varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
-        if varying and not (_single(inst) and lanes.linear(inst, varies)):
+        if varying and not (single(inst) and lanes.linear(inst, varies)):
             self.mixed = True
             return None
         discrete = motion.jumps(inst) or (
@@ -384,29 +344,6 @@ class Graph:
         return made, crossing, {k for k, way in ways.items() if side[way]}
 
 
-def _closest(deps: list[Node]) -> Kind:
-    """The kind of what is made of convergent values alone: Flat comes over to the bit."""
-    return next((d.kind for d in deps if d.kind.flat), deps[0].kind)
-
-
-def _single(inst: Inst) -> bool:
-    """Whether a result is made of floats of 32 bits."""
-    scalar = lanes.scalar(inst.type) if inst.type is not None else None
-    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
-
-
-def replaceable(link: Link, key: int) -> bool:
-    """Whether an input, and the output behind it, may be replaced by another value."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
-        return False
-    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width != 32 or out.extras:
-        return False
-    if enums.Decoration_PerVertexKHR in slot.qualifiers:
-        return False
-    return all(s in link.sites for s in link.stores[key])
-
-
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
@@ -414,7 +351,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
-    if graph.mixed and not exact and not all(_varies(link, k) for k in graph.inputs):
+    if graph.mixed and not exact and not all(varies_at_a_glance(link, k) for k in graph.inputs):
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
@@ -430,23 +367,6 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         return False
     _Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
     return True
-
-
-def _varies(link: Link, key: int) -> bool:
-    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
-    it. Most outputs are like that, and finding out what is equal takes longer."""
-    tables = Decorations.of(link.producer.module)
-    todo = [s.args[0] for s in link.stores[key][:1]]
-    for inst in todo:
-        if inst.op == ops.OpLoad:
-            variable = root(inst.args[0])
-            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
-                builtin = tables.find(variable, enums.Decoration_BuiltIn)
-                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
-                    return True
-        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
-            todo += inst.args
-    return False
 
 
 class _Maker(motion.Cloner):
