@@ -164,3 +164,12 @@ def test_what_floor_makes_of_a_convergent_value_is_not_interpolated() -> None:
         done = link(vert, consumer(body, outputs), options(disabled=frozenset(("flatten",))))
         assert actions(done)["x"] <= {"kept", "packed"}, use
         same_picture(vert, consumer(body, outputs), done)
+
+
+def test_an_input_may_cross_beside_what_is_made_of_it() -> None:
+    """x + y + z and x need two values, not three."""
+    done = moved(
+        producer(STORES, THREE), consumer("o = cos(x + y + z) * x;", THREE), 8,
+        options(disabled=ALONE),
+    )  # fmt: skip
+    assert actions(done)["x"] == {"kept"}

@@ -325,7 +325,8 @@ class Graph:
                 network.edge(ways[key], mine, INFINITE)
             for dep in node.deps:
                 network.edge(outer[dep], mine, INFINITE)  # what does not cross is needed there only
-                network.edge(mine, inner[dep], INFINITE)  # what is made there is made of what is
+                if not dep.keys:  # inputs are there even if they cross too
+                    network.edge(mine, inner[dep], INFINITE)  # made there of what is made there
             assert node.inst.type is not None
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
