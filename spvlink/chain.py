@@ -58,7 +58,6 @@ MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
 NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
-AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -321,8 +320,6 @@ class Chain:
             ("backward", lambda: self.backward(link)),
             ("forward", lambda: self.forward(link)),
         )
-        if consumer.name != "frag" or producer.name not in AT_RETURNS:
-            passes = passes[:-2]  # code motion is for one store a return, and for fragments
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False

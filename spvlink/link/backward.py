@@ -27,7 +27,7 @@ from spvlink.facts.effects import Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, string_of
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Block, Inst, string_of
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link import lanes, motion
 from spvlink.link.border import Link
@@ -145,7 +145,7 @@ class Graph:
         if not replaceable(link, key) or (load.op == LOAD_INPUT and load.args):
             return None
         slot = link.inputs.slots[key]
-        flat = enums.Decoration_Flat in slot.qualifiers
+        flat = link.exact or enums.Decoration_Flat in slot.qualifiers
         name: tuple[object, ...] = (slot.qualifiers,)
         if load.op == INTERPOLATE:
             if flat:
@@ -365,7 +365,7 @@ def replaceable(link: Link, key: int) -> bool:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False
-    return all(s in link.sites for s in link.stores[key])
+    return all(s in link.sites for s in link.stores[key]) and link.stored_once(key)
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
@@ -458,12 +458,7 @@ class _Move:
 
     def produce(self, stored: dict[int, list[Inst]]) -> None:
         """The values, at every place where the inputs that they are made of were stored."""
-        entry = self.target.entry
-        assert entry is not None
-        site = 0
-        for block in entry.function.blocks:
-            if block.terminator.op != ops.OpReturn:
-                continue
+        for site in self.link.spots:
             here = {k: s for k, all in stored.items() for s in all if self.link.sites[s] == site}
             out: list[Inst] = []
             maker = _Maker(self.graph, out)
@@ -479,9 +474,8 @@ class _Move:
                 if site in node.sites:
                     made = maker.lane((node.inst, node.lane))
                     made = motion.as_number(self.target, made, out)
-                    out.append(Inst(STORE_OUTPUT, None, [made], [key]))
-            block.insts[-1:-1] = out
-            site += 1
+                    out.append(self.link.store(site, key, made))
+            self.link.insert(site, out)
         self.target.version += 1
 
     def consume(self) -> None:

@@ -303,6 +303,7 @@ def redefine(
         slot = Slot(key, type, old.variable, name, *spot)
         slot.qualifiers = old.qualifiers
         slot.relaxed = relaxed
+        slot.length = old.length
         side.slots[key] = slot
         side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
 
