@@ -17,6 +17,9 @@ different blocks are one value, and so is what is made of them alike. The number
 grows: where the cheapest cut has more, the search is repeated with fewer components before all
 else. Work that moves without saving a component must save more per fragment than it costs per
 vertex.
+
+Inputs of control, evaluation and geometry shaders: one node for an expression of one vertex's
+inputs, whichever that is. What is made of several vertices stays.
 """
 
 from __future__ import annotations
@@ -100,6 +103,7 @@ class Graph:
         self.inputs: dict[int, list[Node]] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
         self.kinds: dict[object, Kind] = {}
+        self.vertices: dict[Lane, Inst] = {}  # the vertex whose inputs a lane is made of
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
@@ -137,16 +141,19 @@ class Graph:
             self.nodes.append(node)
         else:
             node.places.append((load, 0))
+        if load.op == LOAD_INPUT and load.args:
+            self.vertices[load, 0] = load.args[0]
         self.table[load] = [node]
 
     def kind_of(self, load: Inst) -> Kind | None:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
-        if not replaceable(link, key) or (load.op == LOAD_INPUT and load.args):
+        arrayed = load.op == LOAD_INPUT and bool(load.args)
+        if not motion.replaceable(link, key) or (arrayed and not link.exact):
             return None
         slot = link.inputs.slots[key]
         flat = link.exact or enums.Decoration_Flat in slot.qualifiers
-        name: tuple[object, ...] = (slot.qualifiers,)
+        name: tuple[object, ...] = (slot.qualifiers, arrayed)
         if load.op == INTERPOLATE:
             if flat:
                 return None
@@ -187,6 +194,9 @@ class Graph:
             moved = lanes.moved(inst)
             if moved is not None:
                 self.table[inst] = [self.entry(lane) for lane in moved]
+                for number, lane in enumerate(moved):
+                    if lane in self.vertices:
+                        self.vertices[inst, number] = self.vertices[lane]
                 return
         if inst.op not in lanes.LINEAR and not any(
             isinstance(e, tuple) or e.kind.flat or e.convergent for e in used
@@ -200,9 +210,16 @@ class Graph:
             return
         made: list[Entry] = []
         for number in range(size):
-            groups = [
-                [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
-            ]
+            sources = lanes.made_of(inst, number, flags)
+            groups = [[self.entry(lane) for lane in group] for group in sources]
+            found = {self.vertices[s] for g in sources for s in g if s in self.vertices}
+            if len(found) > 1:  # no vertex of the producer has all of this
+                for entry in (e for group in groups for e in group if isinstance(e, Node)):
+                    entry.sink = True
+                made.append(None)
+                continue
+            for vertex in found:
+                self.vertices[inst, number] = vertex
             made.append(self.node(inst, number, groups, depth))
         self.table[inst] = made
 
@@ -354,18 +371,6 @@ class Graph:
         made = [n for n in nodes if side[inner[n]] and not n.keys]
         crossing = [n for n in made if not side[outer[n]]]
         return made, crossing, {k for k, way in ways.items() if side[way]}
-
-
-def replaceable(link: Link, key: int) -> bool:
-    """Whether an input, and the output behind it, may be replaced by another value."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
-        return False
-    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width != 32 or out.extras:
-        return False
-    if enums.Decoration_PerVertexKHR in slot.qualifiers:
-        return False
-    return all(s in link.sites for s in link.stores[key]) and link.stored_once(key)
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
@@ -527,7 +532,7 @@ class _Move:
             for number in range(size):
                 node = new[inst].get(number)
                 if node is not None:
-                    parts.append(self.load(node, out))
+                    parts.append(self.load(node, self.graph.vertices.get((inst, number)), out))
                 else:
                     parts.append(motion.take(self.source, inst, number, out))
                     own.add(parts[-1])
@@ -539,11 +544,12 @@ class _Move:
                 become(self.source, inst, whole)
         return out
 
-    def load(self, node: Node, out: list[Inst]) -> Inst:
+    def load(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
         """Read a new value where an old one was computed."""
         key, kind = self.places[node], node.kind
         slot = self.link.inputs.slots[key]
-        made = value(self.source, kind.op, slot.type, list(kind.args), [key, *kind.imm])
+        args = list(kind.args) if vertex is None else [vertex]
+        made = value(self.source, kind.op, slot.type, args, [key, *kind.imm])
         out.append(made)
         assert node.inst.type is not None
         type = lanes.scalar(node.inst.type)

@@ -30,11 +30,11 @@ from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link import lanes, motion
-from spvlink.link.backward import replaceable
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
+from spvlink.link.motion import replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
 from spvlink.link.transfer import Cannot, Transfer
 

@@ -265,6 +265,18 @@ def typed(transfer: Transfer, out: list[Inst], stored: Inst, type: Inst) -> Inst
     return out[-1]
 
 
+def replaceable(link: Link, key: int) -> bool:
+    """Whether an input, and the output behind it, may be replaced by another value."""
+    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+        return False
+    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    if slot is None or out is None or slot.width != 32 or out.extras:
+        return False
+    if enums.Decoration_PerVertexKHR in slot.qualifiers:
+        return False
+    return all(s in link.sites for s in link.stores[key]) and link.stored_once(key)
+
+
 def assign(
     link: Link, wanted: Sequence[tuple[tuple[int, ...], Inst]], freed: set[int]
 ) -> list[int] | None:
