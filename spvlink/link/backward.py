@@ -39,7 +39,8 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -452,14 +453,11 @@ class _Move:
         self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
 
     def run(self) -> None:
-        stored = {k: list(self.link.stores[k]) for k in self.inputs()}
+        stored = {k: list(self.link.stores[k]) for k in self.graph.inputs}
         remove_stores(self.link.producer, self.freed)
         self.produce(stored)
         self.consume()
         self.describe()
-
-    def inputs(self) -> list[int]:
-        return [k for k in self.graph.inputs if k in self.link.stores]
 
     def produce(self, stored: dict[int, list[Inst]]) -> None:
         """The values, at every place where the inputs that they are made of were stored."""
