@@ -25,10 +25,9 @@ inputs, whichever that is. What is made of several vertices stays.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Block, Inst, string_of
 from spvlink.ir.edit import become, sweep, value
@@ -38,6 +37,7 @@ from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
+from spvlink.link.nodes import Entry, Kind, Node, closest, replaceable, single, varies_at_a_glance
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
@@ -48,47 +48,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
-_GLANCE: Final = 64  # values that ``_varies`` looks at
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
-
-
-class Kind:
-    """How inputs come over: all that varies in one expression has one kind."""
-
-    __slots__ = ("args", "flat", "imm", "op", "qualifiers")
-
-    def __init__(self, qualifiers: tuple[int, ...], flat: bool, load: Inst) -> None:
-        self.qualifiers = qualifiers
-        self.flat = flat
-        self.op = load.op  # how one reads so: with these, behind the slot's key
-        self.args = load.args
-        self.imm = load.imm[1:]
-
-
-class Node:
-    """A scalar of the consumer that the producer could make."""
-
-    __slots__ = (
-        "convergent", "deps", "inst", "keys", "kind", "lane", "places", "relaxed", "sink",
-        "sites", "uniforms", "weight", "work",
-    )  # fmt: skip
-
-    def __init__(self, lane: Lane, kind: Kind, convergent: bool, sites: frozenset[int]) -> None:
-        self.inst, self.lane = lane  # the first of the equal ones
-        self.places: list[Lane] = [lane]
-        self.kind = kind
-        self.convergent = convergent
-        self.sites = sites  # where the outputs that it is made from are stored
-        self.deps: list[Node] = []
-        self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
-        self.keys: tuple[int, ...] = ()  # of an input: its slot
-        self.work = 0  # operations
-        self.weight = 0  # operations, counted by how often the consumer may run them
-        self.sink = False  # something that stays uses it
-        self.relaxed = False
-
-
-Entry = Node | Lane | None  # made of inputs; made of uniforms alone; must stay
 
 
 class Graph:
@@ -105,6 +65,7 @@ class Graph:
         self.numbered: dict[object, Node] = {}
         self.kinds: dict[object, Kind] = {}
         self.vertices: dict[Lane, Inst] = {}  # the vertex whose inputs a lane is made of
+        self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
@@ -114,13 +75,18 @@ class Graph:
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.structure = Structure.of(link.consumer.module, entry.function)
+        phis: list[Inst] = []
         for block in self.cfg.order:
             depth = len(self.structure.around(block)) if len(self.cfg.order) > 1 else 0
             for inst in block.insts:
                 if inst.op in _LOADS:
                     self.read(inst)
+                elif inst.op == ops.OpPhi:
+                    phis.append(inst)
                 elif any(a in self.table for a in inst.args):
                     self.visit(inst, depth)
+        for phi in phis:  # a loop's uses values that only come behind it
+            self.need(phi)
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -131,6 +97,7 @@ class Graph:
         if kind is None:
             self.spoil(load)
             return
+        self.need(load)  # where it is interpolated stays
         node = self.numbered.get((key, kind))
         if node is None:
             stores = self.link.stores[key]
@@ -150,7 +117,7 @@ class Graph:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
         arrayed = load.op == LOAD_INPUT and bool(load.args)
-        if not motion.replaceable(link, key) or (arrayed and not link.exact):
+        if not replaceable(link, key) or (arrayed and not link.exact):
             return None
         slot = link.inputs.slots[key]
         flat = link.exact or enums.Decoration_Flat in slot.qualifiers
@@ -177,12 +144,16 @@ class Graph:
 
     def spoil(self, inst: Inst) -> None:
         """An instruction that stays, and needs what it uses."""
+        self.need(inst)
+        if inst.id:
+            self.table[inst] = [None] * max(1, lanes.count(inst.type))
+
+    def need(self, inst: Inst) -> None:
+        """What an instruction uses, the consumer must have."""
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Node):
                     entry.sink = True
-        if inst.id:
-            self.table[inst] = [None] * max(1, lanes.count(inst.type))
 
     def visit(self, inst: Inst, depth: int) -> None:
         """An instruction that uses what is made of inputs."""
@@ -222,6 +193,9 @@ class Graph:
             for vertex in found:
                 self.vertices[inst, number] = vertex
             made.append(self.node(inst, number, groups, depth))
+        if None in made and not lanes.splits(inst, flags):
+            self.spoil(inst)  # one lane of a matrix product is not made alone
+            return
         self.table[inst] = made
 
     def complete(self, inst: Inst) -> bool:
@@ -245,7 +219,9 @@ class Graph:
     def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
         """The node of one lane; None if it must stay, which its operands then have to serve."""
         deps = [e for group in groups for e in group if isinstance(e, Node)]
+        uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
         if not deps and not any(e is None for group in groups for e in group):
+            self.partial[inst, number] = uniforms
             return inst, number  # a lane that no input reaches
         found = self.joined(inst, groups, deps)
         if found is None:
@@ -263,14 +239,27 @@ class Graph:
             node = Node((inst, number), kind, convergent, deps[0].sites)
             node.deps = list(dict.fromkeys(deps))
             node.work = work
-            node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
+            node.uniforms = uniforms
             node.relaxed = inst in self.effects.signatures
             self.numbered[name] = node
             self.nodes.append(node)
         else:
             node.places.append((inst, number))
+            node.relaxed = node.relaxed and inst in self.effects.signatures
         node.weight += work >> min(depth, 4)
         return node
+
+    def is_sensitive(self, inst: Inst) -> bool:
+        if self.sensitive is None:
+            entry = self.link.consumer.module.entry
+            assert entry is not None
+            self.sensitive = motion.sensitive(self.effects, entry.function)
+        return inst in self.sensitive
+
+    def behind(self, lane: Lane) -> list[Inst]:
+        """The uniform values that a uniform lane is made of: other lanes of its value may be made
+        of what stays."""
+        return self.partial.get(lane, [lane[0]])
 
     def joined(
         self, inst: Inst, groups: list[list[Entry]], deps: list[Node]
@@ -283,23 +272,22 @@ class Graph:
         if any(d.sites != deps[0].sites for d in deps):
             return None
         varying = [d for d in deps if not d.convergent]
-        kind = varying[0].kind if varying else deps[0].kind
+        kind = varying[0].kind if varying else closest(deps)
         if any(d.kind is not kind for d in varying):
             self.mixed = True
             return None
-        if varying and not kind.flat:
-            varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
-            scalar = lanes.scalar(inst.type) if inst.type is not None else None
-            wide = scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
-            if not wide or not lanes.linear(inst, varies):
-                self.mixed = True
-                return None
-            if self.sensitive is None:
-                entry = self.link.consumer.module.entry
-                assert entry is not None
-                self.sensitive = motion.sensitive(self.effects, entry.function)
-            if inst in self.sensitive:
-                return None
+        if kind.flat:
+            return kind, not varying
+        varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
+        if varying and not (single(inst) and lanes.linear(inst, varies)):
+            self.mixed = True
+            return None
+        discrete = motion.jumps(inst) or (
+            inst.op == ops.OpSelect and not varying
+            and any(isinstance(e, Node) and not e.kind.flat for e in groups[0])
+        )  # fmt: skip
+        if discrete or self.is_sensitive(inst):
+            return None  # 2.0 would come over as 1.9999999
         return kind, not varying
 
     def name(self, lane: Lane) -> object:
@@ -355,7 +343,8 @@ class Graph:
                 network.edge(ways[key], mine, INFINITE)
             for dep in node.deps:
                 network.edge(outer[dep], mine, INFINITE)  # what does not cross is needed there only
-                network.edge(mine, inner[dep], INFINITE)  # what is made there is made of what is
+                if not dep.keys:  # inputs are there even if they cross too
+                    network.edge(mine, inner[dep], INFINITE)  # made there of what is made there
             assert node.inst.type is not None
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
@@ -381,7 +370,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
-    if graph.mixed and not exact and not all(_varies(link, k) for k in graph.inputs):
+    if graph.mixed and not exact and not all(varies_at_a_glance(link, k) for k in graph.inputs):
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
@@ -397,23 +386,6 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         return False
     _Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
     return True
-
-
-def _varies(link: Link, key: int) -> bool:
-    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
-    it. Most outputs are like that, and finding out what is equal takes longer."""
-    tables = Decorations.of(link.producer.module)
-    todo = [s.args[0] for s in link.stores[key][:1]]
-    for inst in todo:
-        if inst.op == ops.OpLoad:
-            variable = root(inst.args[0])
-            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
-                builtin = tables.find(variable, enums.Decoration_BuiltIn)
-                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
-                    return True
-        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
-            todo += inst.args
-    return False
 
 
 class _Maker(motion.Cloner):
