@@ -91,9 +91,8 @@ class Link:
         assert entry is not None
         for block in entry.function.blocks:
             if block.terminator.op == ops.OpReturn:
-                for inst in block.insts:
-                    if inst.op == STORE_OUTPUT:
-                        self.sites[inst] = self.returns
+                stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+                self.sites.update(dict.fromkeys(stores, self.returns))
                 self.returns += 1
 
     def used(self) -> list[int]:
@@ -135,7 +134,6 @@ def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
     for block in module.entry.function.blocks:
-        for inst in block.insts:
-            if inst.op in wanted:
-                found.setdefault(inst.imm[0], []).append(inst)
+        for inst in [i for i in block.insts if i.op in wanted]:
+            found.setdefault(inst.imm[0], []).append(inst)
     return found
