@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     Held = tuple[Inst, Block, "Held | None"]
 
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 # What is done with an opcode.
 NUMBERED: Final = 0  # it gets a value number
@@ -87,12 +86,14 @@ class _Walk:
         # the values of a key, each in a block that none of the others dominates: (value, block, the
         # next one)
         self.seen: dict[object, Held] = {}
+        self.phis: list[Inst] = []  # met in this walk
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
             self.seen = {}
+            self.phis = []
             for block in self.cfg.order:
                 self.block(block)
             self.resolve_phis()
@@ -103,12 +104,9 @@ class _Walk:
 
     def resolve_phis(self) -> None:
         """Everything else was visited after what it uses; a phi may use what came later."""
-        for block in self.cfg.order:
-            for inst in block.insts:
-                if inst.op == ops.OpPhi:
-                    inst.args = [resolve(a) for a in inst.args]
-                elif inst.op not in _LINES:
-                    break
+        for phi in self.phis:
+            if phi.op == ops.OpPhi:
+                phi.args = [resolve(a) for a in phi.args]
 
     def late_phis(self, header: Block) -> bool:
         """Whether a phi went because of what its back edge was found to bring."""
@@ -192,6 +190,7 @@ class _Walk:
                 return 0
             flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
         elif op == ops.OpPhi:
+            self.phis.append(inst)
             return -1 if self.phi(inst) else 0
         elif op == ops.OpCopyObject:
             if inst in self.effects.signatures:
