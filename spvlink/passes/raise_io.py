@@ -54,6 +54,7 @@ class Raise:
         self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
+        self.scalars: dict[str, Inst] = {}  # base type -> type on the wire
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
@@ -101,7 +102,14 @@ class Raise:
 
     def column_type(self, varying: Varying) -> Inst:
         size = len(varying.keys) // varying.columns
-        return types.vector(self.module, scalar_type(self.module, varying.base), size)
+        return types.vector(self.module, self.wire_type(varying), size)
+
+    def wire_type(self, varying: Varying) -> Inst:
+        """The scalar type that a variable's components travel as."""
+        made = self.scalars.get(varying.base)
+        if made is None:
+            made = self.scalars[varying.base] = scalar_type(self.module, varying.base)
+        return made
 
     def type_of(self, varying: Varying) -> Inst:
         """The variable's type: a scalar or vector, or a matrix or array of such."""
@@ -151,7 +159,7 @@ class Raise:
     def take_lane(self, inst: Inst, whole: Inst, varying: Varying, lane: int) -> None:
         """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses
         share it."""
-        wire = scalar_type(self.module, varying.base)
+        wire = self.wire_type(varying)
         lanes = self.lanes.setdefault(whole, {})
         held = lanes.get(lane)
         if held is not None:
@@ -198,7 +206,7 @@ class Raise:
             varying, lane = self.where[inst.imm[0]]
             stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
         for varying, lanes in stored.values():
-            wire = scalar_type(self.module, varying.base)
+            wire = self.wire_type(varying)
             parts: list[Inst] = []
             for lane in range(len(varying.keys)):
                 part = lanes.get(lane) or types.null(self.module, wire)

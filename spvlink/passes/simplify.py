@@ -52,6 +52,7 @@ def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
     return NUMBERED, flags, _NOTHING
 
 
+_TELLING: Final = types.CONSTANTS | {COPY}
 _NOTHING: Final[frozenset[int]] = frozenset()
 _PLANS: Final = {
     **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
@@ -121,7 +122,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, copy = _PLANS, types.CONSTANTS, COPY
+        plans, constants, copy, telling = _PLANS, types.CONSTANTS, COPY, _TELLING
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
@@ -132,12 +133,13 @@ class _Walk:
             known = 0  # operands that are constants
             for arg in args:
                 kind = arg.op
-                if kind in constants:
-                    known += 1
-                elif kind == copy:
+                if kind not in telling:
+                    continue
+                if kind == copy:
                     args[:] = [resolve(a) for a in args]
                     known = sum([a.op in constants for a in args])
                     break
+                known += 1
             plan = plans.get(op)
             if plan is None:
                 append(inst)
