@@ -313,7 +313,6 @@ class Transfer:
     def check(self, root_value: Inst) -> int:
         """The cost of an expression, each instruction counted once. Raises Cannot."""
         todo, seen, cost = [root_value], set[Inst](), 0
-        users: dict[Inst, Inst] = {}  # on the way from the root
         while todo:
             inst = todo.pop()
             if inst in seen:
@@ -327,15 +326,10 @@ class Transfer:
                     found = why
                 self.known[inst] = found
             if isinstance(found, Cannot):
-                while inst is not root_value:
-                    inst = users[inst]
-                    self.known[inst] = found
                 raise found
             cost += found
             if inst.op != ops.OpLoad:
-                args = [a for a in inst.args if a not in self.glsl]
-                todo += args
-                users.update(dict.fromkeys(args, inst))
+                todo += [a for a in inst.args if a not in self.glsl]
         return cost
 
     def own_cost(self, inst: Inst) -> int:
