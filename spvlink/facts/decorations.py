@@ -17,13 +17,18 @@ class Decorations:
     def __init__(self, module: Module) -> None:
         self.notes = module.annotations  # the list that was read, and its last entry
         self.last = self.notes[-1] if self.notes else None
-        self.targets: dict[Inst, list[Words]] = {}
+        targets: dict[Inst, list[Words]] = {}
+        self.targets = targets
         self.members: dict[tuple[Inst, int], list[Words]] = {}
         self.with_ids: dict[Inst, list[Inst]] = {}
         for inst in module.annotations:
             op = inst.op
             if op == ops.OpDecorate or op == ops.OpDecorateString:
-                self.targets.setdefault(inst.args[0], []).append(inst.imm)
+                target = inst.args[0]
+                if target in targets:
+                    targets[target].append(inst.imm)
+                else:
+                    targets[target] = [inst.imm]
             elif op == ops.OpMemberDecorate or op == ops.OpMemberDecorateString:
                 self.members.setdefault((inst.args[0], inst.imm[0]), []).append(inst.imm[1:])
             elif op == ops.OpDecorateId:

@@ -70,7 +70,15 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
             todo.append(variable)
     for mode in module.sections[core.EXECUTION_MODES]:
         todo += mode.args
-    _close(live, todo)
+    live.update(todo)
+    size = -1
+    while size != len(live):  # what is used comes first, but for pointers declared ahead
+        size = len(live)
+        for inst in reversed(module.globals):
+            if inst in live:
+                live.update(inst.args)
+                if inst.type is not None:
+                    live.add(inst.type)
     _debug_globals(module, live)
     return live
 
