@@ -145,6 +145,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate.values.append(stored)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
+    transfer.known.clear()  # exceptions hold their frames, and so all that is being linked
     return list(groups.values())
 
 

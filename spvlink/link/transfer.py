@@ -318,15 +318,17 @@ class Transfer:
             if inst in seen:
                 continue
             seen.add(inst)
-            found = self.known.get(inst)
-            if found is None:
+            if inst not in self.known:
                 try:
-                    found = self.own_cost(inst)
+                    self.known[inst] = self.own_cost(inst)
                 except Cannot as why:
-                    found = why
-                self.known[inst] = found
+                    self.known[inst] = why
+            found = self.known[inst]
             if isinstance(found, Cannot):
-                raise found
+                try:
+                    raise found
+                finally:
+                    del found  # it holds this frame, which would hold it
             cost += found
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in self.glsl]

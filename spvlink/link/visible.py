@@ -18,7 +18,7 @@ def used_resources(module: Module) -> frozenset[Key]:
     todo, seen = [entry.function], {entry.function}
     while todo:
         function = todo.pop()
-        for callee in callees(function):
+        for callee in callees(function) if len(module.functions) > 1 else ():
             if callee not in seen:
                 seen.add(callee)
                 todo.append(callee)
