@@ -71,14 +71,14 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
     for mode in module.sections[core.EXECUTION_MODES]:
         todo += mode.args
     live.update(todo)
-    size = -1
-    while size != len(live):  # what is used comes first, but for pointers declared ahead
-        size = len(live)
-        for inst in reversed(module.globals):
-            if inst in live:
+    for inst in reversed(module.globals):  # what is used comes first
+        if inst in live:
+            if inst.type is not None:
+                live.add(inst.type)
+            if inst.args:
                 live.update(inst.args)
-                if inst.type is not None:
-                    live.add(inst.type)
+    if any([i.op == ops.OpTypeForwardPointer for i in module.globals]):
+        _close(live, list(live))
     _debug_globals(module, live)
     return live
 
