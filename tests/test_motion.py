@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 import spvlink
 from tests.linking import Result, fragment, vertex
 from tests.render import draw, draw_covering
@@ -106,7 +108,8 @@ def same_picture(vert: str, frag: str, result: Result) -> None:
 def moved(vert: str, frag: str, count: int, settings: spvlink.Options | None = None) -> Result:
     """Link; so many components must be left, and the picture the same."""
     done = link(vert, frag, settings)
-    assert components(done) == count, done.linked.remarks
+    said = [(r.name, r.slot, r.action, r.why) for r in done.linked.remarks]
+    assert components(done) == count, said
     same_picture(vert, frag, done)
     return done
 
@@ -173,3 +176,20 @@ def test_an_input_may_cross_beside_what_is_made_of_it() -> None:
         options(disabled=ALONE),
     )  # fmt: skip
     assert actions(done)["x"] == {"kept"}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["outerProduct(x.xy, K.xy)", "mat2(x.xy * K.xy, y.zw * K.zw)", "mat2(x * K) * K.x"],
+)
+def test_a_matrix_as_a_vector_keeps_its_type(expression: str) -> None:
+    """A mat2 and the vec4 of its columns have the same lanes."""
+    body = f"mat2 m = {expression}; vec4 v = vec4(m[0], m[1]) + y; o = cos(mat2(v)[0].xyxy + v);"
+    moved(producer(STORES, THREE), consumer(body, THREE), 4)
+
+
+@pytest.mark.parametrize(
+    ("expression", "count"), [("x.xxyy * K.xxyy + y", 4), ("(x.xyxy + y.xyxy).zwxy * K", 2)]
+)
+def test_a_vector_with_equal_lanes(expression: str, count: int) -> None:
+    moved(producer(STORES, THREE), consumer(f"o = cos({expression});", THREE), count)
