@@ -193,3 +193,21 @@ def test_a_matrix_as_a_vector_keeps_its_type(expression: str) -> None:
 )
 def test_a_vector_with_equal_lanes(expression: str, count: int) -> None:
     moved(producer(STORES, THREE), consumer(f"o = cos({expression});", THREE), count)
+
+
+def test_lanes_that_are_stored_on_other_paths() -> None:
+    """x is stored at both returns, y at one; a vector has lanes of both. Where y is undefined, it
+    is not read."""
+    outputs = "flat vec2 x; flat vec2 y; flat int z"
+    stores = """if (p.x > 0.2) { x = p.xy * p.zw; z = 1; return; }
+    x = p.zw; y = cos(p.yx); z = 0;"""
+    for product in ("vec4(x, y).xzyw * K", "mat2(x.x, y.x, x.y, y.y) * K.xy",
+                    "K.xy * mat2(x, y)"):  # fmt: skip
+        width = 4 if "vec4" in product else 2
+        lanes = "xzxz" if width == 4 else "xxxx"
+        made = f"vec{width} v = {product};"
+        body = (
+            f"{made} o = z == 0 ? cos(v.{'xyzw' if width == 4 else 'xyxy'} + 0.5) : cos(v.{lanes});"
+        )
+        vert, frag = producer(stores, outputs), consumer(body, outputs)
+        same_picture(vert, frag, link(vert, frag))

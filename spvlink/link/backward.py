@@ -175,7 +175,7 @@ class Graph:
                 [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
             ]
             made.append(self.node(inst, number, groups, depth))
-        if None in made and not lanes.splits(inst, flags):
+        if not lanes.splits(inst, flags) and (None in made or not self.together(inst)):
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
         self.table[inst] = made
@@ -186,6 +186,13 @@ class Graph:
             self.entry((a, n)) is not None
             for a in lanes.operands(inst) for n in range(lanes.count(a.type))
         )  # fmt: skip
+
+    def together(self, inst: Inst, site: int | None = None) -> bool:
+        """Whether all inputs that a value is made of are stored at the same places, or at one."""
+        of = [inst, *lanes.operands(inst)]
+        found = [self.entry((a, n)) for a in of for n in range(lanes.count(a.type))]
+        sites = {e.sites for e in found if isinstance(e, Node)}
+        return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
         if inst.op == ops.OpPhi or not inst.id or not motion.speculatable(self.effects, inst):
@@ -373,9 +380,10 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
 class _Maker(motion.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
-    def __init__(self, graph: Graph, out: list[Inst]) -> None:
+    def __init__(self, graph: Graph, out: list[Inst], site: int) -> None:
         super().__init__(graph.transfer, out)
         self.graph = graph
+        self.site = site
 
     def origin(self, lane: Lane) -> Lane:
         entry = self.graph.entry(lane)
@@ -388,7 +396,9 @@ class _Maker(motion.Cloner):
         return self.graph.free(inst)
 
     def complete(self, inst: Inst) -> bool:
-        return None not in self.graph.table[inst] and self.graph.complete(inst)
+        if None in self.graph.table[inst] or not self.graph.complete(inst):
+            return False
+        return self.graph.together(inst, self.site)
 
 
 class _Move:
@@ -426,7 +436,7 @@ class _Move:
                 continue
             here = {k: s for k, all in stored.items() for s in all if self.link.sites[s] == site}
             out: list[Inst] = []
-            maker = _Maker(self.graph, out)
+            maker = _Maker(self.graph, out, site)
             for key, store in here.items():
                 for node in self.graph.inputs[key]:
                     type = self.link.inputs.slots[key].type
