@@ -27,6 +27,7 @@ from spvlink.layout import granted
 from spvlink.link import (
     agree,
     backward,
+    builtins,
     compact,
     dead,
     dedup,
@@ -40,7 +41,7 @@ from spvlink.link.border import Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import used_resources
 from spvlink.options import Options
-from spvlink.passes import freeze, raise_io, trim
+from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked
 from spvlink.schedule import PASSES, Runner
@@ -58,6 +59,9 @@ MAX_SWEEPS: Final = 16
 # passes that bring code into a stage, where the others only take stores away
 NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
 AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
+
+# Stages that may be the last one.
+_LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
 
 OUTPUT: Final = enums.StorageClass_Output
 INPUT: Final = enums.StorageClass_Input
@@ -116,6 +120,10 @@ class Chain:
         self.runner = runner
         self.linked = linked
         self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
+        self.behind: Stage | None = None  # of a pipeline that ends without a fragment shader
+        if options.complete and stages[-1].name in _LAST:
+            self.behind = Stage.fixed_functions()
+            self.borders.append(Border(stages[-1], self.behind))
         self.untouched: set[Stage] = set()  # go out as they came
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
 
@@ -135,6 +143,8 @@ class Chain:
         for stage in self.touched():
             with About(stage):
                 self.runner.clean(stage)
+                if stage.name == "tesc" and stage.outputs is not None:
+                    self.read_back(stage)
         for border in self.borders:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
@@ -153,6 +163,9 @@ class Chain:
 
     def touched(self) -> list[Stage]:
         return [s for s in self.stages if s not in self.untouched]
+
+    def touched_and_behind(self) -> list[Stage]:
+        return self.touched() + ([self.behind] if self.behind is not None else [])
 
     def before(self, stage: Stage) -> Border | None:
         return next((b for b in self.borders if b.consumer is stage), None)
@@ -220,7 +233,7 @@ class Chain:
             if refused and not any(not b.kept for b in self.borders):
                 raise Refused(refused[0].kept)
             lows: dict[Stage, Lowering] = {}
-            for stage in self.touched():
+            for stage in self.touched_and_behind():
                 low = self.analysed(stage)
                 if low is None:
                     break  # a border is kept now: the neighbour has to be looked at again
@@ -270,6 +283,12 @@ class Chain:
             low.analyse()
         return low
 
+    def read_back(self, stage: Stage) -> None:
+        """Values that an invocation reads back from its own outputs."""
+        if self.runner.run("promote", stage, read_back.run, stage.module):
+            self.runner.promote_again(stage)
+            self.runner.clean(stage)
+
     # -- link --------------------------------------------------------------------------------------
 
     def sweep(self) -> None:
@@ -288,8 +307,14 @@ class Chain:
     def link(self, link: Link) -> None:
         """One pair to a fixpoint."""
         producer, consumer = link.producer, link.consumer
+        if consumer is self.behind:
+            if self.runner.enabled("dead"):
+                self.runner.run("dead", producer, lambda: dead.run(link))
+                self.runner.sweep_out(producer)
+            return
         passes: tuple[tuple[str, Callable[[], object]], ...] = (
             ("dead", lambda: dead.run(link)),
+            ("dead", lambda: builtins.run(link)),
             ("promote", lambda: retry.run(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),
@@ -297,7 +322,7 @@ class Chain:
             ("forward", lambda: self.forward(link)),
         )
         if consumer.name != "frag" or producer.name not in AT_RETURNS:
-            passes = passes[:-2]  # code motion is for one store a return, and for fragments
+            passes = passes[:-1]  # forward motion is for one store a return, and for fragments
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False

@@ -354,6 +354,7 @@ p[gl_InvocationID].w = mine[gl_InvocationID];""",
             ),
             frag("layout(location = 0) in vec4 f;", "color = f * 0.5;"),
         ),
+        gone=("mine",),
     ),
     Chain(
         "patch constants are no constants of the next stage",

@@ -333,3 +333,27 @@ def test_barycentric_coordinates() -> None:
             draw(build([("vert", VERT), ("frag", BARYCENTRIC)]))
         pytest.skip("the device does not offer VK_KHR_fragment_shader_barycentric")
     drawn([("vert", VERT), ("frag", BARYCENTRIC)])
+
+
+def test_16_bit_values_cross_without_the_feature() -> None:
+    head = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+struct Small { f16vec2 a; int16_t b[2]; float c; };
+"""
+    vert = VERT.replace("layout", head + "layout", 1)
+    vert = vert.replace("out vec4 v_colour", "flat out Small v_small")
+    vert = vert.replace(
+        "v_colour = colour", "v_small = Small(f16vec2(colour), int16_t[2](int16_t(-3), "
+        "int16_t(colour.x * 90.0)), colour.y)"
+    )  # fmt: skip
+    frag = FRAG.replace("layout", head + "layout", 1)
+    frag = frag.replace("in vec4 colour", "flat in Small small")
+    frag = frag.replace("= colour", "= vec4(vec2(small.a), small.b[0], small.b[1]) + small.c")
+    codes = build([("vert", vert), ("frag", frag)])
+    result = drawn([("vert", vert), ("frag", frag)])
+    pixels = result.images["color0"][result.images["color0"][..., 0] > -77]
+    rest = pixels[:, 2] + 3.0  # small.c
+    halves = pixels[:, 0] - rest
+    np.testing.assert_allclose(halves.astype("f2"), halves, atol=1e-6)
+    planted = [codes[0], build([("frag", frag.replace("small.b[1]", "small.b[0]"))])[0]]
+    assert compare(result, draw(planted, make_scene(codes)))

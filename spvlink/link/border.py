@@ -15,6 +15,8 @@ from spvlink.ir.core import (
     LOAD_OUTPUT,
     STORE_OUTPUT,
     Block,
+    EntryPoint,
+    Function,
     Inst,
     Module,
 )
@@ -28,6 +30,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
+FIXED_FUNCTIONS: Final = "fixed-function"
 IN_PLACE: Final = frozenset(("tesc", "mesh"))
 
 
@@ -45,6 +48,19 @@ class Stage:
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         self.per_sample = False  # something in the original makes it run once per sample
 
+    @staticmethod
+    def fixed_functions() -> Stage:
+        """What follows the last stage of a pipeline without a fragment shader: a consumer with no
+        user inputs."""
+        module = Module()
+        function = Function(module.new_id())
+        block = Block(module.new_id())
+        block.insts = [Inst(ops.OpReturn, None, [], [])]
+        function.blocks = [block]
+        entry = Inst(ops.OpEntryPoint, None, [function], [enums.ExecutionModel_Fragment, 0])
+        module.entry = EntryPoint(entry, "", function)
+        return Stage(Source(b""), FIXED_FUNCTIONS, module)
+
     def bad(self, message: str) -> BadSpirv:
         """An error about this stage's module."""
         error = BadSpirv(message)
@@ -60,6 +76,7 @@ class Link:
         "fate",
         "gathered",
         "gone",
+        "idle",
         "in_place",
         "inputs",
         "kept_in",
@@ -84,6 +101,7 @@ class Link:
         self.stores: dict[int, list[Inst]] = {}
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
+        self.idle: set[str] = set()  # built-ins whose stores went, since nobody reads them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more

@@ -37,7 +37,8 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
 from spvlink.link.nodes import replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -59,7 +59,8 @@ from spvlink.ir.slot import Slot
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
-from spvlink.link.transfer import Cannot, Transfer, size_of
+from spvlink.link.resources import Cannot, size_of
+from spvlink.link.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
@@ -335,6 +336,7 @@ def redefine(
         slot = Slot(key, type, old.variable, name, *spot)
         slot.qualifiers = old.qualifiers
         slot.relaxed = relaxed
+        slot.length = old.length
         side.slots[key] = slot
         side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
 

@@ -92,6 +92,9 @@ def _target(varying: Varying, lane: int) -> str:
 
 
 def _whole(linked: Linked, link: Link, placement: Placement) -> None:
+    for name in sorted(link.idle):
+        why = f"the {link.consumer.name} stage does not read it"
+        linked.remarks.append(Remark(link.title, name, "built-in", "removed", why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"

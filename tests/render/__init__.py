@@ -8,7 +8,8 @@ Nothing here uses spvlink's own code, so that a defect of the linker cannot hide
 
 Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `chain` (what all stages together ask
 for: primitives, patches, layers, captures), `scene` (seeded inputs), `device` (one Vulkan device
-per process), `rewrite` (what keeps the driver exact), `resources`, `feedback` and `draw` (one draw,
+per process), `rewrite` and `widen` (what keeps the driver exact, and what stands in
+for what it lacks), `resources`, `feedback` and `draw` (one draw,
 read back), `acceleration` (ray queries), `compare` (bitwise), `border` (do the
 stages fit together?), `batch` (a process that may crash),
 `words` (compiling and breaking modules for the harness's own tests). Stages are a list everywhere,

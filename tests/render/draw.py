@@ -19,7 +19,7 @@ from . import formats
 from .compare import CLEAR, CLEAR_DEPTH, Result
 from .device import NEEDS, Device, Pool, get_device, new
 from .feedback import FILL, Feedback
-from .reflect import TESS_EVALUATION, CannotDraw, Stage
+from .reflect import TESS_EVALUATION, CannotDraw, Stage, parse
 from .resources import GENERAL, Resources, aligned, aspect, region
 from .rewrite import drawable
 from .scene import (
@@ -31,6 +31,7 @@ from .scene import (
     make_scene,
     read_stages,
 )
+from .widen import STORAGE_INPUT_OUTPUT_16, widened
 
 
 def draw(codes: Sequence[Code], scene: Scene | None = None) -> Result:
@@ -45,6 +46,8 @@ def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
     stages = read_stages(codes)
     for stage in stages:  # a driver may crash on what it does not offer
         for capability in sorted(stage.module.capabilities & NEEDS.keys()):
+            if capability == STORAGE_INPUT_OUTPUT_16:
+                continue  # `widen` stands in
             if NEEDS[capability] not in device.offered:
                 raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
     with Pool(device) as pool:
@@ -228,14 +231,18 @@ class _Draw(Resources):
         self.pool.on_exit(vk.vkDestroyPipeline, self.pipeline)
 
     def _stage(self, stage: Stage) -> Any:
-        code = stage.code
+        code, module = stage.code, stage.module
+        if STORAGE_INPUT_OUTPUT_16 in module.capabilities:
+            if NEEDS[STORAGE_INPUT_OUTPUT_16] not in self.device.offered:
+                code = widened(code)
+                module = parse(code)
         if self.scene.exact and not self.device.validate:
-            code = drawable(code, stage.module)
+            code = drawable(code, module)
         self.codes.append(code)  # alive until the module is made
         info = new.VkShaderModuleCreateInfo(codeSize=len(code), pCode=code)
-        module = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
+        made = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
         return new.VkPipelineShaderStageCreateInfo(
-            stage=STAGE_FLAGS[stage.model], module=module, pName=stage.entry
+            stage=STAGE_FLAGS[stage.model], module=made, pName=stage.entry
         )
 
     def _vertex_input(self) -> Any:

@@ -37,12 +37,14 @@ VARIANTS = 6
 
 _SIGNED = re.compile(r"pos|norm|dir|tangent|binormal|vert|coord3|velocity|axis", re.I)
 _LIMIT = re.compile(r"max_?count|capacity", re.I)  # an integer that a counter is held against
+_MESHLET = re.compile(r"(index|vertex|triangle|primitive)_?count", re.I)  # enough to see it
 _LINKED_LIST = re.compile(r"linked_?list", re.I)
 _LIST_END = 0xFFFFFFFF
 _VERTEX_INDEX, _INSTANCE_INDEX = 42, 43
 _LAYERS = 6  # of every attachment when a shader chooses the layer: a cube's faces
 _VIEWPORTS = 4
-_PATCHES = 24  # each becomes many primitives
+_WORKGROUPS = ((16, 1, 1), (4, 4, 1), (64, 1, 1), (8, 8, 1), (4, 4, 1), (16, 1, 1))  # by variant
+_PATCHES = 48  # each becomes many primitives
 
 
 @dataclass
@@ -288,7 +290,7 @@ class _Maker:
         for stage in stages:
             scene.stages |= STAGE_FLAGS[stage.model]
         if chain.find(stages, MESH):
-            scene.groups = (4, 4, 1) if scene.variant in (1, 4) else (16, 1, 1)
+            scene.groups = _WORKGROUPS[scene.variant]
         else:
             scene.topology = chain.topology(stages)
             scene.patch_vertices = chain.patch_vertices(stages)
@@ -318,6 +320,8 @@ class _Maker:
             integers = np.minimum(integers, 1)
         if _LIMIT.search(name):
             integers[:] = 1000
+        if _MESHLET.search(name):
+            integers[:] = 12
         if self._linked_lists and number.kind == "uint" and count >= 64:
             integers = self.random.integers(0, 2**32, shape)
             integers[:, 0] = np.where(np.arange(count) < 4, np.arange(count) + 1, _LIST_END)
