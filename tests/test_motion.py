@@ -211,3 +211,10 @@ def test_lanes_that_are_stored_on_other_paths() -> None:
         )
         vert, frag = producer(stores, outputs), consumer(body, outputs)
         same_picture(vert, frag, link(vert, frag))
+
+
+def test_a_flat_input_read_by_interpolation_stays() -> None:
+    """interpolateAtCentroid of what is Flat is not moved; the input must not go with what is."""
+    outputs = "flat vec4 x; flat vec4 y; vec4 z"
+    body = "o = cos(interpolateAtCentroid(x) + z) * (x * K + y * L);"
+    moved(producer(STORES, outputs), consumer(body, outputs), 12)

@@ -70,6 +70,7 @@ class Graph:
         self.nodes: list[Node] = []
         self.inputs: dict[int, Node] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
+        self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
@@ -93,6 +94,8 @@ class Graph:
                     self.visit(inst, depth)
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
+        for key in self.stuck & self.inputs.keys():
+            self.inputs[key].sink = True
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -102,6 +105,7 @@ class Graph:
         kind = self.kind_of(load)
         if kind is None:
             self.spoil(load)
+            self.stuck.add(key)
             return
         self.need(load)  # where it is interpolated stays
         node = self.inputs.get(key)
