@@ -75,6 +75,7 @@ class Graph:
         self.table: dict[Lane, Node | Lane] = {}
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
+        self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
         """An output; it is left alone if it hangs on nothing that varies."""
@@ -269,6 +270,7 @@ def _group(
     places = motion.assign(link, [(qualifiers, n.inst) for n in new], freed)
     if places is None or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
         return False
+    graph.computed = set(computed)
     _Move(link, graph, {**stay, **dict(zip(new, places))}, new, freed, sites).run()
     return True
 
@@ -288,9 +290,10 @@ class _Maker(motion.Cloner):
         return self.graph.free(inst)
 
     def complete(self, inst: Inst) -> bool:
-        """Vectors are computed as such where none of their lanes crosses."""
+        """Vectors are computed as such where all of their lanes are and none crosses: what another
+        lane is made of may not have come over."""
         held = [self.graph.table.get((inst, n)) for n in range(lanes.count(inst.type))]
-        return all(isinstance(n, Node) and not n.leaf and n not in self.move.places for n in held)
+        return all(n in self.graph.computed and n not in self.move.places for n in held)
 
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
