@@ -38,6 +38,6 @@ void main()
     float sheen = clamp(dot(vNormal, cloth.sheenDirection.xyz), 0.0, 1.0);
     vec3 thread = 0.6 * interpolateAtOffset(vWarp, vec2(-0.25, 0.25));
     thread += 0.4 * interpolateAtOffset(vWeft, vec2(-0.25, 0.25));
-    vec3 base = texture(weave, vUv).rgb * abs(cloth.color.rgb) * (0.5 + thread);
+    vec3 base = texture(weave, vUv).rgb * abs(cloth.color.rgb) * (0.5 + max(thread, 0.0));
     outColor = vec4(base * (0.25 + 0.75 * shade) + 0.3 * sheen * sheen, 1.0);
 }

@@ -8,9 +8,9 @@ Nothing here uses spvlink's own code, so that a defect of the linker cannot hide
 
 Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `scene` (seeded inputs), `device` (one
 Vulkan device per process), `rewrite` (what keeps the driver exact), `resources` and `draw` (one
-draw, read back), `acceleration` (ray queries), `compare` (bitwise), `batch` (a process that may
-crash), `words` (compiling and breaking modules for the harness's own tests). Stages are a list
-everywhere. Where the rest of the pipeline plugs in:
+draw, read back), `acceleration` (ray queries), `compare` (bitwise), `rounding` (ULPs and 8-bit
+steps), `batch` (a process that may crash), `words` (compiling and breaking modules for the
+harness's own tests). Stages are a list everywhere. Where the rest of the pipeline plugs in:
 
 * tessellation and geometry: already in the lists; `_Maker.make` picks the topology. Missing are
   patch sizes other than 3 and the point size;
@@ -23,17 +23,20 @@ everywhere. Where the rest of the pipeline plugs in:
 from .compare import Difference, Result, compare, save_png
 from .draw import draw, draw_covering, messages
 from .reflect import CannotDraw
+from .rounding import Rounding, rounding
 from .scene import Scene, make_scene
 
 __all__ = [
     "CannotDraw",
     "Difference",
     "Result",
+    "Rounding",
     "Scene",
     "compare",
     "draw",
     "draw_covering",
     "make_scene",
     "messages",
+    "rounding",
     "save_png",
 ]
