@@ -42,6 +42,8 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --expect vertices=N,fragments=N
                           how often each stage is expected to run, of which only the ratio
                           counts: work moves to where it is done less often (default 1 and 8)
+  --complete              these are all stages of the pipeline: if there is no fragment shader,
+                          only fixed functions and transform feedback read what the last one writes
   --exact                 only changes that keep every output bit of every stage
   --keep-interface STAGE  leave the interface of that stage as it is; repeatable
   --no-validate           do not run spirv-val on what is written
@@ -59,7 +61,7 @@ or with --strict was passed through; 2 usage, or a file that cannot be read or w
 of spvlink itself, with the inputs passed through.
 """
 
-_FLAGS: Final = ("--explain", "--exact", "--no-validate", "--strict", "--time")
+_FLAGS: Final = ("--complete", "--explain", "--exact", "--no-validate", "--strict", "--time")
 _VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
     "--print-after", "--stop-after", "--check",
@@ -215,6 +217,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.dump = given.get("--dump")
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
+    options.complete = "--complete" in given
     options.exact = "--exact" in given
     if "--cost-limit" in given:
         limit = given["--cost-limit"]

@@ -1,10 +1,8 @@
 """The whole story in one function: ``link``.
 
-    decode    bytes to modules; the entry point of each; do they make a pipeline? prepare   each
-    stage: inline; find how it touches its interface; both sides agree on what stays whole; rewrite;
-    clean link      each border: dead varyings to a fixpoint, compaction finish    each stage:
-    variables again, clean, trim, encode check     our cross-stage checker, spirv-val, and: is it
-    better at all?
+    decode    bytes to modules; the entry point of each; do they make a pipeline?
+    optimize  all passes on all stages (``chain``)
+    check     our cross-stage checker, spirv-val, and: is it better at all?
 
 On any doubt the original bytes go out and the result says why.
 """
@@ -15,33 +13,16 @@ import gc
 import time
 
 from spvlink.binary.decode import decode
-from spvlink.binary.encode import encode
+from spvlink.chain import Chain
+from spvlink.entry import count, select_entry
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
-from spvlink.grammar import enums, ops
-from spvlink.ir import core
-from spvlink.ir.core import EntryPoint, Function, Inst, Module, string_of
-from spvlink.ir.slot import Interface
-from spvlink.layout import granted
-from spvlink.link import (
-    agree,
-    backward,
-    compact,
-    dead,
-    dedup,
-    forward,
-    interface,
-    propagate,
-    remarks,
-    retry,
-)
-from spvlink.link.border import Link, Stage
-from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import used_resources
+from spvlink.grammar import enums
+from spvlink.ir.core import Inst, Module
+from spvlink.link import interface
+from spvlink.link.border import Stage
 from spvlink.options import Options
-from spvlink.passes import freeze, raise_io, trim
-from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGE_BITS, STAGES, InterfaceResult, Linked, Source, StageResult
-from spvlink.schedule import PASSES, Runner
+from spvlink.pipeline import STAGES, Linked, Source, StageResult
+from spvlink.schedule import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -49,10 +30,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
-_BORDERS: Final = (("vert", enums.StorageClass_Output), ("frag", enums.StorageClass_Input))
-# of dead-varying removal at one border; each round needs a death in the one before
-MOTION: Final = frozenset(("backward", "forward"))  # passes that bring code into a stage
-MAX_ROUNDS: Final = 8
+# What faces no other stage: its Locations are numbers of attributes and attachments.
+_OUTER: Final = (("vert", enums.StorageClass_Input), ("frag", enums.StorageClass_Output))
 
 
 def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Linked:
@@ -74,20 +53,6 @@ def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Li
             gc.enable()
 
 
-class _About:
-    """Errors on the way out say which file they are about."""
-
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, SpvlinkError):
-            error.file = error.file or self.stage.source.file
-
-
 class _Session:
     """One call of ``link``."""
 
@@ -104,7 +69,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = self.optimize()
+            outputs = Chain(self.stages, self.options, self.runner, linked).run()
         except Refused as error:
             return self.pass_through(str(error))
         except (BadSpirv, Usage):
@@ -156,208 +121,6 @@ class _Session:
         from spvlink.validate import lowest_env
 
         return self.options.target_env or lowest_env([s.module.spirv_version for s in self.stages])
-
-    # -- optimize ----------------------------------------------------------------------------------
-
-    def optimize(self) -> list[bytes]:
-        """All passes; the new binaries in pipeline order."""
-        names = [s.name for s in self.stages]
-        if len(names) < 2:
-            raise Refused("there is nothing to link: the pipeline has one stage")
-        if names != ["vert", "frag"]:
-            raise Refused(f"chains of {' -> '.join(names)} are not linked yet")
-        producer, consumer = self.stages
-        self.freeze()
-        for stage in self.stages:
-            stage.visible = used_resources(stage.module)
-        consumer.per_sample = bool(dead.sample_rate_reasons(consumer.module))
-        for stage in self.stages:
-            with _About(stage):
-                self.runner.prepare(stage)
-        if self.options.keep_interface & {producer.name, consumer.name}:
-            return self.apart(producer, consumer)
-        self.lower(producer, consumer)
-        border = Link(producer, consumer)
-        for stage in self.stages:
-            with _About(stage):
-                self.runner.clean(stage)
-        with _About(consumer):
-            dead.check_types(border)
-        self.link(border)
-        begin = time.perf_counter()
-        if self.runner.enabled("compact"):
-            placement = compact.run(border, self.convergent(border))
-        else:
-            placement = compact.at_old_places(border, [])
-        self.runner.seconds["compact"] = time.perf_counter() - begin
-        self.finish(border, placement)
-        begin = time.perf_counter()
-        outputs = [encode(s.module) for s in self.stages]
-        self.runner.seconds["encode"] = time.perf_counter() - begin
-        self.timed("check", lambda: interface.check(producer.module, consumer.module, True))
-        remarks.fill(self.linked, border, placement)
-        result = InterfaceResult(producer.name, consumer.name)
-        result.components, result.locations = remarks.totals(border, placement)
-        self.linked.interfaces.append(result)
-        return outputs
-
-    def freeze(self) -> None:
-        """Specialization constants that the user gave."""
-        for name in {stage for stage, _ in self.options.spec}:
-            found = [s for s in self.stages if s.name == name]
-            if not found:
-                raise Usage(f"a specialization constant for the {name} stage, which is not here")
-            values = {id: v for (stage, id), v in self.options.spec.items() if stage == name}
-            with _About(found[0]):
-                module = found[0].module
-                self.runner.run("freeze", found[0], freeze.run, module, values)
-
-    def apart(self, producer: Stage, consumer: Stage) -> list[bytes]:
-        """Each stage for itself: the user wants the interface between them as it is."""
-        border = (producer, enums.StorageClass_Output), (consumer, enums.StorageClass_Input)
-        title = f"{producer.name}->{consumer.name}"
-        for stage, storage in border:
-            entry = stage.module.entry
-            assert entry is not None
-            kept = frozenset(entry.inst.args[1:])
-            with _About(stage):
-                alone = Lowering(stage.module, False, False)
-                alone.analyse()
-                self.runner.run("promote", stage, alone.finish)
-                self.runner.clean(stage)
-                self.runner.finish(stage)
-                if stage is producer:
-                    remarks.fill_kept(self.linked, title, interface.declared(stage.module, storage))
-                nothing: frozenset[Inst] = frozenset()
-                self.runner.run("trim", stage, trim.run, stage.module, nothing, kept)
-        figures = interface.declared(producer.module, enums.StorageClass_Output)
-        result = InterfaceResult(producer.name, consumer.name)
-        places = {p for d in figures for p in d.covers}
-        result.components = (len(places),) * 2
-        result.locations = (len({p[0] for p in places}),) * 2
-        self.linked.interfaces.append(result)
-        return [encode(s.module) for s in self.stages]
-
-    def lower(self, producer: Stage, consumer: Stage) -> None:
-        """Both stages to slots."""
-        begin = time.perf_counter()
-        low_out = self.analysed(producer, False, True)
-        low_in = self.analysed(consumer, True, False)
-        agree.run(low_out, low_in)
-        self.runner.seconds["analyse"] = time.perf_counter() - begin
-        for stage, low in ((producer, low_out), (consumer, low_in)):
-            with _About(stage):
-                self.runner.run("promote", stage, low.finish)
-        producer.outputs = low_out.outputs
-        consumer.inputs = low_in.inputs
-
-    def analysed(self, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
-        """How a stage touches its interface. Where an index looks dynamic, local variables are
-        promoted and constants folded first: it may only have come through a variable."""
-        with _About(stage):
-            low = Lowering(stage.module, inputs, outputs)
-            low.analyse()
-            side = low.inputs or low.outputs
-            assert side is not None
-            if not any("dynamic" in n.why for n in low.memory_nodes(side)):
-                return low
-            locals_only = Lowering(stage.module, False, False)
-            locals_only.analyse()
-            self.runner.run("promote", stage, locals_only.finish)
-            self.runner.clean(stage)
-            low = Lowering(stage.module, inputs, outputs)
-            low.analyse()
-        return low
-
-    def link(self, border: Link) -> None:
-        """Dead varyings to a fixpoint."""
-        producer, consumer = border.producer, border.consumer
-        passes: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("dead", lambda: dead.run(border)),
-            ("promote", lambda: retry.run(border)),
-            ("dedup", lambda: dedup.run(border, self.options.exact)),
-            ("propagate", lambda: self.propagate(border)),
-            ("backward", lambda: self.backward(border)),
-            ("forward", lambda: self.forward(border)),
-        )
-        for _ in range(MAX_ROUNDS):
-            versions = producer.module.version, consumer.module.version
-            brought_code = False
-            for name, act in passes:
-                if self.runner.enabled(name) or name not in PASSES:
-                    self.runner.run(name, producer, act)
-                    self.runner.changed(name, consumer, versions[1])
-                    brought_code = name in MOTION
-                if (producer.module.version, consumer.module.version) != versions:
-                    break  # clean up before the next look
-            else:
-                return
-            if producer.module.version != versions[0]:
-                with _About(producer):
-                    if brought_code:
-                        self.runner.clean(producer)
-                    else:
-                        self.runner.sweep_out(producer)
-            if consumer.module.version != versions[1]:
-                with _About(consumer):
-                    self.runner.clean(consumer)
-
-    def propagate(self, border: Link) -> None:
-        """What the consumer can make itself."""
-        transfer = self.transfer(border.producer, border.consumer)
-        propagate.run(border, transfer, self.options.exact, self.options.cost_limit)
-
-    def backward(self, border: Link) -> None:
-        """What the producer can make for it."""
-        transfer = self.transfer(border.consumer, border.producer)
-        backward.run(border, transfer, self.options.exact, self.options.expect)
-
-    def forward(self, border: Link) -> None:
-        """What the consumer can make of fewer values."""
-        transfer = self.transfer(border.producer, border.consumer)
-        settings = self.options
-        forward.run(border, transfer, settings.exact, settings.expect, settings.cost_limit)
-
-    def transfer(self, source: Stage, target: Stage) -> Transfer:
-        """The way of an expression from one stage to another."""
-        grant = Grant(target.visible)
-        if self.options.layout is not None:
-            grant = Grant(target.visible, *granted(self.options.layout, STAGE_BITS[target.name]))
-        return Transfer(source.module, target.module, grant)
-
-    def convergent(self, border: Link) -> frozenset[int]:
-        """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
-        if self.options.exact or not self.runner.enabled("flatten"):
-            return frozenset()
-        return dedup.convergent_slots(border)
-
-    def finish(self, border: Link, placement: compact.Placement) -> None:
-        """Variables again, on both sides; then whatever that left to clean."""
-        for stage, side in (
-            (border.producer, border.outputs),
-            (border.consumer, border.inputs),
-        ):
-            with _About(stage):
-                self.finish_side(border, placement, stage, side)
-
-    def finish_side(
-        self, border: Link, placement: compact.Placement, stage: Stage, side: Interface
-    ) -> None:
-        is_output = side is border.outputs
-        other = border.inputs if is_output else border.outputs
-        # an input needs its output even if nothing is stored there (with dead varyings left alone)
-        keys = {*border.stores, *border.loads} if is_output else border.loads
-        storage = enums.StorageClass_Output if is_output else enums.StorageClass_Input
-        mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
-        self.runner.run("raise", stage, raise_io.Raise(stage.module, mine, storage).run)
-        for pinned in side.pinned:
-            twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
-            qualifiers = twin.qualifiers if twin is not None and is_output else ()
-            raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
-        self.runner.finish(stage)
-        dead.keep_sample_rate(stage)
-        dropped = frozenset(side.variables)
-        self.runner.run("trim", stage, trim.run, stage.module, dropped)
 
     # -- the way out -------------------------------------------------------------------------------
 
@@ -450,7 +213,7 @@ class _Session:
             module = decode(stage.source.data)
             module.entry = select_entry(module, stage.source.entry)
             for storage in (enums.StorageClass_Input, enums.StorageClass_Output):
-                if (stage.name, storage) in _BORDERS:
+                if (stage.name, storage) not in _OUTER:
                     try:
                         variables = interface.declared(module, storage)
                         if stage.name == "frag":
@@ -477,52 +240,6 @@ class _Session:
             linked.stages.append(result)
         linked.seconds = self.runner.seconds
         return linked
-
-
-def select_entry(module: Module, name: str | None) -> EntryPoint:
-    """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many,
-    or it is no graphics stage."""
-    found: list[EntryPoint] = []
-    for inst in module.sections[core.ENTRY_POINTS]:
-        text, end = string_of(inst.imm, 1)
-        function = inst.args[0] if inst.args else None
-        if not isinstance(function, Function) or not function.blocks:
-            raise BadSpirv(f"the entry point {text!r} is no function with a body")
-        if end < len(inst.imm):
-            raise BadSpirv(f"the name of the entry point {text!r} ends early")
-        if name is None or text == name:
-            found.append(EntryPoint(inst, text, function))
-    if not found:
-        raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
-    if len(found) > 1:
-        listed = ", ".join(repr(e.name) for e in found)
-        raise BadSpirv(
-            f"the module has {len(found)} entry points ({listed}): name one as FILE:ENTRY"
-        )
-    entry = found[0]
-    if entry.model not in STAGES:
-        raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
-    for variable in entry.inst.args[1:]:
-        if (
-            variable.op != ops.OpVariable
-            or variable.type is None
-            or variable.type.op != ops.OpTypePointer
-        ):
-            raise BadSpirv(
-                f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
-            )
-    return entry
-
-
-def count(module: Module) -> tuple[int, int]:
-    """(instructions of the module, instructions in function bodies: everything between OpFunction
-    and OpFunctionEnd)."""
-    body = 0
-    outside = sum(len(s) for s in module.sections) + len(module.tail)
-    for function in module.functions:
-        body += len(function.params) + sum(1 + len(b.insts) + len(b.lead) for b in function.blocks)
-        outside += 2 + len(function.lead) + len(function.tail)
-    return outside + body, body
 
 
 def all_insts(module: Module) -> list[Inst]:

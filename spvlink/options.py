@@ -13,6 +13,7 @@ class Options:
 
     __slots__ = (
         "check_each",
+        "complete",
         "cost_limit",
         "disabled",
         "exact",
@@ -29,6 +30,7 @@ class Options:
 
     def __init__(self) -> None:
         self.disabled: frozenset[str] = frozenset()  # names of optimizations, see schedule.PASSES
+        self.complete = False  # if no fragment shader is given, the pipeline has none
         self.exact = False  # only changes that keep every output bit of every stage
         self.cost_limit = 100  # percent of what a saved component is worth (link.propagate)
         # (vertices, fragments): how often each runs, of which only the ratio counts (link.motion)

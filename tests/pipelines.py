@@ -1,4 +1,4 @@
-"""The pipelines of `shaders/` as bytes and linked, for tests and scripts."""
+"""The vertex + fragment pipelines of `shaders/`, compiled and linked, for tests and scripts."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from pathlib import Path
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.grammar import ops
+from tests.chains import PAIRS, SHADERS
 
-SHADERS = Path(__file__).parent.parent / "shaders"
-NAMES = sorted(p.name for p in SHADERS.iterdir() if p.is_dir())
-TWINS = sorted(n for n in NAMES if (SHADERS / n / f"{n}.vert.hlsl").exists())
-CASES = NAMES + [f"{n}.hlsl" for n in TWINS]
+TWINS = [n for n in PAIRS if (SHADERS / n / f"{n}.vert.hlsl").exists()]
+CASES = PAIRS + [f"{n}.hlsl" for n in TWINS]
 MOTION = ("backward", "forward")
 EVERYTHING: dict[str, object] = {
     "setLayouts": [

@@ -7,8 +7,10 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+from tests.chains import STAGES, environment
+
 ROOT = Path(__file__).resolve().parent.parent
-SUFFIXES = (".vert", ".frag", ".tesc", ".tese", ".geom")
+SUFFIXES = tuple(f".{stage}" for stage in STAGES)
 
 VERTEX = """#version 450
 layout(location = 0) in vec4 position;
@@ -75,4 +77,7 @@ def pipelines() -> dict[str, bytes]:
     part).
     """
     paths = [p for p in sorted((ROOT / "shaders").rglob("*")) if p.suffix in SUFFIXES][::3]
-    return {str(p.relative_to(ROOT)): compile_glsl(p.read_text(), p.suffix[1:]) for p in paths}
+    return {
+        str(p.relative_to(ROOT)): compile_glsl(p.read_text(), p.suffix[1:], environment(p.stem))
+        for p in paths
+    }

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import json
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from spvlink import arguments
 from spvlink.binary.encode import encode
 from spvlink.ir.check import check
 from spvlink.ir.core import PRIVATE, EntryPoint, Function, Module, string_of
+from spvlink.layout import check_layout
+from spvlink.options import Options
 from spvlink.text import parse, print_module
 
 CASES = Path(__file__).parent / "cases"
@@ -24,8 +28,10 @@ class Case:
     def __init__(self, text: str) -> None:
         self.comment = ""
         self.passes: list[str] = []
+        self.options: list[str] = []
         self.inputs: list[str] = []
         self.expected: list[str] = []
+        self.explained: list[str] = []
         head, *sections = ("\n" + text).split("\n== ")
         self.comment = head.lstrip("\n")
         for section in sections:
@@ -37,6 +43,10 @@ class Case:
                 self.inputs.append(body.strip("\n") + "\n")
             elif words == ["expected"]:
                 self.expected.append(body.strip("\n") + "\n")
+            elif words == ["options"]:
+                self.options += body.strip("\n").split("\n")
+            elif words == ["explained"]:
+                self.explained += body.strip("\n").split("\n")
             else:
                 raise ValueError(f"a case has no section {title!r}")
         if not self.passes or not self.inputs:
@@ -45,15 +55,20 @@ class Case:
     def text(self) -> str:
         parts = [self.comment.rstrip("\n") + "\n" if self.comment.strip() else ""]
         parts += [f"== pass {name}\n" for name in self.passes]
+        parts += ["== options\n", *(f"{line}\n" for line in self.options)] * bool(self.options)
         parts += [f"== input\n{body}" for body in self.inputs]
         parts += [f"== expected\n{body}" for body in self.expected]
+        parts += ["== explained\n", *(f"{line}\n" for line in self.explained)] * bool(
+            self.explained
+        )
         return "".join(parts)
 
-    def run(self) -> list[str]:
-        """What the passes make of the inputs, as friendly text, verified."""
+    def run(self) -> tuple[list[str], list[str]]:
+        """What the passes make of the inputs, as friendly text, verified; and what they say."""
         modules = [load(text) for text in self.inputs]
+        said: list[str] = []
         for name in self.passes:
-            apply(name, modules)
+            said += apply(name, modules, options_of(self.options))
         found = []
         for module in modules:
             check(module)
@@ -61,7 +76,20 @@ class Case:
             if all(i.op < PRIVATE for i in insts):
                 encode(module)
             found.append(print_module(module, friendly=True))
-        return found
+        return found, said
+
+
+def options_of(lines: list[str]) -> Options:
+    """Options of the command line, one a line; the layout stands there itself."""
+    words = [word for line in lines for word in line.split(None, 1)]
+    layout = None
+    if "--layout" in words:
+        at = words.index("--layout")
+        layout = check_layout(json.loads(words[at + 1]))
+        del words[at : at + 2]
+    options = arguments.parse([*words, "-o", "nowhere", "nothing"]).options
+    options.layout = layout
+    return options
 
 
 def load(text: str) -> Module:
@@ -75,12 +103,17 @@ def load(text: str) -> Module:
     return module
 
 
-def apply(name: str, modules: list[Module]) -> None:
-    """Run one pass, named ``module:function``, on the modules as its parameters ask."""
+def apply(name: str, modules: list[Module], options: Options) -> list[str]:
+    """Run one pass, named ``module:function``, on the modules as its parameters ask; gives the
+    lines of explanation that it returns, if it is one that does."""
     place, _, function_name = name.partition(":")
     run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
     parameters = inspect.signature(run).parameters.values()
     needed = [p for p in parameters if p.default is inspect.Parameter.empty]
+    if needed[-1].name == "options":
+        lines = run(*modules, options)
+        assert isinstance(lines, list)
+        return lines
     if needed[1:2] and needed[1].name == "function":
         for module in modules:
             for function in module.functions:
@@ -92,16 +125,18 @@ def apply(name: str, modules: list[Module]) -> None:
     else:
         assert len(needed) == len(modules), f"{name} wants {len(needed)} modules"
         run(*modules)
+    return []
 
 
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CASES)) for p in FILES])
 def test_case(path: Path, request: pytest.FixtureRequest) -> None:
     case = Case(path.read_text())
-    found = case.run()
+    found, said = case.run()
     if request.config.getoption("--rewrite-cases"):
-        case.expected = found
+        case.expected, case.explained = found, said
         path.write_text(case.text())
         return
+    assert said == case.explained
     assert "\n".join(found) == "\n".join(case.expected)
     for text in case.expected:
         assert print_module(parse(text), friendly=True) == text
@@ -131,7 +166,23 @@ def test_sections_are_read_and_written() -> None:
     case = Case(TINY)
     assert case.text() == TINY
     assert case.passes == ["spvlink.passes.dce:run"]
-    assert case.run() == case.expected
+    assert case.run() == (case.expected, [])
+
+
+def test_options_are_those_of_the_command_line() -> None:
+    text = TINY.replace(
+        "== input",
+        """== options
+--exact
+--spec vert:3=1.5
+--layout {"setLayouts": [{"bindings": []}]}
+== input""",
+    )
+    case = Case(text)
+    assert case.text() == text
+    options = options_of(case.options)
+    assert options.exact and options.spec == {("vert", 3): "1.5"}
+    assert options.layout == {"setLayouts": [{"bindings": []}]}
 
 
 @pytest.mark.parametrize(

@@ -382,3 +382,50 @@ def test_the_same_stored_by_all_vertices_is_flattened() -> None:
     layout(location = 2) in float tint;--o = full * own + tint;"""
     actions = {r.name: r.action for r in link(vert, frag).linked.remarks}
     assert actions["tint"] == "flattened"
+
+
+# --- centroid copies ---
+
+COPY = two("@ vec4", "centroid @ vec4", "a = p * 3.0; b = a;", "")
+# what the fragment shader does with the smooth one and the copy -> components left
+CENTROID: dict[str, tuple[str, int]] = {
+    "asked for": ("o = a - b * interpolateAtOffset(a, vec2(0.25));", 4),
+    "read by a function": ("o = a - interpolateAtCentroid(b).wzyx;", 4),
+    "per sample": ("o = a.wzyx * b + float(gl_SampleID);", 4),
+    "in a loop": (
+        "o = a; for (int i = 0; i < 3; ++i) o += dFdx(b) + b; o *= interpolateAtSample(a, 0);", 4,
+    ),
+    "negated": ("o = a - b * interpolateAtOffset(a, vec2(0.25));", 4),
+    "not asked for": ("o = a - b;", 8),
+    "another place": ("o = a - interpolateAtOffset(b, vec2(0.25));", 8),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CENTROID)
+def test_a_centroid_copy_is_read_at_the_centroid(name: str) -> None:
+    """With four samples a pixel at the edge of a triangle the two differ; nothing may change, not
+    even a bit."""
+    use, left = CENTROID[name]
+    vert, frag = COPY[0], COPY[1] + use
+    if name == "negated":
+        vert = vert.replace("b = a;", "b = -a;")
+    exact = name != "negated"
+    done = link(vert, frag, exact=exact)
+    assert components(done) == left, done.linked.remarks
+    codes = [stage(text) for stage, text in zip((vertex, fragment), pair(vert, frag))]
+    scene, before = draw_covering(codes, samples=4)
+    after = draw(done.data, scene)
+    if exact:
+        difference = compare(before, after)
+        assert not difference, str(difference)
+    if left == 4 and name != "read by a function":
+        smooth = fragment(pair(vert, frag.replace("centroid ", ""))[1])
+        assert compare(before, draw([codes[0], smooth], scene)), "the premise: centroid matters"
+
+
+def test_the_smooth_one_is_never_read_from_the_centroid_copy() -> None:
+    """Although the copy is stored on every path and the smooth one is not."""
+    body = "b = p * 3.0; if (k.x > 0) { gl_Position = p; return; } a = b;"
+    vert = COPY[0].replace("a = p * 3.0; b = a;", body)
+    done = link(vert, COPY[1] + "o = a - b * interpolateAtOffset(a, vec2(0.25));")
+    assert not merged(done) and components(done) == 8

@@ -301,8 +301,6 @@ GEOM = compile_glsl(
 @pytest.mark.parametrize(
     ("stages", "why"),
     [
-        ([VERT, GEOM, FRAG], "vert -> geom -> frag"),
-        ([FRAG, GEOM, VERT], "vert -> geom -> frag"),
         ([VERT], "one stage"),
         ([FRAG], "one stage"),
         ([GEOM], "one stage"),

@@ -1,5 +1,6 @@
-"""The proof on our own pipelines: every one of `shaders/` is linked, valid, smaller, draws the same
-picture and says the same to the validation layer, and a second link finds nothing to do.
+"""The proof on our own vertex + fragment pipelines: each of them in `shaders/` is linked, valid,
+smaller, draws the same picture and says the same to the validation layer, and a second link finds
+nothing to do.
 
 With `--exact` pictures are equal bit for bit. Without it a value that all vertices of a primitive
 agree on may come exact where interpolation rounded it, and sums and products are rounded in another

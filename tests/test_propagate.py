@@ -9,12 +9,9 @@ import numpy as np
 import pytest
 
 import spvlink
-from spvlink.binary.encode import encode
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
-from spvlink.ir import core
-from spvlink.ir.core import Inst
-from tests.linking import Result, count, extended, fragment, module_of, vertex
+from tests.linking import Result, count, extended, fragment, vertex
 from tests.render import draw, draw_covering
 
 # There is always something to gain, so that a pair is not passed through without remarks.
@@ -506,45 +503,6 @@ def test_exact_keeps_what_is_interpolated(value: str) -> None:
 @pytest.mark.parametrize("value", ["vec4(0.5)", "vec4(1.0 / 0.0)", "u.tint", "u.tint * 2.0"])
 def test_exact_moves_what_is_flat(value: str) -> None:
     assert_moved(link(UBO + FLAT_OUT + f"--a = {value};", UBO + FLAT_IN + "--" + USE, exact=True))
-
-
-def preserving(frag: str) -> bytes:
-    """The fragment shader with SignedZeroInfNanPreserve 32."""
-    module = module_of(fragment(frag, "vulkan1.2"))
-    assert module.entry is not None
-    capability = [enums.Capability_SignedZeroInfNanPreserve]
-    module.sections[core.CAPABILITIES].append(Inst(ops.OpCapability, None, [], capability))
-    mode = [enums.ExecutionMode_SignedZeroInfNanPreserve, 32]
-    module.sections[core.EXECUTION_MODES].append(
-        Inst(ops.OpExecutionMode, None, [module.entry.function], mode)
-    )
-    return encode(module)
-
-
-def linked_preserving(vert: str, frag: str) -> Result:
-    left, right = pair(vert, frag)
-    return Result(vertex(left, "vulkan1.2"), preserving(right), options())
-
-
-@pytest.mark.parametrize("value", ["vec4(1.0 / 0.0)", "vec4(0.0)", "vec4(-0.0)", "u.tint"])
-def test_special_values_that_are_preserved_stay_interpolated(value: str) -> None:
-    done = linked_preserving(UBO + OUT + f"--a = {value};", UBO + IN + "--" + USE)
-    assert_kept(done, "NaN")
-
-
-def test_an_infinity_stays_interpolated_anyway() -> None:
-    done = link(OUT + "--a = vec4(1.0 / 0.0);", IN + "--" + READ)
-    assert_kept(done, "interpolation turns an infinity into a NaN")
-
-
-@pytest.mark.parametrize("value", ["vec4(0.5)", "vec4(-3e38)"])
-def test_finite_constants_move_although_special_values_are_preserved(value: str) -> None:
-    assert_moved(linked_preserving(UBO + OUT + f"--a = {value};", UBO + IN + "--" + USE))
-
-
-@pytest.mark.parametrize("value", ["vec4(1.0 / 0.0)", "vec4(0.0)", "u.tint"])
-def test_flat_special_values_move(value: str) -> None:
-    assert_moved(linked_preserving(UBO + FLAT_OUT + f"--a = {value};", UBO + FLAT_IN + "--" + USE))
 
 
 # --- pictures ---

@@ -288,3 +288,20 @@ def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
             capture_output=True, text=True, check=True, env=environment,
         )  # fmt: skip
         assert done.stdout.split() == here
+
+
+# Seeds whose second link once found something that the first had overlooked: a loop kept alive by
+# an extract that went when vectors were put together again; a column of an array put together next
+# to its use; equal values after a second promotion; two Flat Locations, one of them flattened.
+TWICE = (218, 250, 521, 531, 1014, 1077)
+
+
+@pytest.mark.parametrize("exact", [True, False], ids=["exact", "close"])
+@pytest.mark.parametrize("seed", TWICE)
+def test_a_second_link_finds_nothing(seed: int, exact: bool) -> None:
+    options = spvlink.Options()
+    options.exact = exact
+    once = [s.data for s in spvlink.link(list(compile_pair(seed)), options).stages]
+    again = spvlink.link(list(once), options)
+    assert again.passed_through == "nothing to gain"
+    assert [s.data for s in again.stages] == once

@@ -16,15 +16,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.chains import CHAINS, NAMES, PAIRS, STAGES, environment, stages_of
+from tests.render import mismatches
+
 SHADERS = Path(__file__).resolve().parent.parent / "shaders"
-NAMES = sorted(p.name for p in SHADERS.iterdir() if p.is_dir())
 FILES = sorted(
     str(p.relative_to(SHADERS))
     for p in SHADERS.glob("*/*")
-    if p.name.endswith((".vert", ".frag", ".hlsl"))
+    if p.name.endswith((".hlsl", *(f".{stage}" for stage in STAGES)))
 )
 TWINS = sorted({f.split("/")[0] for f in FILES if f.endswith(".hlsl")})
-# SPIR-V 1.0, and 1.5 (entry points list all their globals) with debug information.
+# SPIR-V 1.0 (mesh shaders: 1.5), and 1.5 (entry points list all their globals) with debug
+# information.
 FLAVOURS: dict[str, list[str]] = {
     "plain": [],
     "debug": ["-g", "--target-env", "vulkan1.2"],
@@ -52,12 +55,15 @@ def compile_one(file: str, flavour: str, folder: Path) -> Compiled:
     source = SHADERS / file
     out = folder / f"{source.name}.{flavour}.spv"
     command = ["glslangValidator", "-V", *FLAVOURS[flavour], str(source), "-o", str(out)]
+    mesh = environment(source.parent.name) == "vulkan1.2"
+    if mesh and flavour == "plain":
+        command[2:2] = ["--target-env", "vulkan1.2"]
     if file.endswith(".hlsl"):
         stage = source.name.split(".")[-2]
         command[2:2] = ["-D", "-e", "main", "-S", stage]
     complaint = run(command)
     if not complaint:
-        env = "vulkan1.2" if flavour == "debug" else "vulkan1.1"
+        env = "vulkan1.2" if mesh or flavour == "debug" else "vulkan1.1"
         complaint = run(["spirv-val", "--target-env", env, str(out)])
     return Compiled(out, complaint)
 
@@ -122,7 +128,7 @@ def place(w: Words, type_id: int, location: int, component: int, slots: Slots) -
     if op in (23, 21, 22):  # vector, int, float
         count, scalar = (args[1], args[0]) if op == 23 else (1, type_id)
         kind, shape = w.types[scalar]
-        words = shape[0] // 32
+        words = max(shape[0] // 32, 1)  # 16-bit values take a component each
         for i in range(count * words):
             key = (location + (component + i) // 4, (component + i) % 4)
             assert key not in slots, f"two varyings at {key}"
@@ -158,14 +164,28 @@ def slots_of(data: bytes, storage: int) -> Slots:
 
 
 def test_there_are_enough() -> None:
-    assert len(NAMES) >= 79
+    assert len(PAIRS) >= 79
+    assert len(CHAINS) >= 25
+    kinds = {stages_of(name) for name in NAMES}
+    assert kinds >= {
+        ("vert", "frag"),
+        ("vert", "tesc", "tese", "frag"),
+        ("vert", "geom", "frag"),
+        ("vert", "tesc", "tese", "geom", "frag"),
+        ("mesh", "frag"),
+        ("task", "mesh", "frag"),
+        ("vert",),
+        ("vert", "geom"),
+        ("vert", "tesc", "tese"),
+    }
     assert len(TWINS) >= 10
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_folder_is_complete(name: str) -> None:
     folder = SHADERS / name
-    expected = {f"{name}.vert", f"{name}.frag"}
+    expected = {f"{name}.{stage}" for stage in stages_of(name)}
+    assert {"vert", "mesh"} & set(stages_of(name))
     if name in TWINS:
         expected |= {f"{name}.vert.hlsl", f"{name}.frag.hlsl"}
     assert {p.name for p in folder.iterdir()} == expected
@@ -202,8 +222,16 @@ def test_compiles_and_validates(
     assert result.path.stat().st_size > 0
 
 
+@pytest.mark.parametrize("name", CHAINS)
+def test_chains_fit(name: str, compiled: dict[tuple[str, str], Compiled]) -> None:
+    """Every border; the oracle is the render harness's, which shares nothing with spvlink."""
+    for flavour in FLAVOURS:
+        files = [compiled[f"{name}/{name}.{stage}", flavour] for stage in stages_of(name)]
+        assert not mismatches([file.path.read_bytes() for file in files])
+
+
 @pytest.mark.parametrize(
-    ("name", "suffix"), [(n, "") for n in NAMES] + [(n, ".hlsl") for n in TWINS]
+    ("name", "suffix"), [(n, "") for n in PAIRS] + [(n, ".hlsl") for n in TWINS]
 )
 def test_stages_fit(name: str, suffix: str, compiled: dict[tuple[str, str], Compiled]) -> None:
     """What the fragment shader declares, the vertex shader declares with the same scalar type."""
@@ -287,6 +315,34 @@ def everything(compiled: dict[tuple[str, str], Compiled]) -> str:
         r"OpFNegate",
         r"OpBitcast %v4uint",
         r"OpConstant %float 1.00000002e\+30",
+        # the chains
+        r"OpExecutionMode \S+ Triangles",
+        r"OpExecutionMode \S+ Quads",
+        r"OpExecutionMode \S+ Isolines",
+        r"OpExecutionMode \S+ PointMode",
+        r"OpExecutionMode \S+ InputTrianglesAdjacency|InputTrianglesAdjacency",
+        r"OpExecutionMode \S+ InputPoints",
+        r"OpExecutionMode \S+ InputLines",
+        r"OpExecutionMode \S+ OutputLineStrip",
+        r"OpExecutionMode \S+ Invocations 4",
+        r"OpExecutionMode \S+ Xfb",
+        r"OpControlBarrier",
+        r"OpDecorate \S+ Patch",
+        r"OpDecorate \S+ PerPrimitiveEXT|OpDecorate \S+ PerPrimitiveNV",
+        r"OpDecorate \S+ XfbBuffer 1",
+        r"OpMemberDecorate %State 1 Offset 16",
+        r"OpDecorate \S+ Stream 1",
+        r"OpEmitStreamVertex",
+        r"OpEmitMeshTasksEXT",
+        r"TaskPayloadWorkgroupEXT",
+        r"BuiltIn Layer",
+        r"BuiltIn ViewportIndex",
+        r"BuiltIn TessLevelInner",
+        r"BuiltIn InvocationId",
+        r"OpTypePointer Output %_arr_v3double|_ptr_Output_v3double",
+        r"_ptr_Output_v4half",
+        r"_ptr_Output_ushort",
+        r"_ptr_Input__arr__arr_",
     ],
 )
 def test_covers(pattern: str, everything: str) -> None:
@@ -320,7 +376,7 @@ def test_stages_share_or_contradict(
 def test_many_varyings_are_dead(compiled: dict[tuple[str, str], Compiled]) -> None:
     """The point of the collection: the vertex shaders write much that nobody declares to read."""
     written = wanted = 0
-    for name in NAMES:
+    for name in PAIRS:
         vertex = compiled[f"{name}/{name}.vert", "plain"].path.read_bytes()
         fragment = compiled[f"{name}/{name}.frag", "plain"].path.read_bytes()
         written += len(slots_of(vertex, OUTPUT))

@@ -12,6 +12,26 @@ import sys
 from array import array
 from bisect import bisect_left
 
+from spvlink.binary.plans import (
+    ACT,
+    EXTENDED,
+    NAMED,
+    NOTE,
+    NOTE_SHAPES,
+    NOTES,
+    NUMBER,
+    PLANS,
+    SECTION,
+    SHAPED,
+    STRUCTURE,
+    TERMINATORS,
+    VALUE,
+    VALUE_WORDS,
+    Plan,
+    plan_of,
+    remember,
+    split_of,
+)
 from spvlink.binary.walk import Walk
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
@@ -25,31 +45,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 MAGIC: Final = 0x07230203
 # "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
 MAX_BOUND: Final = 0x400000
-
-_SECTION: Final[dict[int, int]] = {
-    ops.OpCapability: core.CAPABILITIES,
-    ops.OpExtension: core.EXTENSIONS,
-    ops.OpExtInstImport: core.IMPORTS,
-    ops.OpMemoryModel: core.MEMORY_MODEL,
-    ops.OpEntryPoint: core.ENTRY_POINTS,
-    ops.OpExecutionMode: core.EXECUTION_MODES,
-    ops.OpExecutionModeId: core.EXECUTION_MODES,
-    ops.OpString: core.STRINGS,
-    ops.OpSourceExtension: core.STRINGS,
-    ops.OpSource: core.STRINGS,
-    ops.OpSourceContinued: core.STRINGS,
-    ops.OpName: core.NAMES,
-    ops.OpMemberName: core.NAMES,
-    ops.OpModuleProcessed: core.PROCESSED,
-    ops.OpDecorate: core.ANNOTATIONS,
-    ops.OpMemberDecorate: core.ANNOTATIONS,
-    ops.OpDecorationGroup: core.ANNOTATIONS,
-    ops.OpGroupDecorate: core.ANNOTATIONS,
-    ops.OpGroupMemberDecorate: core.ANNOTATIONS,
-    ops.OpDecorateId: core.ANNOTATIONS,
-    ops.OpDecorateString: core.ANNOTATIONS,
-    ops.OpMemberDecorateString: core.ANNOTATIONS,
-}
 
 
 def decode(data: bytes) -> Module:
@@ -88,9 +83,6 @@ def _words(data: bytes) -> tuple[list[int], bool]:
     return words.tolist(), swapped
 
 
-_Shape = tuple[list[int], list[int]]  # positions of ids, positions of other words
-
-
 class _Decoder:
     """The state of one reading."""
 
@@ -111,7 +103,8 @@ class _Decoder:
 
     def run(self) -> None:
         self.header()
-        self.read(self.cut())
+        self.cut()
+        self.read()
         for id, (word, by_type) in self.missing.items():
             op = self.defs[id].op
             if op == 0:
@@ -140,38 +133,37 @@ class _Decoder:
         module.bound = words[3]
         module.schema = words[4]
 
-    def cut(self) -> list[int]:
-        """Start of every instruction, and one past the end; makes Blocks and Functions."""
-        words, defs = self.words, self.defs
+    def cut(self) -> None:
+        """Find the start of every instruction, and one past the end; make Blocks and Functions."""
+        words = self.words
         end = len(words)
         at = 5
-        starts = self.starts
-        append = starts.append
+        append = self.starts.append
         while at < end:
             append(at)
             first = words[at]
-            count = first >> 16
-            if count == 0 or at + count > end:
+            if first in _PROMISES:
+                self.promise(at)
+            elif first < _ONE_WORD:
                 self.start = at
-                what = "has a word count of 0" if count == 0 else "runs past the end of the module"
-                raise BadSpirv(f"an instruction {what}")
-            if first == _LABEL_WORD:
-                id = words[at + 1]
-                if id in defs:
-                    self.start = at
-                    raise BadSpirv(f"id {id} is defined twice")
-                defs[id] = Block(id)
-                defs[id].mark = -1  # not reached yet
-            elif first == _FUNCTION_WORD:
-                id = words[at + 2]
-                if id in defs:
-                    self.start = at
-                    raise BadSpirv(f"id {id} is defined twice")
-                defs[id] = Function(id)
-                defs[id].mark = -1
-            at += count
+                raise BadSpirv("an instruction has a word count of 0")
+            at += first >> 16
+        if at > end:
+            self.start = self.starts[-1]
+            raise BadSpirv("an instruction runs past the end of the module")
         append(end)
-        return starts
+
+    def promise(self, at: int) -> None:
+        """The Block or Function that is defined here, for what refers to it before."""
+        id = self.words[at + 1 if self.words[at] == _LABEL_WORD else at + 2 : at + 3][:1]
+        if not id:
+            return  # it runs past the end
+        if id[0] in self.defs:
+            self.start = at
+            raise BadSpirv(f"id {id[0]} is defined twice")
+        made = Block(id[0]) if self.words[at] == _LABEL_WORD else Function(id[0])
+        made.mark = -1  # not reached yet
+        self.defs[id[0]] = made
 
     def forward(self, id: int) -> Inst:
         """The Inst of an id that nothing defined so far."""
@@ -199,138 +191,242 @@ class _Decoder:
         inst.op, inst.type, inst.args, inst.imm = op, type, args, imm
         return inst
 
-    def read(self, starts: list[int]) -> None:
+    def read(self) -> None:
         """Every instruction becomes an Inst in its place. One loop with little in it: here reading
-        spends its time."""
-        words, defs = self.words, self.defs
-        get, slow, put = defs.get, self.slow, self.put
-        result_of, fast_of, terminators = shapes.RESULT, shapes.FAST, _TERMINATORS
-        note_sections = _NOTES
-        globals, functions = self.module.globals, self.module.functions
-        glsl, common, ext_inst = self.glsl, _GLOBAL_OPS, ops.OpExtInst
-        limit = self.module.bound
+        spends its time. Whatever is out of the ordinary (an id that is not defined yet, a wrong
+        size) goes to ``general``."""
+        words, defs, plans = self.words, self.defs, PLANS
+        find, new, limit = defs.__getitem__, Inst.__new__, self.module.bound
+        globals, terminators, types = self.module.globals, TERMINATORS, _GLOBAL_OPS
+        insts: list[Inst] | None = None  # of the block that is being read
+        section = 0  # that is being read; -1: with OpLine before it
         start = 5
-        for end in starts[1:]:
-            self.start = start
-            op = words[start] & 0xFFFF
-            at = start + 1
-            section = note_sections.get(op)
-            if section is not None:
-                if section < self.section or functions or self.pending:
-                    raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
-                self.section = section
-                self.notes.append(start)
+        note = self.notes.append
+        for end in self.starts[1:]:
+            kind, op, cut, shapes_known = plans.get(words[start]) or self.plan(start)
+            if kind == NOTE:
+                if cut != section:
+                    section = self.enter(start, op, cut)
+                note(start)
                 start = end
                 continue
-            start = end
-            result = result_of.get(op)
-            if result is None:
-                raise BadSpirv(f"opcode {op} is not in the grammar")
             type: Inst | None = None
             id = 0
-            if result:
-                at += 1 if result == 2 else 2
-                if at > end:
-                    raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
-                id = words[at - 1]
-                if result == 3:
-                    type = get(words[at - 2]) or self.forward(words[at - 2])
-            fast = fast_of.get(op, -1)
-            kind, cut = fast >> 6, at + (fast & 63)
-            imm: list[int] = []
-            if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
-                args = list(map(get, words[at:end]))
-                if None in args:
-                    self.missing_args(args, at)
-            elif kind == 2 and cut < end:
-                args = list(map(get, words[at:cut]))
-                if None in args:
-                    self.missing_args(args, at)
-                imm = words[cut:end]
-            elif op == ext_inst and end - at > 2 and words[at] in glsl:
-                imm = [words[at + 1]]
-                if _GLSL_SIZES.get(imm[0]) != end - at - 2:
-                    self.bad_glsl(imm[0], end - at - 2)
-                args = list(map(get, words[at:end]))
-                del args[1]
-                if None in args:
-                    args = [get(w) or self.forward(w) for w in words[at + 2 : end]]
-                    args.insert(0, defs[words[at]])
-            elif fast < 0 or (kind == 4 and cut < end):
-                args, imm = slow(op, words[at:end], type)  # type: ignore[assignment]
-            else:
-                raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
-            if result:
-                inst = get(id)
-                if inst is None and 0 < id < limit:
-                    inst = defs[id] = Inst(op, type, args, imm, id)  # type: ignore[arg-type]
+            try:
+                if kind == VALUE:
+                    type = defs[words[start + 1]]
+                    id = words[start + 2]
+                    if cut == 2:
+                        args = [defs[words[start + 3]], defs[words[start + 4]]]
+                    elif cut == 1:
+                        args = [defs[words[start + 3]]]
+                    else:
+                        args = list(map(find, words[start + 3 : end]))
+                    imm: list[int] = []
+                elif kind == ACT:
+                    if cut == 2:
+                        args = [defs[words[start + 1]], defs[words[start + 2]]]
+                    else:
+                        args = list(map(find, words[start + 1 : end]))
+                    imm = []
+                elif kind == VALUE_WORDS:
+                    type = defs[words[start + 1]]
+                    id = words[start + 2]
+                    if cut == 4:
+                        args = [defs[words[start + 3]]]
+                    else:
+                        args = list(map(find, words[start + 3 : start + cut]))
+                    imm = words[start + cut : end]
+                elif kind == STRUCTURE:
+                    if not self.label(start, op):
+                        raise KeyError
+                    start = end
+                    insts = None if self.block is None else self.block.insts
+                    continue
+                elif kind == NAMED:
+                    id = words[start + 1]
+                    args = list(map(find, words[start + 2 : end]))
+                    imm = []
+                elif kind == SHAPED:
+                    a, b, c, d, at = shapes_known[words[start + cut]]
+                    args = list(map(find, words[start + a : start + b]))
+                    imm = words[start + c : start + d]
+                    if at:
+                        id = words[start + at]
+                        if not id:
+                            raise KeyError
+                        if at == 2:
+                            type = defs[words[start + 1]]
+                elif kind == EXTENDED and words[start + 3] in self.glsl:
+                    type = defs[words[start + 1]]
+                    id = words[start + 2]
+                    args = [find(words[start + 3]), *map(find, words[start + 5 : end])]
+                    imm = [words[start + 4]]
+                    if _GLSL_SIZES.get(imm[0]) != end - start - 5:
+                        raise KeyError
+                elif kind == NUMBER:
+                    type = defs[words[start + 1]]
+                    id = words[start + 2]
+                    args = []
+                    imm = words[start + 3 : end]
+                    if type.op not in _NUMBERS or (type.imm[0] > 32) != (len(imm) == 2):
+                        raise KeyError
                 else:
-                    inst = self.define(id, op, type, args, imm)  # type: ignore[arg-type]
+                    raise KeyError
+                if id in defs or id >= limit or (not id and kind <= NAMED):
+                    raise KeyError
+            except KeyError:
+                inst = self.general(start, end)
             else:
-                inst = Inst(op, type, args, imm)  # type: ignore[arg-type]
-            block = self.block
-            if block is None or op in _STRUCTURE:
-                if op in common and self.section == core.GLOBALS and not self.pending:
-                    if self.function is None and not functions:
-                        if op in _SIZED:
-                            check_size(inst)
-                        inst.mark = core.ALL
-                        globals.append(inst)
-                        continue
-                put(inst)
-                continue
-            block.insts.append(inst)
-            if op in terminators:
-                self.block = None
+                inst = new(Inst)
+                inst.op = op
+                inst.type = type
+                inst.args = args
+                inst.imm = imm
+                inst.id = id
+                inst.mark = 0
+                if id:
+                    defs[id] = inst
+            if insts is not None and kind != STRUCTURE:
+                insts.append(inst)
+                if kind >= ACT and op in terminators:
+                    insts = self.block = None
+            elif section == core.GLOBALS and op in types:
+                if op in _SIZED:
+                    self.start = start
+                    check_size(inst)
+                inst.mark = core.ALL
+                globals.append(inst)
+            else:
+                self.start = start
+                self.put(inst)
+                insts = None if self.block is None else self.block.insts
+                section = -1 if self.pending else self.section
+            start = end
         if self.function is not None:
+            self.start = self.starts[-2]
             raise BadSpirv("the module ends inside a function")
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
+
+    def label(self, start: int, op: int) -> bool:
+        """Begin a block, or end a function, if that is all there is to it."""
+        if self.function is None or self.block is not None or self.pending:
+            return False
+        if op == ops.OpFunctionEnd and self.words[start] == _END_WORD:
+            self.function = None
+            return True
+        if op != ops.OpLabel:
+            return False
+        block = self.defs.get(self.words[start + 1])
+        if not isinstance(block, Block) or block.mark != -1 or block.id >= self.module.bound:
+            return False
+        block.mark = 0
+        self.function.blocks.append(block)
+        self.block = block
+        return True
+
+    def plan(self, start: int) -> Plan:
+        """How to read the instruction here. Raises BadSpirv if the grammar lacks its opcode."""
+        self.start = start
+        return plan_of(self.words[start])
+
+    def general(self, start: int, end: int) -> Inst:
+        """Any one instruction, with all checks."""
+        self.start = start
+        words, defs, glsl = self.words, self.defs, self.glsl
+        get = defs.get
+        op = words[start] & 0xFFFF
+        at = start + 1
+        type: Inst | None = None
+        id = 0
+        result = shapes.RESULT[op]
+        if result:
+            at += 1 if result == 2 else 2
+            if at > end:
+                raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
+            id = words[at - 1]
+            if result == 3:
+                type = get(words[at - 2]) or self.forward(words[at - 2])
+        fast = shapes.FAST.get(op, -1)
+        kind, cut = fast >> 6, at + (fast & 63)
+        imm: list[int] = []
+        if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
+            args = self.referred(at, end)
+        elif kind == 2 and cut < end:
+            args = self.referred(at, cut)
+            imm = words[cut:end]
+        elif op == ops.OpExtInst and end - at > 2 and words[at] in glsl:
+            imm = [words[at + 1]]
+            if _GLSL_SIZES.get(imm[0]) != end - at - 2:
+                self.bad_glsl(imm[0], end - at - 2)
+            args = [defs[words[at]], *self.referred(at + 2, end)]
+        elif fast < 0 or (kind == 4 and cut < end):
+            args, imm = self.slow(op, words[at:end], type)
+        else:
+            raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
+        return self.define(id, op, type, args, imm) if result else Inst(op, type, args, imm)
+
+    def enter(self, start: int, op: int, section: int) -> int:
+        """Begin a section of what speaks of others."""
+        if section < self.section or self.pending:
+            self.start = start
+            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
+        self.section = section
+        return section
 
     def read_notes(self) -> None:
         """Entry points, names and decorations: they may speak of anything, so they are read when
         all of it is there."""
-        words, sections, plain = self.words, self.module.sections, _PLAIN_DECORATIONS
-        get = self.defs.get
+        words, sections = self.words, self.module.sections
+        find, new, shapes_known = self.defs.__getitem__, Inst.__new__, NOTE_SHAPES
+        names, get = sections[core.NAMES], self.defs.get
+        if _GROUP_WORD in map(words.__getitem__, self.notes):
+            self.promise_groups()
         for start in self.notes:
-            if words[start] == _GROUP_WORD and words[start + 1] not in self.defs:
-                # OpDecorationGroup, which its own decorations come before
-                self.defs[words[start + 1]] = Inst(0, None, [], [], words[start + 1])
-        for start in self.notes:
-            self.start = start
-            op = words[start] & 0xFFFF
-            at = start + 1
-            end = start + (words[start] >> 16)
-            size = end - at
+            first = words[start]
+            end = start + (first >> 16)
+            op = first & 0xFFFF
             if op == ops.OpName or op == ops.OpMemberName:  # a third of a small module
-                easy = size > op - 4 and not words[end - 1] >> 24  # the string fills it
-            elif op == ops.OpDecorate:
-                easy = size > 1 and plain.get(words[at + 1]) == size
-            elif op == ops.OpMemberDecorate:
-                easy = size > 2 and plain.get(words[at + 2]) == size - 1
-            else:
-                easy = False
-            if easy:
-                target = get(words[at])
-                if target is not None:
-                    sections[_NOTES[op]].append(Inst(op, None, [target], words[at + 1 : end]))
+                target = get(words[start + 1])
+                # the string fills its words
+                if target is not None and end - start > op - 3 and not words[end - 1] >> 24:
+                    inst = new(Inst)
+                    inst.op = op
+                    inst.type = None
+                    inst.args = [target]
+                    inst.imm = words[start + 2 : end]
+                    inst.id = inst.mark = 0
+                    names.append(inst)
                     continue
-            id = 0
-            if shapes.RESULT[op]:
-                if size < 1:
-                    raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
-                id = words[at]
-                at += 1
-            args, imm = self.slow(op, words[at:end], None)
-            inst = self.define(id, op, None, args, imm) if id else Inst(op, None, args, imm)
+            elif first in shapes_known:
+                at, by_enumerant = shapes_known[first]
+                shape = by_enumerant.get(words[start + at])
+                if shape is not None:
+                    a, b, c, d, _ = shape
+                    try:
+                        args = list(map(find, words[start + a : start + b]))
+                    except KeyError:
+                        pass
+                    else:
+                        sections[NOTES[op]].append(
+                            Inst(op, None, args, words[start + c : start + d])
+                        )
+                        continue
+            inst = self.general(start, end)
             inst.mark = core.ALL
-            sections[_NOTES[op]].append(inst)
+            sections[NOTES[op]].append(inst)
 
-    def missing_args(self, args: list[Inst | None], at: int) -> None:
-        """Stand-ins for the operands that nothing defined so far."""
-        for index, arg in enumerate(args):
-            if arg is None:
-                id = self.words[at + index]
-                args[index] = self.defs.get(id) or self.forward(id)
+    def promise_groups(self) -> None:
+        """The decoration groups, which their own decorations come before."""
+        for start in self.notes:
+            id = self.words[start + 1]
+            if self.words[start] == _GROUP_WORD and id not in self.defs:
+                self.defs[id] = Inst(0, None, [], [], id)
+
+    def referred(self, at: int, end: int) -> list[Inst]:
+        """The ids from one word to another; stand-ins for what nothing defined so far."""
+        get = self.defs.get
+        return [get(id) or self.forward(id) for id in self.words[at:end]]
 
     def bad_glsl(self, number: int, count: int) -> None:
         size = _GLSL_SIZES.get(number)
@@ -350,6 +446,7 @@ class _Decoder:
                 raise BadSpirv("OpFunction inside a function")
             self.function = inst
             inst.lead, self.pending = self.pending, []
+            self.section = core.SECTIONS
             self.module.functions.append(inst)
         elif function is None:
             self.place(inst)
@@ -369,7 +466,7 @@ class _Decoder:
         """Put a module-scope instruction into its section."""
         if self.module.functions:
             raise BadSpirv(f"{ops.NAMES[inst.op]} after the first function")
-        section = _SECTION.get(inst.op, core.GLOBALS)
+        section = SECTION.get(inst.op, core.GLOBALS)
         if section == core.GLOBALS and inst.op not in _GLOBAL_OPS:
             raise BadSpirv(f"{ops.NAMES[inst.op]} outside of a function")
         if section < self.section:
@@ -392,12 +489,16 @@ class _Decoder:
         get, forward = self.defs.get, self.forward
         if op == ops.OpName or op == ops.OpMemberName:
             return self.name(op, words)
-        size = len(words)
-        for positions, shapes_known in _KNOWN.get((op, size), ()):
-            known = shapes_known.get(tuple([words[p] for p in positions]))
-            if known is not None:
-                ids, rest = known
-                return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
+        if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
+            return [], words
+        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
+            _, end = string_of(words, 2)
+            functions = [get(words[1]) or forward(words[1])]
+            return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
+        known = split_of(op, words)
+        if known is not None:
+            ids, rest = known
+            return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
         literal_words = 1
         set_name: str | None = None
         if op in (ops.OpConstant, ops.OpSpecConstant):
@@ -419,21 +520,8 @@ class _Decoder:
         ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
         rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
         if not walk.varies:
-            self.remember(op, words, walk.enumerants, ids, rest)
+            remember(op, words, walk.enumerants, ids, rest)
         return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
-
-    def remember(
-        self, op: int, words: list[int], enumerants: list[int], ids: list[int], rest: list[int]
-    ) -> None:
-        """Note that words with these enumerants have this shape: the walk is the slow part of
-        reading."""
-        known = _KNOWN.setdefault((op, len(words)), [])
-        values = tuple([words[p] for p in enumerants])
-        for positions, shapes_known in known:
-            if positions == enumerants:
-                shapes_known[values] = (ids, rest)
-                return
-        known.append((enumerants, {values: (ids, rest)}))
 
     def name(self, op: int, words: list[int]) -> tuple[list[Inst], list[int]]:
         """OpName and OpMemberName: half of the instructions of a small module."""
@@ -461,22 +549,8 @@ def _number_words(type: Inst | None) -> int:
     return 2 if type.imm[0] > 32 else 1
 
 
-# (opcode, number of words) -> shapes met, each with the positions of the words that decide it
-_KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], _Shape]]]]] = {}
-# Decorations whose operands are plain literals -> words from the decoration's target on
-_PLAIN_DECORATIONS: Final[dict[int, int]] = {
-    value: 2 + len(params)
-    for value, params in next(k[2] for k in shapes.ENUM_KINDS if k[0] == "Decoration").items()
-    if all(p == shapes.K_LITERAL * 4 for p in params)
-}
 _GLSL_SIZES: Final[dict[int, int]] = {
     number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
-}
-# Sections whose instructions may speak of what comes later.
-_NOTES: Final[dict[int, int]] = {
-    op: section
-    for op, section in _SECTION.items()
-    if section in (core.ENTRY_POINTS, core.EXECUTION_MODES, core.NAMES, core.ANNOTATIONS)
 }
 _FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
 _FORWARD_TYPES: Final = frozenset(
@@ -494,9 +568,13 @@ _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 _LABEL_WORD: Final = 2 << 16 | ops.OpLabel
 _FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
+_STRING: Final = (shapes.K_STRING * 4,)
+_MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+_END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
+_ONE_WORD: Final = 1 << 16
+_PROMISES: Final = frozenset((_LABEL_WORD, _FUNCTION_WORD))
 _GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
-_STRUCTURE: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
-_TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
+_NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 _GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
 ) | {

@@ -16,25 +16,36 @@ class Cfg:
     __slots__ = ("children", "dead_preds", "enter", "idom", "index", "leave", "order", "preds")
 
     def __init__(self, function: Function) -> None:
-        self.order: list[Block] = _reverse_postorder(function.blocks[0])
+        self.idom: dict[Block, Block] = {}
+        self.enter: dict[Block, int] = {}
+        self.leave: dict[Block, int] = {}
+        # blocks that nothing reaches, but that exist
+        self.dead_preds: dict[Block, list[Block]] = {}
+        if len(function.blocks) == 1:
+            self._single(function.blocks[0])
+            return
+        targets: dict[Block, list[Block]] = {}
+        self.order: list[Block] = _reverse_postorder(function.blocks[0], targets)
         self.index: dict[Block, int] = {b: i for i, b in enumerate(self.order)}
         self.preds: dict[Block, list[Block]] = {b: [] for b in self.order}
         for block in self.order:
-            for target in dict.fromkeys(block.successors()):
+            after = targets[block]
+            for target in after if len(after) < 2 else dict.fromkeys(after):
                 self.preds[target].append(block)
-        # blocks that nothing reaches, but that exist
-        self.dead_preds: dict[Block, list[Block]] = {}
         if len(self.order) < len(function.blocks):
             for block in function.blocks:
                 if block not in self.index:
                     for target in dict.fromkeys(block.successors()):
                         self.dead_preds.setdefault(target, []).append(block)
-        self.idom: dict[Block, Block] = {}
         self.children: dict[Block, list[Block]] = {b: [] for b in self.order}
         self._dominators()
-        self.enter: dict[Block, int] = {}
-        self.leave: dict[Block, int] = {}
-        self._number()
+
+    def _single(self, block: Block) -> None:
+        """All there is to say of a function of one block."""
+        self.order = [block]
+        self.index = {block: 0}
+        self.preds = {block: []}
+        self.children = {block: []}
 
     @staticmethod
     def of(module: Module, function: Function) -> Cfg:
@@ -50,6 +61,10 @@ class Cfg:
 
     def dominates(self, a: Block, b: Block) -> bool:
         """Whether every path to ``b`` goes through ``a`` (a block dominates itself)."""
+        if a is b:
+            return True
+        if not self.enter:
+            self._number()
         return self.enter[a] <= self.enter[b] and self.leave[b] <= self.leave[a]
 
     def _dominators(self) -> None:
@@ -100,22 +115,21 @@ class Cfg:
                 clock += 1
 
 
-def _reverse_postorder(entry: Block) -> list[Block]:
+def _reverse_postorder(entry: Block, targets: dict[Block, list[Block]]) -> list[Block]:
     """Blocks in reverse postorder; a header's merge and continue targets come after what branches
-    to them."""
-    seen = {entry}
+    to them. The successors of each are noted on the way."""
+    targets[entry] = entry.successors()
     out: list[Block] = []
-    stack: list[tuple[Block, list[Block], int]] = [(entry, entry.successors()[::-1], 0)]
+    stack = [(entry, reversed(targets[entry]))]
     while stack:
-        block, targets, at = stack.pop()
-        while at < len(targets) and targets[at] in seen:
-            at += 1
-        if at == len(targets):
+        block, rest = stack[-1]
+        for target in rest:
+            if target not in targets:
+                after = targets[target] = target.successors()
+                stack.append((target, reversed(after)))
+                break
+        else:
             out.append(block)
-            continue
-        stack.append((block, targets, at + 1))
-        target = targets[at]
-        seen.add(target)
-        stack.append((target, target.successors()[::-1], 0))
+            stack.pop()
     out.reverse()
     return out

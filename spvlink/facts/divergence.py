@@ -23,7 +23,7 @@ from spvlink.facts.effects import Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Block, Function, Inst, Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -106,6 +106,8 @@ class Divergence:
             return self.phi_level(inst, block)
         if op == ops.OpLoad:
             return self.load_level(inst)
+        if op in (LOAD_INPUT, INTERPOLATE):
+            return VERTEX  # of a stage in the middle of a chain
         flags = self.effects.flags(inst)
         if op == ops.OpUndef or not flags & info.PURE or flags & _NEVER:
             return VERTEX

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import IMPORTS, INTERPOLATE, LOAD_INPUT, Inst, Module, string_of
+from spvlink.ir.core import IMPORTS, INTERPOLATE, LOAD_INPUT, LOAD_OUTPUT, Inst, Module, string_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -16,6 +16,7 @@ _VOLATILE: Final = enums.Decoration_Volatile
 _PRIVATE_FLAGS: Final[dict[int, int]] = {
     LOAD_INPUT: info.PURE | info.REMOVABLE | info.SPECULATABLE,
     INTERPOLATE: info.PURE | info.REMOVABLE,
+    LOAD_OUTPUT: info.REMOVABLE | info.READS_MEMORY,
 }
 FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
 
@@ -59,11 +60,13 @@ class Effects:
 
     @staticmethod
     def of(module: Module) -> Effects:
-        stamp = len(module.annotations) << 32 | len(module.sections[IMPORTS])
+        stamp = len(module.sections[IMPORTS])
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
-            assert isinstance(held[1], Effects)
-            return held[1]
+            made = held[1]
+            assert isinstance(made, Effects)
+            if made.tables is Decorations.of(module):
+                return made
         made = Effects(module)
         module.facts["effects"] = (stamp, made)
         return made
@@ -76,6 +79,8 @@ class Effects:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
             return 0
         found = FLAGS.get(op, 0)
+        if op == LOAD_INPUT and inst.args:
+            return found & ~info.SPECULATABLE  # the vertex may be out of bounds
         if inst.imm and found & (info.PURE | info.REMOVABLE):
             if op == ops.OpLoad:
                 if inst.imm[0] & enums.MemoryAccess_Volatile:

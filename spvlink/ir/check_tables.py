@@ -16,9 +16,10 @@ LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 PRIVATE_COUNTS: Final = {  # least and most args, least and most imm, result
     core.COPY: (1, 1, 0, 0),
-    core.LOAD_INPUT: (0, 0, 1, 1),
-    core.STORE_OUTPUT: (1, 1, 1, 1),
+    core.LOAD_INPUT: (0, 1, 1, 1),
+    core.STORE_OUTPUT: (1, 2, 1, 1),
     core.INTERPOLATE: (0, 1, 2, 2),
+    core.LOAD_OUTPUT: (0, 1, 1, 1),
 }
 SECTION_OPS: Final[tuple[frozenset[int], ...]] = (
     frozenset((ops.OpCapability,)),

@@ -8,6 +8,7 @@ here moves them.
 
 from __future__ import annotations
 
+from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 
 
@@ -15,14 +16,23 @@ def key_of(location: int, component: int) -> int:
     return location * 8 + component * 2
 
 
+def base_of(type: Inst) -> str:
+    """f32, i32, u32, f16, u64 ..."""
+    if type.op == ops.OpTypeFloat:
+        return f"f{type.imm[0]}"
+    return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+
+
 class Slot:
     """One scalar of an interface, on one side."""
 
     __slots__ = (
+        "base",
         "extras",
         "group",
         "key",
         "lane",
+        "length",
         "name",
         "qualifiers",
         "relaxed",
@@ -36,10 +46,13 @@ class Slot:
     ) -> None:
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
+        self.base = base_of(type)
         self.width: int = type.imm[0]
-        self.qualifiers: tuple[int, ...] = ()  # interpolation decorations, sorted
+        # sorted: interpolation decorations as far as they mean something, Patch, PerPrimitiveEXT
+        self.qualifiers: tuple[int, ...] = ()
         self.relaxed = False
         self.extras: tuple[tuple[int, ...], ...] = ()  # other decorations that must stay, as words
+        self.length: Inst | None = None  # of the array over vertices or primitives, if it is one
         self.variable = variable
         self.name = name  # of the variable or member, for people
         self.lane = lane  # component within its vector

@@ -22,9 +22,10 @@ vertex.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.effects import Effects
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import Effects, root
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, string_of
 from spvlink.ir.edit import become, sweep, value
@@ -35,7 +36,8 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -43,6 +45,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
+_GLANCE: Final = 64  # values that ``_varies`` looks at
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
 
 
@@ -98,7 +101,6 @@ class Graph:
         self.inputs: dict[int, list[Node]] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
         self.kinds: dict[object, Kind] = {}
-        self.uniform: dict[Inst, bool] = {}
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
@@ -164,15 +166,7 @@ class Graph:
         """Whether a value hangs on nothing but what the producer can read too."""
         if inst in self.table:
             return False
-        known = self.uniform.get(inst)
-        if known is None:
-            try:
-                self.transfer.check(inst)
-                known = True
-            except Cannot:
-                known = False
-            self.uniform[inst] = known
-        return known
+        return self.transfer.moves(inst)
 
     def spoil(self, inst: Inst) -> None:
         """An instruction that stays, and needs what it uses."""
@@ -185,17 +179,28 @@ class Graph:
 
     def visit(self, inst: Inst, depth: int) -> None:
         """An instruction that uses what is made of inputs."""
+        size = lanes.count(inst.type)
+        used = [e for a in inst.args for e in self.table.get(a, ()) if e is not None]
+        if not used or not size:  # most are made of what stays
+            self.spoil(inst)
+            return
         if inst.op in lanes.MOVES:
             moved = lanes.moved(inst)
             if moved is not None:
                 self.table[inst] = [self.entry(lane) for lane in moved]
                 return
+        if inst.op not in lanes.LINEAR and not any(
+            isinstance(e, tuple) or e.kind.flat or e.convergent for e in used
+        ):
+            self.mixed = True
+            self.spoil(inst)
+            return
         flags = self.effects.flags(inst)
         if not self.movable(inst) or not (lanes.splits(inst, flags) or self.complete(inst)):
             self.spoil(inst)
             return
         made: list[Entry] = []
-        for number in range(lanes.count(inst.type)):
+        for number in range(size):
             groups = [
                 [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
             ]
@@ -371,7 +376,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
-    if graph.mixed and not exact:
+    if graph.mixed and not exact and not all(_varies(link, k) for k in graph.inputs):
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
@@ -387,6 +392,23 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         return False
     _Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
     return True
+
+
+def _varies(link: Link, key: int) -> bool:
+    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
+    it. Most outputs are like that, and finding out what is equal takes longer."""
+    tables = Decorations.of(link.producer.module)
+    todo = [s.args[0] for s in link.stores[key][:1]]
+    for inst in todo:
+        if inst.op == ops.OpLoad:
+            variable = root(inst.args[0])
+            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
+                builtin = tables.find(variable, enums.Decoration_BuiltIn)
+                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
+                    return True
+        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
+            todo += inst.args
+    return False
 
 
 class _Maker(motion.Cloner):
@@ -426,14 +448,11 @@ class _Move:
         self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
 
     def run(self) -> None:
-        stored = {k: list(self.link.stores[k]) for k in self.inputs()}
+        stored = {k: list(self.link.stores[k]) for k in self.graph.inputs}
         remove_stores(self.link.producer, self.freed)
         self.produce(stored)
         self.consume()
         self.describe()
-
-    def inputs(self) -> list[int]:
-        return [k for k in self.graph.inputs if k in self.link.stores]
 
     def produce(self, stored: dict[int, list[Inst]]) -> None:
         """The values, at every place where the inputs that they are made of were stored."""

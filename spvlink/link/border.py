@@ -8,10 +8,30 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
-from spvlink.grammar import ops
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Inst, Module
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import (
+    INTERPOLATE,
+    LOAD_INPUT,
+    LOAD_OUTPUT,
+    STORE_OUTPUT,
+    Block,
+    EntryPoint,
+    Function,
+    Inst,
+    Module,
+)
 from spvlink.ir.slot import Interface, Pinned, Slot
+from spvlink.passes.parts import EMITS, first_stream
 from spvlink.pipeline import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# Stages whose outputs other invocations may see before this one ends, so that they are stored where
+# the code does.
+FIXED_FUNCTIONS: Final = "fixed-function"
+IN_PLACE: Final = frozenset(("tesc", "mesh"))
 
 
 class Stage:
@@ -28,6 +48,19 @@ class Stage:
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         self.per_sample = False  # something in the original makes it run once per sample
 
+    @staticmethod
+    def fixed_functions() -> Stage:
+        """What follows the last stage of a pipeline without a fragment shader: a consumer with no
+        user inputs."""
+        module = Module()
+        function = Function(module.new_id())
+        block = Block(module.new_id())
+        block.insts = [Inst(ops.OpReturn, None, [], [])]
+        function.blocks = [block]
+        entry = Inst(ops.OpEntryPoint, None, [function], [enums.ExecutionModel_Fragment, 0])
+        module.entry = EntryPoint(entry, "", function)
+        return Stage(Source(b""), FIXED_FUNCTIONS, module)
+
     def bad(self, message: str) -> BadSpirv:
         """An error about this stage's module."""
         error = BadSpirv(message)
@@ -41,7 +74,10 @@ class Link:
     __slots__ = (
         "consumer",
         "fate",
+        "gathered",
         "gone",
+        "idle",
+        "in_place",
         "inputs",
         "kept_in",
         "kept_out",
@@ -50,6 +86,7 @@ class Link:
         "notes",
         "outputs",
         "producer",
+        "read_back",
         "returns",
         "sites",
         "stores",
@@ -64,11 +101,16 @@ class Link:
         self.stores: dict[int, list[Inst]] = {}
         self.loads: dict[int, list[Inst]] = {}
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
+        self.idle: set[str] = set()  # built-ins whose stores went, since nobody reads them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
-        self.sites: dict[Inst, int] = {}  # the number of the return that a store belongs to
-        self.returns = 0
+        self.gathered = -1, -1  # the versions that the modules had
+        # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
+        self.sites: dict[Inst, int] = {}
+        self.returns = 0  # how many of these there are
+        self.in_place = producer.name in IN_PLACE
+        self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
@@ -80,21 +122,58 @@ class Link:
 
     def gather(self) -> None:
         """Read from the code which slots are stored and loaded."""
+        versions = self.producer.module.version, self.consumer.module.version
+        if versions == self.gathered:
+            return
+        self.gathered = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns = {}, 0
         entry = self.producer.module.entry
         assert entry is not None
+        if self.in_place:
+            self.read_back = _accesses(self.producer.module, (LOAD_OUTPUT,))
+            self.number_in_place(entry.function.blocks)
+            return
+        at_emits = self.producer.name == "geom"
         for block in entry.function.blocks:
-            if block.terminator.op == ops.OpReturn:
+            if at_emits:
+                self.number_emits(block)
+            elif block.terminator.op == ops.OpReturn:
                 for inst in block.insts:
                     if inst.op == STORE_OUTPUT:
                         self.sites[inst] = self.returns
                 self.returns += 1
 
+    def number_emits(self, block: Block) -> None:
+        """The stores before each EmitVertex belong to it."""
+        for inst in block.insts:
+            if inst.op == STORE_OUTPUT:
+                self.sites[inst] = self.returns
+            elif inst.op in EMITS and first_stream(inst):
+                self.returns += 1
+
+    def number_in_place(self, blocks: list[Block]) -> None:
+        """Stores in one block to one vertex happen together or not at all."""
+        known: dict[tuple[Inst, ...], int] = {}
+        for block in blocks:
+            for inst in block.insts:
+                if inst.op == STORE_OUTPUT:
+                    self.sites[inst] = known.setdefault((block, *inst.args[1:]), len(known))
+        self.returns = len(known)
+
+    @property
+    def exact(self) -> bool:
+        """Whether every value comes over to the bit: only fragment shaders interpolate."""
+        return self.consumer.name != "frag"
+
+    def carries_bits(self, slot: Slot) -> bool:
+        """Whether the values of this input come over to the bit."""
+        return self.exact or bool(_UNTOUCHED.intersection(slot.qualifiers))
+
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both."""
-        return sorted(self.stores.keys() | self.loads.keys())
+        return sorted(self.stores.keys() | self.loads.keys() | self.read_back.keys())
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)
@@ -125,6 +204,12 @@ class Link:
         for pinned, _ in self.pinned():
             rows.append(f"  {pinned.location:3}    {pinned.name:24} kept whole: {pinned.why}")
         return "\n".join(rows)
+
+
+# How inputs of a fragment shader are decorated that are not interpolated.
+_UNTOUCHED: Final = frozenset(
+    (enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR)
+)
 
 
 def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:

@@ -22,18 +22,11 @@ higher (gaps between whole variables could cause that). So a second run finds no
 from __future__ import annotations
 
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import INTERPOLATE, Inst
-from spvlink.ir.slot import Pinned, Slot, Varying, Whole
+from spvlink.ir.core import INTERPOLATE
+from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.border import Link
 
 UINT = "u32"  # the base type that may carry others, bit for bit
-
-
-def base_of(type: Inst) -> str:
-    """f32, i32, u32, f16, u64 ..."""
-    if type.op == ops.OpTypeFloat:
-        return f"f{type.imm[0]}"
-    return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
 
 
 class Bin:
@@ -108,7 +101,7 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
-    varying = Varying(location, keys[0] >> 1 & 3, base_of(slot.type), keys)
+    varying = Varying(location, keys[0] >> 1 & 3, slot.base, keys)
     varying.whole = whole.op
     varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
@@ -150,8 +143,12 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
             for _, _, keys in (g for g in mine if g[1] == base):
                 _place(bins, qualifiers, base, keys)
         for width in ("16", "32", "64"):
-            _dissolve(bins, qualifiers, width, enums.Decoration_Flat in qualifiers)
-    _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
+            # a component of an integer type must be Flat in a fragment shader
+            flat = link.exact or enums.Decoration_Flat in qualifiers
+            _dissolve(bins, qualifiers, width, flat)
+    if convergent:
+        _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
+        _dissolve(bins, (enums.Decoration_Flat,), "32", True)  # what became Flat may be cast now
     for location in sorted(bins):
         varyings += _varyings(link, location, bins[location].cells, bins[location])
     return Placement(varyings, moved, set(bins))
@@ -193,7 +190,7 @@ def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, lis
             continue
         slot = link.slot(key)
         assert slot is not None
-        found.setdefault((slot.group, slot.qualifiers, base_of(slot.type)), []).append(key)
+        found.setdefault((slot.group, slot.qualifiers, slot.base), []).append(key)
     groups: list[tuple[tuple[int, ...], str, list[int]]] = []
     for (_, qualifiers, base), keys in found.items():
         most = 2 if base.endswith("64") else 4
@@ -384,7 +381,10 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
     so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
     if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
         return False
-    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
+    special = {
+        enums.Decoration_Sample, enums.Decoration_PerVertexKHR,
+        enums.Decoration_PerPrimitiveEXT, enums.Decoration_Patch,
+    }  # fmt: skip
     return bin.base != "mixed" and not special & set(bin.qualifiers)
 
 
@@ -407,7 +407,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             continue
         slot = link.slot(key)
         assert slot is not None
-        wire, qualifiers = base_of(slot.type), slot.qualifiers
+        wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
         kind = (slot.group, wire, qualifiers)

@@ -22,7 +22,10 @@ from spvlink.ir.core import STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link import wholes
-from spvlink.link.border import Link, Stage
+from spvlink.link.border import IN_PLACE, Link, Stage
+
+# Reasons to stay whole that say that somebody besides the next stage may read it.
+_OTHERS_READ = ("transform feedback", "vertex stream", "passed through")
 
 
 def run(link: Link) -> bool:
@@ -31,6 +34,9 @@ def run(link: Link) -> bool:
     link.gather()
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
+    for key in unread & link.read_back.keys():
+        link.notes[key] = f"the {link.producer.name} stage reads it back"
+    unread -= link.read_back.keys()
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:
@@ -46,6 +52,14 @@ def run(link: Link) -> bool:
         function = link.consumer.module.entry
         assert function is not None
         sweep(link.consumer.module, function.function)
+    lost = [k for k in link.read_back if k not in link.stores and k not in link.kept_out]
+    for key in lost:  # the producer itself reads what nobody wrote
+        for load in link.read_back[key]:
+            zero(link.producer, load)
+    if lost:
+        entry = link.producer.module.entry
+        assert entry is not None
+        sweep(link.producer.module, entry.function)
     zeroed = wholes.read_as_zero(link)
     whole = [a for a, b in link.pinned() if _idle(link, a, b) and _drop(link.producer, a.variable)]
     for pinned in whole:
@@ -57,12 +71,15 @@ def run(link: Link) -> bool:
         link.gone.append(pinned)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
-    return bool(unread or unwritten or zeroed or whole)
+    return bool(unread or unwritten or lost or zeroed or whole)
 
 
 def _drop(producer: Stage, variable: Inst) -> bool:
-    """Do without an output that stays whole; where it is read back, it becomes a local variable."""
-    return drop_whole(producer, variable) or wholes.make_local(producer, variable)
+    """Do without an output that stays whole; where it is read back, it becomes a local variable, if
+    nobody else could have read it."""
+    if drop_whole(producer, variable):
+        return True
+    return producer.name not in IN_PLACE and wholes.make_local(producer, variable)
 
 
 def check_types(link: Link) -> None:
@@ -89,7 +106,7 @@ def _kind(slot: Slot) -> str:
 def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
-    if out not in link.outputs.pinned or "transform feedback" in out.why:
+    if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):
         return False
     if any(k in link.loads for k in out.keys):
         return False

@@ -16,32 +16,75 @@ is read from the integer, never the integer from a float, which could lose a pay
 is equal at all vertices of a primitive may be read through another qualifier than its own, but a
 rounding may differ, so ``--exact`` leaves that. What is Flat is never read through an interpolated
 one: it comes over to the bit, and a shader may rely on it (``int(id)``).
+
+A Centroid copy of an output that is also read without is read by InterpolateAtCentroid, which gives
+"the value that would be assigned if it were decorated as Centroid" (GLSL.std.450): nothing is lost,
+the invocation interpolates at the same place as before, and a component less crosses. The function
+needs the device feature sampleRateShading, so the fragment stage must have asked for it already, by
+one of the capabilities that need it. There is no way from Centroid back to the middle of the pixel.
 """
 
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
-from spvlink.grammar import enums, ops
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.facts.structure import Structure
+from spvlink.grammar import enums, glsl, ops
+from spvlink.ir import types
+from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.propagate import preserves_specials
+from spvlink.link.propagate import as_interpolated, asks_fast_math, preserves_specials
+from spvlink.passes.raise_io import need_capability
 
-SAME, NEGATED, CAST = range(3)
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    Twin = tuple[int, int, int]  # (the slot to read instead, how, which way)
+
+# With one of these nothing is read but what has the same qualifiers.
+_OWN_KIND: Final = frozenset(
+    (
+        enums.Decoration_Sample,
+        enums.Decoration_PerVertexKHR,
+        enums.Decoration_PerPrimitiveEXT,
+        enums.Decoration_Patch,
+    )
+)
+SAME, NEGATED, CAST = range(3)  # how a value is made from the one that stays
+# Which way that one is read: as it is, by InterpolateAtCentroid, as if it had been interpolated.
+PLAIN, AT_CENTROID, AS_INTERPOLATED = range(3)
+_WORDS: Final = "the same as", "the negation of", "the same bits as"
+# Both need the feature sampleRateShading (Vulkan, "Capabilities").
+_FUNCTIONS: Final = (enums.Capability_InterpolationFunction, enums.Capability_SampleRateShading)
+
+
+class Rules:
+    """What the consumer and the user allow, the same for all slots of a border."""
+
+    __slots__ = ("divergence", "fast_math", "functions", "preserved", "signed")
+
+    def __init__(self, link: Link, exact: bool) -> None:
+        module = link.consumer.module
+        mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
+        # None: values that are equal for a primitive are not looked for
+        self.divergence = divergence_of(link) if mixed and not exact else None
+        self.preserved = preserves_specials(module)
+        self.fast_math = asks_fast_math(module)
+        self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
+        self.functions = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
 
 
 def run(link: Link, exact: bool) -> bool:
     """Merge duplicates; whether there were any."""
     link.gather()
-    mixed = len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
-    divergence = divergence_of(link) if mixed and not exact else None
-    signed = {16, 32, 64} if exact else preserves_specials(link.consumer.module)
+    rules = Rules(link, exact)
     kept: dict[tuple[object, ...], list[int]] = {}
-    merged: dict[int, tuple[int, int]] = {}
+    merged: dict[int, Twin] = {}
     for key in _order(link):
-        twin = _twin(link, key, kept, divergence, signed)
+        twin = _twin(link, key, kept, rules)
         if twin is not None:
             merged[key] = twin
             continue
@@ -51,12 +94,15 @@ def run(link: Link, exact: bool) -> bool:
         return False
     _redirect(link, merged)
     remove_stores(link.producer, set(merged))
-    for key, (other, how) in merged.items():
-        word = ("the same as", "the negation of", "the same bits as")[how]
-        slot = link.outputs.slots[other]
-        place = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
-        link.fate[key] = ("merged", f"{word} {slot.name or 'Location'} {place}")
+    for key, (other, how, way) in merged.items():
+        why = f"{_WORDS[how]} {_called(link, other)}"
+        link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
     return True
+
+
+def _called(link: Link, key: int) -> str:
+    slot = link.outputs.slots[key]
+    return f"{slot.name or 'Location'} {key >> 3}.{'xyzw'[key >> 1 & 3]}"
 
 
 def divergence_of(link: Link) -> Divergence:
@@ -73,23 +119,34 @@ def divergence_of(link: Link) -> Divergence:
 
 
 def _order(link: Link) -> list[int]:
-    """Candidates, those first that others may be read from: stored most often, unnegated, Flat,
-    lowest."""
+    """Candidates, those first that others may be read from: stored most often, Invariant, not
+    Centroid, unnegated, Flat, lowest."""
     keys = [
         k for k in link.loads
         if k in link.stores and k in link.outputs.slots
-        and k not in link.kept_in and k not in link.kept_out
+        and k not in link.kept_in and k not in link.kept_out and _plain(link, k)
     ]  # fmt: skip
 
-    def rank(key: int) -> tuple[int, bool, bool, bool, bool, int]:
+    def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
         negated = _scalar(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         slot = link.inputs.slots[key]
-        smooth = not _flat(slot.qualifiers)
+        smooth = not link.carries_bits(slot)
+        aside = enums.Decoration_Centroid in slot.qualifiers
         floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
-        return -len(link.stores[key]), negated, smooth, interpolated, floating, key
+        stores, common = -len(link.stores[key]), not link.outputs.slots[key].extras
+        return stores, common, aside, negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
+
+
+def _plain(link: Link, key: int) -> bool:
+    """Whether a slot that others see early is stored once a site and not read back: else the order
+    of these would count."""
+    if not link.in_place:
+        return True
+    stores = link.stores[key]
+    return key not in link.read_back and len({link.sites[s] for s in stores}) == len(stores)
 
 
 Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
@@ -155,29 +212,33 @@ def _names(link: Link, key: int) -> list[tuple[object, ...]]:
 
 
 def _twin(
-    link: Link, key: int, kept: dict[tuple[object, ...], list[int]],
-    divergence: Divergence | None, signed: set[int],
-) -> tuple[int, int] | None:  # fmt: skip
-    """(slot to read instead, how), or None. ``signed``: widths whose zeros keep their sign."""
+    link: Link, key: int, kept: dict[tuple[object, ...], list[int]], rules: Rules
+) -> Twin | None:
+    """What to read instead, or None."""
     sites = _sites(link, key)
     site, stored = next(iter(sites.items()))
     for how in (SAME, NEGATED, CAST):
         wanted = _seen(stored, how)
         mine = link.inputs.slots[key]
         if wanted is None or (
-            how == NEGATED and mine.width in signed and not _flat(mine.qualifiers)
+            how == NEGATED and mine.width in rules.signed and not link.carries_bits(mine)
         ):
             continue
         name = (site, wanted, CAST) if how == CAST else (site, wanted)
         for other in kept.get(name, ()):
-            if _covers(link, other, sites, how) and _readable(link, key, other, how, divergence):
-                return other, how
+            if _covers(link, other, sites, how):
+                way = _way(link, key, other, how, rules)
+                if way is not None:
+                    return other, how, way
     return None
 
 
 def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
-    """Whether at every return where the one stores, the other stores the value it is read from."""
+    """Whether at every return where the one stores, the other stores the value it is read from.
+    What is stored in place may be overwritten later, so there both store at the same sites."""
     theirs = _sites(link, other)
+    if link.in_place and theirs.keys() != sites.keys():
+        return False
     for site, stored in sites.items():
         there = theirs.get(site)
         if there is not None and how == CAST:
@@ -187,28 +248,55 @@ def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
     return True
 
 
-def _readable(link: Link, key: int, other: int, how: int, divergence: Divergence | None) -> bool:
-    """Whether the qualifiers allow to read ``other`` in place of ``key``."""
+def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None:
+    """Which way to read ``other`` in place of ``key``; None if the qualifiers do not allow it."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
     if mine.width != theirs.width or mine.relaxed != theirs.relaxed:
-        return False
+        return None
     kept = link.outputs.slots[other].extras
     if any(words not in kept for words in link.outputs.slots[key].extras):
-        return False  # an Invariant output is not read from one that is none
+        return None  # an Invariant output is not read from one that is none
     if how == CAST:
-        if not (_flat(mine.qualifiers) and _flat(theirs.qualifiers)):
-            return False
+        if not (link.carries_bits(mine) and link.carries_bits(theirs)):
+            return None
         if theirs.type.op == ops.OpTypeFloat and mine.type.op != ops.OpTypeFloat:
-            return False  # a float may lose a payload or be flushed on the way
+            return None  # a float may lose a payload or be flushed on the way
     if mine.qualifiers == theirs.qualifiers:
-        return True
-    if divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
-        return False
-    if enums.Decoration_Sample in mine.qualifiers + theirs.qualifiers:
-        return False
+        return PLAIN
+    way = _way_if_equal(link, key, other, rules)
+    if way is None and _centroid_of(link, key, other):
+        if rules.functions:
+            return AT_CENTROID
+        link.notes[key] = (
+            f"{_WORDS[how]} {_called(link, other)}, but to read that at the centroid takes"
+            " InterpolationFunction, which the stage does not ask for"
+        )
+    return way
+
+
+def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
+    """Which way to read a slot that has another qualifier, if it is equal at all vertices of a
+    primitive."""
+    mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
+    if rules.divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
+        return None
+    if _OWN_KIND.intersection(mine.qualifiers + theirs.qualifiers):
+        return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
-        return False  # a Flat value comes over to the bit: an index in a float must not be rounded
-    return equal_on_primitive(link, other, divergence)
+        return None  # a Flat value comes over to the bit: an index in a float must not be rounded
+    special = _flat(theirs.qualifiers) and mine.width in rules.preserved
+    if (special and rules.fast_math) or not equal_on_primitive(link, other, rules.divergence):
+        return None
+    return AS_INTERPOLATED if special else PLAIN
+
+
+def _centroid_of(link: Link, key: int, other: int) -> bool:
+    """Whether one slot is read Centroid and nothing else differs, and only in the plain way."""
+    mine, theirs = link.inputs.slots[key].qualifiers, link.inputs.slots[other].qualifiers
+    if link.consumer.name != "frag" or set(mine) != {*theirs, enums.Decoration_Centroid}:
+        return False
+    at_centroid = glsl.Glsl_InterpolateAtCentroid
+    return all(i.op == LOAD_INPUT or i.imm[1] == at_centroid for i in link.loads[key])
 
 
 def _flat(qualifiers: tuple[int, ...]) -> bool:
@@ -220,9 +308,24 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    if len(values) != 1 or len(stores) != link.returns:
+    if len(values) != 1 or len(stores) != link.returns or link.in_place:
         return False
-    return divergence.of(next(iter(values))) <= PRIMITIVE
+    value = next(iter(values))
+    if link.producer.name == "geom":
+        # one invocation emits the whole primitive: a value computed once is the same for all of it
+        return _computed_once(link.producer.module, value)
+    return divergence.of(value) <= PRIMITIVE
+
+
+def _computed_once(module: Module, value: Inst) -> bool:
+    """Whether a value is a constant or is made outside of all loops."""
+    assert module.entry is not None
+    function = module.entry.function
+    structure = Structure.of(module, function)
+    for block in function.blocks:
+        if value in block.insts:
+            return not structure.loops.intersection((block, *structure.around(block)))
+    return value.op in types.CONSTANTS
 
 
 def convergent_slots(link: Link) -> frozenset[int]:
@@ -235,7 +338,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
     ]  # fmt: skip
-    if not wanted or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
+    if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
     preserved = preserves_specials(link.consumer.module)
     divergence = divergence_of(link)
@@ -246,13 +349,11 @@ def convergent_slots(link: Link) -> frozenset[int]:
 
 
 def _may_flatten(slot: Slot) -> bool:
-    special = {enums.Decoration_Sample, enums.Decoration_PerVertexKHR}
-    return (
-        slot.type.op == ops.OpTypeFloat and slot.width == 32 and not special & set(slot.qualifiers)
-    )
+    own = _OWN_KIND.intersection(slot.qualifiers)
+    return slot.type.op == ops.OpTypeFloat and slot.width == 32 and not own
 
 
-def _redirect(link: Link, merged: dict[int, tuple[int, int]]) -> None:
+def _redirect(link: Link, merged: dict[int, Twin]) -> None:
     """The loads of what goes read the other slot."""
     module = link.consumer.module
     entry = module.entry
@@ -263,16 +364,30 @@ def _redirect(link: Link, merged: dict[int, tuple[int, int]]) -> None:
             if inst.op not in (LOAD_INPUT, INTERPOLATE) or inst.imm[0] not in merged:
                 out.append(inst)
                 continue
-            other, how = merged[inst.imm[0]]
+            other, how, way = merged[inst.imm[0]]
             slot = link.inputs.slots[other]
-            if slot.type is inst.type and how == SAME:
-                rewrite(module, inst, inst.op, inst.args, [other, *inst.imm[1:]])
+            op, imm = inst.op, [other, *inst.imm[1:]]
+            if way == AT_CENTROID:
+                op, imm = INTERPOLATE, [other, glsl.Glsl_InterpolateAtCentroid]
+            if slot.type is inst.type and how == SAME and way != AS_INTERPOLATED:
+                rewrite(module, inst, op, inst.args, imm)
                 out.append(inst)
                 continue
-            load = value(module, inst.op, slot.type, list(inst.args), [other, *inst.imm[1:]])
-            op = ops.OpFNegate if how == NEGATED else ops.OpBitcast
-            made = value(module, op, inst.type, [load], [])
-            out += [load, made]
-            become(module, inst, made)
+            load = value(module, op, slot.type, list(inst.args), imm)
+            out.append(load)
+            become(module, inst, _made(module, inst, load, how, way, out))
         block.insts = out
+    if any(way == AT_CENTROID for _, _, way in merged.values()):
+        need_capability(module, enums.Capability_InterpolationFunction)
     sweep(module, entry.function)
+
+
+def _made(module: Module, inst: Inst, load: Inst, how: int, way: int, out: list[Inst]) -> Inst:
+    """What stands for a load, made from the load of another slot."""
+    if way == AS_INTERPOLATED:
+        load = as_interpolated(module, load, out)
+    if how == SAME:
+        return load
+    op = ops.OpFNegate if how == NEGATED else ops.OpBitcast
+    out.append(value(module, op, inst.type, [load], []))
+    return out[-1]

@@ -36,7 +36,8 @@ from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -71,7 +72,6 @@ class Graph:
         self.exact = exact
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, Node | Lane] = {}
-        self.uniform: dict[Inst, bool] = {}
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
 
@@ -86,7 +86,7 @@ class Graph:
 
     def origin(self, lane: Lane) -> Lane:
         """The lane of a computed value that this one is a copy of."""
-        while lane[0].op in lanes.MOVES and not self.free(lane[0]):
+        while lane[0].op in lanes.MOVES:
             moved = lanes.moved(lane[0])
             if moved is None:
                 break
@@ -95,39 +95,32 @@ class Graph:
 
     def free(self, inst: Inst) -> bool:
         """Whether a value hangs on nothing but what the consumer can read too."""
-        known = self.uniform.get(inst)
-        if known is None:
-            try:
-                self.transfer.check(inst)
-                known = True
-            except Cannot:
-                known = False
-            self.uniform[inst] = known
-        return known
+        return self.transfer.moves(inst)
 
     def expand(self, lane: Lane, depth: int) -> Node | Lane:
         """The node of a lane, or the lane itself if it is uniform."""
         lane = self.origin(lane)
-        inst = lane[0]
-        if self.free(inst):
-            return lane
         held = self.table.get(lane)
         if held is not None:
             return held
+        inst = lane[0]
+        movable = depth < MAX_DEPTH and self.movable(inst)
+        if (movable or depth) and self.free(inst):  # a whole output that is, has been propagated
+            return lane
         node = self.table[lane] = Node(lane)
-        if depth < MAX_DEPTH and self.movable(inst):
+        if movable:
             self.open(node, depth)
         self.nodes.append(node)
         return node
 
     def movable(self, inst: Inst) -> bool:
+        if not self.flat and not _keeps_digits(inst):
+            return False  # most, so it is asked first
         if inst.op == ops.OpPhi or inst in self.effects.signatures:
             return False
         if not motion.speculatable(self.effects, inst) or inst.op in lanes.MOVES:
             return False
         if self.exact and not motion.bit_exact(inst):
-            return False
-        if not self.flat and not _keeps_digits(inst):
             return False
         try:
             self.transfer.able(inst)
@@ -160,6 +153,15 @@ class Graph:
             return True
         constants = [e for g in added for e in g if isinstance(e, tuple)]
         return len(constants) == 1 and _small(*constants[0])
+
+    def spare_sensitive(self) -> None:
+        """Leave alone what the consumer must see to the last bit."""
+        module = self.link.consumer.module
+        assert module.entry is not None
+        found = motion.sensitive(Effects.of(module), module.entry.function)
+        for key in list(self.roots):
+            if any(i in found for i in self.link.loads[key]):
+                del self.roots[key]
 
     def choose(self, fragments: int, limit: int) -> tuple[list[Node], set[Node]]:
         """(what crosses, what the consumer computes), the cheapest."""
@@ -202,7 +204,8 @@ def _small(inst: Inst, lane: int) -> bool:
         return False
     if inst.type.imm[0] != 32:
         return False
-    return abs(struct.unpack("<f", bits.to_bytes(4, "little"))[0]) <= SMALL
+    number: float = struct.unpack("<f", bits.to_bytes(4, "little"))[0]
+    return abs(number) <= SMALL
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int) -> bool:
@@ -220,7 +223,6 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
 def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
     """Keys that may be replaced together: of one qualifier, stored at the same places."""
     preserved = preserves_specials(link.consumer.module) | preserves_specials(link.producer.module)
-    sensitive: set[Inst] | None = None
     found: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
@@ -230,13 +232,6 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
             continue
         if enums.Decoration_Flat not in slot.qualifiers:
             if exact or 32 in preserved or slot.type.op != ops.OpTypeFloat:
-                continue
-            if sensitive is None:
-                entry = link.consumer.module.entry
-                assert entry is not None
-                effects = Effects.of(link.consumer.module)
-                sensitive = motion.sensitive(effects, entry.function)
-            if any(i in sensitive for i in link.loads[key]):
                 continue
         sites = frozenset(link.sites[s] for s in link.stores[key])
         found.setdefault((slot.qualifiers, sites), []).append(key)
@@ -255,6 +250,8 @@ def _group(
         graph.add(key)
     if all(n.leaf for n in graph.nodes):
         return False
+    if not graph.flat:
+        graph.spare_sensitive()
     crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False

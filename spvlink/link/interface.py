@@ -7,7 +7,9 @@ specification, "Shader Input and Output Interfaces"):
 
 * every component of a user Input is declared as Output by the previous stage, as part of a variable
   of the same Location, Component and type (08743, 07754, 08746), no two variables of a side share a
-  component;
+  component; the array over vertices or primitives, on the sides that have one, counts for neither;
+* Patch and PerPrimitiveEXT are on both sides or on neither, and what is per primitive shares no
+  Location with what is not;
 * all inputs of a fragment shader that share a Location agree in their interpolation decorations
   (Input-10604); integers and doubles are Flat (Flat-04744);
 * vectors stay within their Location; 64-bit ones begin at component 0 or 2.
@@ -21,13 +23,29 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 Place = tuple[int, int]  # (Location, Component)
+
+# Whose variables are arrays over vertices or primitives, Patch ones apart.
+_ARRAYED: Final = frozenset(
+    (
+        (enums.ExecutionModel_TessellationControl, enums.StorageClass_Input),
+        (enums.ExecutionModel_TessellationControl, enums.StorageClass_Output),
+        (enums.ExecutionModel_TessellationEvaluation, enums.StorageClass_Input),
+        (enums.ExecutionModel_Geometry, enums.StorageClass_Input),
+        (enums.ExecutionModel_MeshEXT, enums.StorageClass_Output),
+    )
+)
+_KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 
 
 class Declared:
     """One user variable, or one member of a user block, as declared."""
 
-    __slots__ = ("covers", "integral", "name", "place", "qualifiers", "shape")
+    __slots__ = ("covers", "integral", "kind", "name", "place", "qualifiers", "shape")
 
     def __init__(
         self,
@@ -37,6 +55,7 @@ class Declared:
         qualifiers: frozenset[int],
         covers: set[Place],
         integral: bool,
+        kind: frozenset[int],
     ) -> None:
         self.name = name
         self.place = place
@@ -44,6 +63,7 @@ class Declared:
         self.qualifiers = qualifiers
         self.covers = covers
         self.integral = integral
+        self.kind = kind  # Patch or PerPrimitiveEXT, or nothing
 
 
 def check(producer: Module, consumer: Module, fragment: bool) -> None:
@@ -61,10 +81,12 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
                 raise Broken(
                     f"input {variable.name} at {_at(place)} has no output of the previous stage"
                 )
-            shape = variable.shape
-            if enums.Decoration_PerVertexKHR in variable.qualifiers:
-                shape = shape.rpartition("x")[0]  # an array over the vertices of the primitive
-            if twin.place != variable.place or twin.shape != shape:
+            if twin.kind != variable.kind:
+                raise Broken(
+                    f"only one of input {variable.name} and output {twin.name} at {_at(place)}"
+                    " is per patch, or per primitive"
+                )
+            if twin.place != variable.place or twin.shape != variable.shape:
                 raise Broken(
                     f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces"
                     f" output {twin.name} ({twin.shape} at {_at(twin.place)})"
@@ -99,6 +121,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
     found: list[Declared] = []
     taken: dict[Place, str] = {}
     assert module.entry is not None
+    arrays = (module.entry.model, storage) in _ARRAYED
     for variable in module.entry.inst.args[1:]:
         if variable.imm[0] != storage or variable.type is None:
             continue
@@ -108,6 +131,17 @@ def declared(module: Module, storage: int) -> list[Declared]:
             continue
         name = names.of(variable) or f"%{variable.id}"
         place = _place(words)
+        element = type.args[0] if type.op == ops.OpTypeArray else type
+        held = {w[0] for w in words}
+        if element.op == ops.OpTypeStruct:
+            for index in range(len(element.args)):
+                held.update(w[0] for w in tables.members.get((element, index), ()))
+        if arrays and enums.Decoration_Patch not in held:
+            if type.op != ops.OpTypeArray:
+                raise Broken(f"{name} is no array over vertices")
+            type = element
+        elif enums.Decoration_PerVertexKHR in held and type.op == ops.OpTypeArray:
+            type = element
         if type.op != ops.OpTypeStruct:
             if place is None:
                 raise Broken(f"{name} has no Location")
@@ -138,15 +172,19 @@ def _add(
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
     qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)
-    arrayed = enums.Decoration_PerVertexKHR in qualifiers and type.op == ops.OpTypeArray
-    length = _cover(type.args[0] if arrayed else type, place, covers, name)
+    kind = frozenset(w[0] for w in words if w[0] in _KINDS)
+    length = _cover(type, place, covers, name)
     for spot in covers:
         if spot in taken:
             raise Broken(f"{name} and {taken[spot]} overlap at {_at(spot)}")
         taken[spot] = name
     shape = shape_of(type)
     integral = any(t in shape for t in ("i", "u", "f64"))
-    found.append(Declared(name, place, shape, qualifiers, covers, integral))
+    found.append(Declared(name, place, shape, qualifiers, covers, integral, kind))
+    for other in found:
+        mixed = enums.Decoration_PerPrimitiveEXT in kind ^ other.kind
+        if mixed and {p[0] for p in covers} & {p[0] for p in other.covers}:
+            raise Broken(f"{name} and {other.name} share a Location, and one is per primitive")
     return length
 
 

@@ -33,6 +33,8 @@ _PRODUCTS: Final = frozenset(
         ops.OpMatrixTimesVector, ops.OpMatrixTimesMatrix, ops.OpOuterProduct, ops.OpDot,
     )
 )  # fmt: skip
+# What may be linear at all (``linear``); an extended instruction shows by its number.
+LINEAR: Final = _ADDITIVE | _PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR, ops.OpExtInst}
 
 
 def count(type: Inst | None) -> int:

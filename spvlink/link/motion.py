@@ -57,7 +57,8 @@ from spvlink.ir.slot import Slot
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
-from spvlink.link.transfer import Cannot, Transfer, size_of
+from spvlink.link.resources import Cannot, size_of
+from spvlink.link.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False

@@ -10,9 +10,18 @@ that store nothing leave the output undefined, so any value is right there.
 Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
 is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
 differs from an interpolated one in the last bit at most. ``--exact`` therefore moves only what is
-Flat. Infinities, NaNs and the sign of zero are another matter: interpolation turns an infinity into
-a NaN. A consumer that asks for these to be preserved (SignedZeroInfNanPreserve) keeps its
-interpolated inputs unless the value is a finite constant other than zero.
+Flat.
+
+Infinities, NaNs and the sign of zero are another matter. Vulkan promises nothing of what their
+interpolation gives; hardware evaluates the plane through the vertices, p + i * (p1 - p) + j * (p2 -
+p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
+else is itself. Lavapipe gives just that. So for a consumer that preserves them
+(SignedZeroInfNanPreserve), which may tell the difference, an interpolated value is moved as
+(x - x) + x, without contraction; Mesa's x * 0 + x would keep -0. A constant that it would change
+(-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
+interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
+these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps
+its arithmetic: it may be a test for a NaN.
 
 Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of
 its components. One 32-bit component costs the hardware at least an attribute fetch and two
@@ -28,13 +37,14 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.transfer import Cannot, Transfer, Varies, size_of
+from spvlink.link.resources import Cannot, Varies, size_of
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -42,6 +52,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 COMPONENT_PRICE: Final = 12
 _EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
+_SPECIAL: Final = (
+    enums.FPFastMathMode_NotNaN | enums.FPFastMathMode_NotInf | enums.FPFastMathMode_NSZ
+)
 _ROUNDING: Final = frozenset(
     (
         enums.ExecutionMode_DenormPreserve, enums.ExecutionMode_DenormFlushToZero,
@@ -53,10 +66,11 @@ _ROUNDING: Final = frozenset(
 class Candidate:
     """The components of one vector of the consumer that one expression could replace."""
 
-    __slots__ = ("cost", "keys", "values")
+    __slots__ = ("cost", "keys", "special", "values")
 
     def __init__(self) -> None:
         self.keys: list[int] = []
+        self.special: set[int] = set()  # keys of what may be a NaN, infinity or -0 that counts
         self.values: list[Inst] = []
         self.cost = 0
 
@@ -78,7 +92,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
         return False
     for key, stored in moved:
         link.fate[key] = ("propagated", words(transfer, stored))
-    _replace(link, transfer, dict(moved))
+    _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
     remove_stores(link.producer, {key for key, _ in moved})
     return True
 
@@ -107,12 +121,13 @@ def single_value(link: Link, key: int) -> Inst | None:
     """The value that every store of a key writes, or None."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    return next(iter(values)) if len(values) == 1 else None
+    return values.pop() if len(values) == 1 else None
 
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     preserve = preserves_specials(link.consumer.module)
-    alike = rounding(link.producer.module) == rounding(link.consumer.module)
+    fast_math = asks_fast_math(link.consumer.module)
+    alike = alike_floats(link.producer.module, link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -121,21 +136,21 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         stored = single_value(link, key)
         if stored is None:
             continue
-        flat = enums.Decoration_Flat in slot.qualifiers
+        flat = link.carries_bits(slot)
         try:
+            if key in link.read_back:
+                raise Cannot(f"the {link.producer.name} stage reads it back")
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)
-            if not alike and stored.op not in types.CONSTANTS and stored.op != ops.OpLoad:
-                raise Cannot("the stages round or flush denormal numbers differently")
+            if not alike and not _moved_only(stored):
+                raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
             if not flat and exact:
                 raise Cannot("--exact: interpolation may round where the value does not")
-            if not flat and not _finite(stored):
-                raise Cannot("interpolation turns an infinity into a NaN")
-            if not flat and slot.width in preserve and not _plain_number(stored):
-                raise Cannot("infinities, NaNs and zeros are preserved, and it is interpolated")
+            if not flat:
+                _check_special(stored, slot.width in preserve, fast_math)
         except Cannot as why:
             if not isinstance(why, Varies):
                 link.notes[key] = f"not propagated: {why}"
@@ -143,9 +158,45 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
+        if not flat and slot.width in preserve and stored.op not in types.CONSTANTS:
+            candidate.special.add(key)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
+        candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
     return list(groups.values())
+
+
+def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
+    """Raise Cannot if an interpolated value is or may be one that interpolation changes, and (x -
+    x) + x is not the answer."""
+    bits = types.bits_of(stored)
+    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
+        if preserved and fast_math:
+            raise Cannot("fast-math decorations ask for infinities, NaNs or zeros")
+        return
+    width = stored.type.imm[0]
+    exponent = _EXPONENTS[width]
+    if bits & exponent == exponent:
+        raise Cannot("interpolation turns an infinity into a NaN")
+    if preserved and bits == 1 << (width - 1):
+        raise Cannot("interpolation turns a negative zero into a positive one")
+
+
+def as_interpolated(module: Module, scalar: Inst, out: list[Inst]) -> Inst:
+    """What interpolating three equal values gives: (x - x) + x, not to be contracted."""
+    zero = value(module, ops.OpFSub, scalar.type, [scalar, scalar], [])
+    made = value(module, ops.OpFAdd, scalar.type, [zero, scalar], [])
+    out += [zero, made]
+    note = [enums.Decoration_NoContraction]
+    module.annotations.extend(Inst(ops.OpDecorate, None, [i], list(note)) for i in (zero, made))
+    return made
+
+
+def _moved_only(stored: Inst) -> bool:
+    """Whether nothing is computed: a constant, or a part of what was loaded."""
+    while stored.op == ops.OpCompositeExtract:
+        stored = stored.args[0]
+    return stored.op == ops.OpLoad or stored.op in types.CONSTANTS
 
 
 def joint_cost(transfer: Transfer, values: list[Inst]) -> int:
@@ -165,42 +216,56 @@ def preserves_specials(module: Module) -> set[int]:
             continue
         if mode.imm[0] == enums.ExecutionMode_SignedZeroInfNanPreserve:
             found.add(mode.imm[1])
-        elif mode.imm[0] == enums.ExecutionMode_FPFastMathDefault:
-            found.update((16, 32, 64))
-    return found
+    return {16, 32, 64} if asks_fast_math(module) else found
 
 
-def _finite(stored: Inst) -> bool:
-    """False for a constant that is infinite or no number."""
-    bits = types.bits_of(stored)
-    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
-        return True
-    exponent = _EXPONENTS[stored.type.imm[0]]
-    return bits & exponent != exponent
+def asks_fast_math(module: Module) -> bool:
+    """Whether fast-math decorations or defaults ask for signed zeros, infinities or NaNs."""
+    if not any(
+        c.imm[0] == enums.Capability_FloatControls2 for c in module.sections[core.CAPABILITIES]
+    ):
+        return False
+    masks = [
+        types.bits_of(mode.args[2])
+        for mode in module.sections[core.EXECUTION_MODES]
+        if mode.imm[0] == enums.ExecutionMode_FPFastMathDefault
+    ]
+    masks += [
+        note.imm[1]
+        for note in module.annotations
+        if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_FPFastMathMode
+    ]
+    return any(mask is None or mask & _SPECIAL != _SPECIAL for mask in masks)
+
+
+def alike_floats(producer: Module, consumer: Module) -> bool:
+    """Whether arithmetic gives the same in both: rounding, denormal numbers, and what the producer
+    preserves the consumer preserves too."""
+    if rounding(producer) != rounding(consumer):
+        return False
+    return preserves_specials(producer) <= preserves_specials(consumer)
 
 
 def rounding(module: Module) -> set[tuple[int, ...]]:
-    """The execution modes of the entry point that say how floats are rounded and flushed."""
+    """The execution modes of the entry point that say how floats are rounded, flushed and
+    rearranged."""
     entry = module.entry
     assert entry is not None
-    return {
-        tuple(mode.imm)
-        for mode in module.sections[core.EXECUTION_MODES]
-        if mode.args[0] is entry.function and mode.imm[0] in _ROUNDING
-    }
+    found: set[tuple[int, ...]] = set()
+    for mode in module.sections[core.EXECUTION_MODES]:
+        if mode.args[0] is not entry.function:
+            continue
+        if mode.imm[0] in _ROUNDING:
+            found.add(tuple(mode.imm))
+        elif mode.imm[0] == enums.ExecutionMode_FPFastMathDefault:
+            mask = types.bits_of(mode.args[2])
+            found.add((mode.imm[0], mode.args[1].imm[0], -1 if mask is None else mask))
+    return found
 
 
-def _plain_number(stored: Inst) -> bool:
-    """A finite constant that is not zero: interpolation gives it back."""
-    bits = types.bits_of(stored)
-    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
-        return False
-    exponent = _EXPONENTS[stored.type.imm[0]]
-    return bits & exponent not in (0, exponent)
-
-
-def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst]) -> None:
-    """Put the expression in front of each load, once a block."""
+def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: set[int]) -> None:
+    """Put the expression in front of each load, once a block; that of a ``special`` key as
+    interpolation would give it."""
     module = link.consumer.module
     entry = module.entry
     assert entry is not None
@@ -209,9 +274,14 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst]) -> None:
             continue
         out: list[Inst] = []
         made: dict[Inst, Inst] = {}
+        through: dict[Inst, Inst] = {}
         for inst in block.insts:
             if inst.op in (LOAD_INPUT, INTERPOLATE) and inst.imm[0] in moved:
                 copied = transfer.copy(moved[inst.imm[0]], out, made)
+                if inst.imm[0] in special:
+                    if copied not in through:
+                        through[copied] = as_interpolated(module, copied, out)
+                    copied = through[copied]
                 if copied.type is not inst.type:
                     copied = value(module, ops.OpBitcast, inst.type, [copied], [])
                     out.append(copied)

@@ -45,14 +45,14 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
     _whole(linked, link, placement)
 
 
-def fill_kept(linked: Linked, title: str, variables: list[Declared]) -> None:
-    """Remarks for an interface that the user wants as it is."""
+def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -> None:
+    """Remarks for an interface that stays as it is."""
     for variable in variables:
         location, _ = variable.place
         last = max(spot[0] for spot in variable.covers)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
-        linked.remarks.append(Remark(title, variable.name, slot, "kept", "by --keep-interface"))
+        linked.remarks.append(Remark(title, variable.name, slot, "kept", why))
 
 
 def slot_qualifiers(link: Link, key: int) -> tuple[int, ...]:
@@ -92,6 +92,9 @@ def _target(varying: Varying, lane: int) -> str:
 
 
 def _whole(linked: Linked, link: Link, placement: Placement) -> None:
+    for name in sorted(link.idle):
+        why = f"the {link.consumer.name} stage does not read it"
+        linked.remarks.append(Remark(link.title, name, "built-in", "removed", why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"

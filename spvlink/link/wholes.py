@@ -15,7 +15,7 @@ from spvlink.ir import types
 from spvlink.ir.core import ANNOTATIONS, Inst
 from spvlink.ir.edit import become, sweep
 from spvlink.link.border import Link, Stage
-from spvlink.passes.promote import CHAINS, INTERPOLATIONS
+from spvlink.passes.parts import CHAINS, INTERPOLATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -29,7 +29,18 @@ class Node:
     """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node
     becomes."""
 
-    __slots__ = ("cell", "children", "is_input", "keys", "kind", "path", "type", "variable", "why")
+    __slots__ = (
+        "cell",
+        "children",
+        "in_place",
+        "is_input",
+        "keys",
+        "kind",
+        "path",
+        "type",
+        "variable",
+        "why",
+    )  # fmt: skip
 
     def __init__(self, type: Inst, path: tuple[int, ...]) -> None:
         self.type = type
@@ -41,6 +52,7 @@ class Node:
         self.path = path
         self.keys: list[int] = []  # of the slots of an interface node, one a component
         self.is_input = False
+        self.in_place = False  # an output that others see before the invocation ends
 
     def split(self) -> bool:
         """Make the children; False if the type cannot be split."""
@@ -73,12 +85,13 @@ class Node:
 class Place:
     """Where a pointer points: a node and, inside a vector, an index (constant or dynamic)."""
 
-    __slots__ = ("lane", "node", "rest")
+    __slots__ = ("lane", "node", "rest", "vertex")
 
     def __init__(self, node: Node, lane: Inst | None, rest: list[Inst]) -> None:
         self.node = node
         self.lane = lane  # index into the vector of a WHOLE node
         self.rest = rest  # indices that go on into a MEMORY node
+        self.vertex: Inst | None = None  # of a variable that is an array over vertices
 
 
 def find(root: Node, indices: list[Inst], touch: bool) -> Place:

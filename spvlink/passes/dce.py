@@ -11,6 +11,10 @@ SPIRV-Tools' aggressive dead code elimination does it for structured control flo
   around it live, with all their ways out.
 
 ``mark`` holds the live lanes (bit i: component i); for anything but a vector, all bits.
+
+Uses come after definitions, phis and the ways out of constructs aside. So one walk from the end of
+the function to its beginning finds nearly all; what it learns about an instruction that it has
+passed goes to a work list.
 """
 
 from __future__ import annotations
@@ -44,6 +48,10 @@ _ROOTS: Final = frozenset(
 )
 _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle))
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
+# vectors some of whose lanes come from operands with other lanes
+_BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_PASSED: Final = ALL + 1  # in mark: the walk was here
+_NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 
 
 def run(module: Module, function: Function) -> None:
@@ -59,69 +67,80 @@ class _Marker:
         self.cfg = Cfg.of(module, function)
         self.structure = Structure.of(module, function)
         self.effects = Effects.of(module)
-        self.home: dict[Inst, Block] = {}  # of instructions that are not live yet
-        self.work: list[Inst] = []
+        self.homes: dict[Inst, Block] = {}  # where instructions are, made when asked for
+        self.work: list[Inst] = []  # live instructions that the walk had passed
         self.live_blocks: set[Block] = set()
         # stores to a local variable that nothing reads so far
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
 
     def run(self) -> None:
-        structure = self.structure
+        structure, blocks = self.structure, self.function.blocks
         for header, merge in structure.merge_of.items():
             for target in (merge, structure.continue_of.get(header)):
                 if target is not None:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
-        self.reset()
-        self.find_roots()
-        work = self.work
-        while work:
-            self.step(work.pop())
-        self.sweep()
-
-    def reset(self) -> None:
-        for block in self.function.blocks:
+        for block in blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
             for inst in block.insts:
                 inst.mark = 0
+        for block in reversed(blocks):
+            self.walk(block)
+        work, spread = self.work, self.spread
+        while work:
+            inst = work.pop()
+            spread(inst, inst.mark & ALL)
+        self.sweep()
 
-    def find_roots(self) -> None:
-        home, flags_of, removable = self.home, FLAGS, info.REMOVABLE
-        effects, roots = self.effects, _ROOTS
-        volatile = bool(effects.volatile)
-        single = len(self.function.blocks) == 1  # then nothing hangs on the flow of control
-        for block in self.function.blocks:
-            for inst in block.insts:
-                if not single:
-                    home[inst] = block
-                op = inst.op
-                if op in roots:
-                    self.live(inst, ALL)
-                elif op in _LINES or op in _MERGES or op == ops.OpBranch:
+    def walk(self, block: Block) -> None:
+        """Pass liveness on through one block, from its end."""
+        spread, is_root, never = self.spread, self.is_root, _NEVER_ROOTS
+        volatile = self.effects.volatile
+        alive = block in self.live_blocks
+        for inst in reversed(block.insts):
+            lanes = inst.mark
+            if not lanes:
+                if inst.op in never and not inst.imm and not volatile:
+                    inst.mark = _PASSED
                     continue
-                elif op == ops.OpBranchConditional or op == ops.OpSwitch:
-                    if block.merge() is None and self.structure.parent.get(block) is None:
-                        self.live(inst, ALL)  # leaves no construct that could go
-                elif volatile and effects.reads_volatile(inst):
-                    self.live(inst, ALL)
-                elif flags_of.get(op, 0) & removable and not inst.imm:
+                if not is_root(inst, block):
+                    inst.mark |= _PASSED
                     continue
-                elif op == ops.OpStore:
-                    self.store(inst)
-                elif op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
-                    continue
-                elif not effects.flags(inst) & removable:
-                    self.live(inst, ALL)
+                lanes = ALL
+            inst.mark = lanes | _PASSED
+            if not alive:
+                self.live_block(block)
+                alive = True
+            spread(inst, lanes)
 
-    def store(self, inst: Inst) -> None:
+    def is_root(self, inst: Inst, block: Block) -> bool:
+        """Whether an instruction is live by itself."""
+        op = inst.op
+        if op in _ROOTS:
+            return True
+        if op in _LINES or op in _MERGES or op == ops.OpBranch:
+            return False
+        if op == ops.OpBranchConditional or op == ops.OpSwitch:
+            # whether it leaves no construct that could go
+            return block.merge() is None and self.structure.parent.get(block) is None
+        if op == ops.OpStore and self.waits(inst):
+            return False
+        effects = self.effects
+        if effects.volatile and effects.reads_volatile(inst):
+            return True
+        if op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
+            return False
+        return not effects.flags(inst) & info.REMOVABLE
+
+    def waits(self, store: Inst) -> bool:
         """A store to a local variable waits until something reads the variable."""
-        variable = root(inst.args[0])
-        if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Function:
-            if not inst.imm or not inst.imm[0] & enums.MemoryAccess_Volatile:
-                if variable.mark == 0:
-                    self.waiting.setdefault(variable, []).append(inst)
-                    return
-        self.live(inst, ALL)
+        variable = root(store.args[0])
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Function:
+            return False
+        if variable.mark or (store.imm and store.imm[0] & enums.MemoryAccess_Volatile):
+            return False
+        self.waiting.setdefault(variable, []).append(store)
+        return True
 
     def live(self, inst: Inst, lanes: int) -> None:
         """These lanes of a value are needed."""
@@ -129,11 +148,17 @@ class _Marker:
         if mark | lanes == mark:
             return
         inst.mark = mark | lanes
-        self.work.append(inst)
-        if not mark:
-            home = self.home.get(inst)
-            if home is not None and home not in self.live_blocks:
-                self.live_block(home)
+        if mark & _PASSED:
+            self.work.append(inst)
+            if mark == _PASSED:
+                self.live_block(self.home(inst))
+
+    def home(self, inst: Inst) -> Block:
+        """The block that an instruction is in."""
+        if not self.homes:
+            for block in self.function.blocks:
+                self.homes.update(dict.fromkeys(block.insts, block))
+        return self.homes[inst]
 
     def live_block(self, block: Block) -> None:
         """Something in this block is live: so are the constructs around it, with their branches
@@ -152,49 +177,62 @@ class _Marker:
 
     def live_construct(self, header: Block, todo: list[Block]) -> None:
         end = header.terminator
-        if end.mark == ALL:
+        if end.mark & ALL:
             if header not in self.live_blocks:
                 todo.append(header)
             return
         merge = header.insts[-2]
-        merge.mark = ALL
-        end.mark = ALL
-        self.work.append(end)
+        merge.mark |= ALL
+        self.live_end(end)
         todo.append(header)
         for source in self.exits.get(header, ()):
             todo.append(source)
-            if source.terminator.mark == 0:
+            if not source.terminator.mark & ALL:
                 if source.merge() is not None:
                     self.live_construct(source, todo)
                 else:
-                    source.terminator.mark = ALL
-                    self.work.append(source.terminator)
+                    self.live_end(source.terminator)
 
-    def step(self, inst: Inst) -> None:
+    def live_end(self, end: Inst) -> None:
+        """A terminator is live; its block is being seen to."""
+        if end.mark & _PASSED:
+            self.work.append(end)
+        end.mark |= ALL
+
+    def spread(self, inst: Inst, lanes: int) -> None:
         """Pass liveness on to the operands."""
-        op, args, lanes = inst.op, inst.args, inst.mark
+        op, args, live = inst.op, inst.args, self.live
+        type = inst.type
         if op == ops.OpVariable:
             for store in self.waiting.pop(inst, ()):
-                self.live(store, ALL)
+                live(store, ALL)
         elif op == ops.OpPhi:
             for index in range(0, len(args), 2):
-                self.live(args[index], lanes)
+                live(args[index], lanes)
                 pred = args[index + 1]
                 assert isinstance(pred, Block)
                 self.live_edge(pred)
             return
-        type = inst.type
-        if type is not None and type.op == ops.OpTypeVector:
-            self.vector(inst, lanes)
-            return
-        if op == ops.OpCompositeExtract:
+        elif type is None:
+            pass
+        elif type.op == ops.OpTypeVector:
+            if op in _BY_LANE:
+                self.vector(inst, lanes)
+                return
+            if self.effects.flags(inst) & info.LANEWISE:
+                for arg in args:
+                    type = arg.type
+                    part = lanes if type is not None and type.op == ops.OpTypeVector else ALL
+                    if arg.mark | part != arg.mark:
+                        live(arg, part)
+                return
+        elif op == ops.OpCompositeExtract:
             source = args[0].type
             if source is not None and source.op == ops.OpTypeVector:
-                self.live(args[0], 1 << (inst.imm[0] & 15))
+                live(args[0], 1 << (inst.imm[0] & 15))
                 return
-        live = self.live
         for arg in args:
-            if arg.mark != ALL:
+            if arg.mark | ALL != arg.mark:
                 live(arg, ALL)
 
     def live_edge(self, pred: Block) -> None:
@@ -203,13 +241,12 @@ class _Marker:
             return
         self.live_block(pred)
         end = pred.terminator
-        if end.mark == 0:
+        if not end.mark & ALL:
             if pred.merge() is not None:
                 self.live_construct(pred, [])
                 self.live_block(pred)
-            if end.mark == 0:
-                end.mark = ALL
-                self.work.append(end)
+            if not end.mark & ALL:
+                self.live_end(end)
 
     def vector(self, inst: Inst, lanes: int) -> None:
         op, args, live = inst.op, inst.args, self.live
@@ -234,17 +271,9 @@ class _Marker:
             if lanes & own:
                 live(args[0], ALL)
             live(args[1], lanes & ~own)
-        elif op == ops.OpVectorTimesScalar:
+        else:  # OpVectorTimesScalar
             live(args[0], lanes)
             live(args[1], ALL)
-        else:
-            lanewise = self.effects.flags(inst) & info.LANEWISE
-            for arg in args:
-                type = arg.type
-                if lanewise and type is not None and type.op == ops.OpTypeVector:
-                    live(arg, lanes)
-                else:
-                    live(arg, ALL)
 
     # -- removal -----------------------------------------------------------------------------------
 
@@ -253,7 +282,7 @@ class _Marker:
         changed = flow = False
         for block in self.function.blocks:
             header = block in self.structure.merge_of
-            if header and block.terminator.mark == 0 and block in self.cfg.index:
+            if header and not block.terminator.mark & ALL and block in self.cfg.index:
                 block.insts[-2:] = [branch(self.structure.merge_of[block])]
                 block.insts[-1].mark = ALL
                 flow = True
@@ -263,7 +292,8 @@ class _Marker:
             out: list[Inst] = []
             line: Inst | None = None
             for inst in insts:
-                if not inst.mark:
+                mark = inst.mark = inst.mark & ALL
+                if not mark:
                     op = inst.op
                     if op in _LINES:
                         line = inst
@@ -274,7 +304,8 @@ class _Marker:
                     out.append(line)
                     line = None
                 out.append(inst)
-                if inst.op in _TRIMMED and (inst.mark != ALL or inst.op == ops.OpVectorShuffle):
+                op = inst.op
+                if op in _TRIMMED and (mark != ALL or op == ops.OpVectorShuffle):
                     # a shuffle may take nothing from one side even if all its lanes live
                     self.trim(inst)
             if len(out) != len(insts):
@@ -291,7 +322,7 @@ class _Marker:
         return (
             inst.op == ops.OpExtInst
             and inst.args[0] in self.effects.nonsemantic
-            and all(a.mark for a in inst.args)
+            and all(a.mark & ALL for a in inst.args)
         )
 
     def trim(self, inst: Inst) -> None:

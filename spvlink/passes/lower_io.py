@@ -22,16 +22,37 @@ from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.inline import callees
-from spvlink.passes.promote import Promotion, output_stores, separable
+from spvlink.passes.parts import separable
+from spvlink.passes.promote import Promotion, output_stores
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
 
 _UNTOUCHABLE = {
-    enums.Decoration_PerVertexKHR: "it is read per vertex",
-    enums.Decoration_PerPrimitiveEXT: "it is per primitive",
-    enums.Decoration_Patch: "it is per patch",
     enums.Decoration_Stream: "it belongs to a vertex stream",
     enums.Decoration_Index: "it has an Index",
+    enums.Decoration_ExplicitInterpAMD: "it is interpolated by the shader",
+    enums.Decoration_PassthroughNV: "it is passed through to the next stage",
+    enums.Decoration_PerViewNV: "it is per view",
+    enums.Decoration_PerTaskNV: "it is per task",
 }
-MAX_LOCATION = 4096  # beyond any device's limit; keeps hostile modules from making huge tables
+# What two stages must agree on for each variable, besides its place and type.
+KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
+# Stages whose inputs, and whose outputs, are arrays over vertices (Patch variables apart).
+_ARRAYED_INPUTS: Final = frozenset(
+    (
+        enums.ExecutionModel_TessellationControl,
+        enums.ExecutionModel_TessellationEvaluation,
+        enums.ExecutionModel_Geometry,
+    )
+)
+_ARRAYED_OUTPUTS: Final = frozenset(
+    (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_MeshEXT)
+)
+MAX_LOCATION: Final = (
+    4096  # beyond any device's limit; keeps hostile modules from making huge tables
+)
 
 
 class Spot:
@@ -67,6 +88,8 @@ class Lowering:
         self.spots: dict[Node, Spot] = {}
         self.promotion: Promotion | None = None
         self.only: set[Inst] | None = None  # interface variables to look at; None: all
+        self.model = module.entry.model
+        self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices or primitives, and their length
 
     # -- first half --------------------------------------------------------------------------------
 
@@ -78,14 +101,20 @@ class Lowering:
         self.local_roots(elsewhere)
         self.interface_roots(elsewhere)
         glsl = next(iter(Effects.of(self.module).glsl), None)
-        self.promotion = Promotion(self.module, self.function, self.roots, glsl)
-        self.promotion.run()
+        promotion = self.promotion = Promotion(self.module, self.function, self.roots, glsl)
+        promotion.arrayed = self.arrayed
+        promotion.at_emits = self.model == enums.ExecutionModel_Geometry
+        if self.model in _ARRAYED_OUTPUTS:
+            promotion.in_place = {v for v, side in self.sides.items() if side is self.outputs}
+        promotion.run()
         for variable, side in self.sides.items():
             self.locate(variable, side)
 
     def touched_elsewhere(self) -> set[Inst]:
         """Module-scope variables that a function that the entry point calls uses."""
         used: set[Inst] = set()
+        if len(self.module.functions) == 1:
+            return used
         called = callees(self.function)
         for function in called:  # grows
             called += [f for f in callees(function) if f not in called]
@@ -130,7 +159,7 @@ class Lowering:
                 continue
             if self.only is not None and variable not in self.only:
                 continue
-            node = self.root(variable)
+            node = self.interface_root(variable, side is self.inputs)
             self.sides[variable] = side
             if self.captures and any(
                 w[0] == enums.Decoration_Offset for w in self.all_words(variable)
@@ -143,8 +172,33 @@ class Lowering:
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             for words in self.all_words(variable):
-                if words[0] in _UNTOUCHABLE:
+                if words[0] in _UNTOUCHABLE and words != [enums.Decoration_Stream, 0]:
                     node.pin(_UNTOUCHABLE[words[0]])
+
+    def interface_root(self, variable: Inst, is_input: bool) -> Node:
+        """The node of an interface variable: of its element type where it is an array over
+        vertices."""
+        node = self.root(variable)
+        words = self.all_words(variable)
+        held = {w[0] for w in words}
+        if self.model == enums.ExecutionModel_Fragment:
+            arrayed = is_input and enums.Decoration_PerVertexKHR in held
+        elif is_input:
+            arrayed = self.model in _ARRAYED_INPUTS
+        else:
+            arrayed = self.model in _ARRAYED_OUTPUTS
+        if not arrayed or enums.Decoration_Patch in held:
+            if variable.args and not is_input and self.model in _ARRAYED_OUTPUTS:
+                node.pin("it has an initializer")
+            return node
+        if node.type.op != ops.OpTypeArray:
+            raise BadSpirv(f"{self.names.of(variable) or 'an interface variable'} is no array")
+        self.arrayed[variable] = node.type.args[1]
+        why = node.why or ("it has an initializer" if variable.args else "")
+        node = self.roots[variable] = Node(node.type.args[0], ())
+        if why:
+            node.pin(why)
+        return node
 
     def may_take_apart(self, type: Inst) -> bool:
         """Whether values of this type may be extracted from and constructed. StorageInputOutput16
@@ -356,8 +410,10 @@ class Lowering:
             raise BadSpirv(
                 f"{spot.name or 'an interface variable'} runs over the end of its Location"
             )
-        is_input = side is self.inputs
-        leaf.is_input = is_input
+        leaf.is_input = side is self.inputs
+        qualifiers = self.qualifiers(spot.words, leaf.is_input)
+        relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
+        extras = tuple(sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant}))
         for lane in range(size):
             word = spot.component + lane * step
             key = key_of(spot.location + word // 4, word % 4)
@@ -367,11 +423,10 @@ class Lowering:
                     f" Component {key >> 1 & 3}"
                 )
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
-            slot.qualifiers = qualifiers_of(spot.words)
-            slot.relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
-            slot.extras = tuple(
-                sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant})
-            )
+            slot.qualifiers = qualifiers
+            slot.relaxed = relaxed
+            slot.extras = extras
+            slot.length = self.arrayed.get(spot.variable)
             side.slots[key] = slot
             leaf.keys.append(key)
 
@@ -386,7 +441,7 @@ class Lowering:
             spot.location,
             spot.component,
             self.keys_of(node),
-            qualifiers_of(spot.words),
+            self.qualifiers(spot.words, side is self.inputs),
             spot.name,
             node.why,
             movable,
@@ -394,6 +449,25 @@ class Lowering:
         side.pinned.append(pinned)
         if variable is not spot.variable:
             self.declare(variable, spot)
+
+    def qualifiers(self, words: list[list[int]], is_input: bool) -> tuple[int, ...]:
+        """What may share a Location must agree in these. How a value is interpolated matters where
+        a fragment shader reads it, and nowhere else."""
+        held = qualifiers_of(words)
+        if is_input and self.model != enums.ExecutionModel_Fragment:
+            return tuple(q for q in held if q in KINDS)
+        return held
+
+    def kinds(self, side: Interface) -> dict[int, tuple[int, ...]]:
+        """Key -> Patch or PerPrimitiveEXT, as this side declares each component."""
+        found: dict[int, tuple[int, ...]] = {}
+        for variable, owner in self.sides.items():
+            if owner is side:
+                for leaf in self.roots[variable].leaves():
+                    if leaf in self.spots:
+                        kind = tuple(q for q in qualifiers_of(self.spots[leaf].words) if q in KINDS)
+                        found.update(dict.fromkeys(self.keys_of(leaf), kind))
+        return found
 
     def declare(self, variable: Inst, spot: Spot) -> None:
         """Decorate and list the variable that a pinned part of another one became."""
@@ -404,10 +478,14 @@ class Lowering:
             notes.append(
                 Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component])
             )
-        kept = info.INTERPOLATION_DECORATIONS | {
-            enums.Decoration_RelaxedPrecision,
-            enums.Decoration_Invariant,
-        }
+        kept = (
+            info.INTERPOLATION_DECORATIONS
+            | KINDS
+            | {
+                enums.Decoration_RelaxedPrecision,
+                enums.Decoration_Invariant,
+            }
+        )
         for words in sorted({tuple(w) for w in spot.words if w[0] in kept}):
             notes.append(Inst(decorate, None, [variable], list(words)))
         assert self.module.entry is not None
@@ -438,8 +516,9 @@ def _captures(module: Module) -> bool:
 
 
 def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
-    """The interpolation decorations among these, sorted."""
-    return tuple(sorted({w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS}))
+    """The interpolation decorations among these, and Patch or PerPrimitiveEXT, sorted."""
+    wanted = info.INTERPOLATION_DECORATIONS | KINDS
+    return tuple(sorted({w[0] for w in words if w[0] in wanted}))
 
 
 def locations_of(type: Inst) -> int:

@@ -13,9 +13,13 @@ What it rests on:
 * An Output variable of a vertex or evaluation shader is read by the next stage only after the
   invocation ended, so only its value at the returns counts. That also serves outputs that are read
   back, written in several places, or written on some paths only (there the value is undefined, as
-  it was). Stages whose outputs are seen earlier (control, geometry, mesh) are not handed to this
-  pass with outputs.
+  it was). Those of a geometry shader are taken at each EmitVertex; after it they are undefined
+  (SPIR-V, "OpEmitVertex"), and keeping their values, as devices do, is one of the things that may
+  happen.
+* Outputs of control and mesh shaders are seen by other invocations too: they are accessed in place.
 * An Input variable never changes, so a load of it may be made of loads of its components.
+* A variable that is an array over vertices (or primitives) is a node of its element type, and every
+  access names the vertex.
 
 SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that no block reads before
 writing it gets no phi (Briggs et al. 1998). Values on entry are looked up along the dominator tree;
@@ -25,24 +29,36 @@ nothing recurses, so depth is no limit.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.grammar import enums, glsl, ops
+from spvlink.facts.frontier import dominance_frontiers
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.core import (
+    INTERPOLATE,
+    LOAD_INPUT,
+    LOAD_OUTPUT,
+    Block,
+    Function,
+    Inst,
+    Module,
+)
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
+from spvlink.passes.parts import (
+    CHAINS,
+    EMITS,
+    INTERPOLATIONS,
+    NUMERIC,
+    POINTERS,
+    extract,
+    first_stream,
+    is_debug,
+    is_volatile,
+    store_slot,
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
-
-CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
-INTERPOLATIONS: Final = frozenset(
-    (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
-)
-
-
-MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 
 
 class Promotion:
@@ -65,6 +81,9 @@ class Promotion:
         self.phis: dict[Block, dict[int, Inst]] = {}
         self.start: dict[int, Inst] = {}  # value on entry to the function
         self.loaded: set[int] = set()  # slot keys of inputs that some instruction reads
+        self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices, and their length
+        self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
+        self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
         self.cfg = Cfg.of(module, function)
 
     def storage(self, variable: Inst) -> int:
@@ -75,9 +94,11 @@ class Promotion:
     def analyse(self) -> None:
         """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each
         pointer points."""
-        pointers = self.pointers
+        pointers, numeric = self.pointers, NUMERIC
         for block in self.cfg.order:
             for inst in block.insts:
+                if inst.op in numeric:
+                    continue
                 for arg in inst.args:
                     if arg in pointers:
                         self.use(inst)
@@ -86,23 +107,40 @@ class Promotion:
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
         for pointer, (variable, indices) in self.pointers.items():
-            self.places[pointer] = find(self.roots[variable], indices, False)
+            self.places[pointer] = self.place(variable, indices, False)
+
+    def place(self, variable: Inst, indices: list[Inst], touch: bool) -> Place:
+        """Where a pointer with these indices points; of an array over vertices the first of them is
+        the vertex."""
+        if variable not in self.arrayed:
+            return find(self.roots[variable], indices, touch)
+        root = self.roots[variable]
+        if not indices:
+            if touch:
+                root.pin("it is accessed for all vertices at once")
+            return Place(root, None, [])
+        found = find(root, indices[1:], touch)
+        found.vertex = indices[0]
+        if found.node.kind == MEMORY:
+            found.rest = [indices[0], *found.rest]
+        return found
 
     def use(self, inst: Inst) -> None:
         op, args, pointers = inst.op, inst.args, self.pointers
         if op in CHAINS and args[0] in pointers:
             variable, indices = pointers[args[0]]
             pointers[inst] = (variable, indices + args[1:])
-            find(self.roots[variable], pointers[inst][1], True)
-        elif (op == ops.OpLoad and not _volatile(inst.imm)) or (
-            op == ops.OpStore and args[1] not in pointers and not _volatile(inst.imm)
+            if pointers[inst][1]:
+                self.place(variable, pointers[inst][1], True)
+        elif (op == ops.OpLoad and not is_volatile(inst.imm)) or (
+            op == ops.OpStore and args[1] not in pointers and not is_volatile(inst.imm)
         ):
-            pass
+            self.moves(op, *pointers[args[0]])
         elif op == ops.OpCopyMemory and not inst.imm:
             pass  # made into a load and a store by lower_copies
         elif op == ops.OpExtInst and self.interpolates(inst):
             pass
-        elif op == ops.OpExtInst and inst.args[0] is not self.glsl_set and _is_debug(inst):
+        elif op == ops.OpExtInst and inst.args[0] is not self.glsl_set and is_debug(inst):
             pass  # removed with the variable
         elif op == ops.OpVariable:
             pass
@@ -110,8 +148,17 @@ class Promotion:
             for arg in args:
                 if arg in pointers:
                     variable, indices = pointers[arg]
-                    place = find(self.roots[variable], indices, True)
+                    place = self.place(variable, indices, True)
                     place.node.pin("its address is used by " + ops.NAMES.get(op, "an instruction"))
+
+    def moves(self, op: int, variable: Inst, indices: list[Inst]) -> None:
+        """A plain load or store."""
+        if variable in self.arrayed and not indices:
+            self.place(variable, indices, True)
+        elif op == ops.OpStore and variable in self.in_place:
+            place = self.place(variable, indices, False)
+            if place.lane is not None and types.index_of(place.lane) is None:
+                place.node.pin("a component of it is stored with a dynamic index")
 
     def interpolates(self, inst: Inst) -> bool:
         """An interpolateAt* of a promotable input, whole or one component by constant index."""
@@ -120,15 +167,15 @@ class Promotion:
         if len(inst.args) > 2 and inst.args[2] in self.pointers:
             return False
         variable, indices = self.pointers[inst.args[1]]
-        place = find(self.roots[variable], indices, True)
+        place = self.place(variable, indices, True)
         if place.lane is not None and types.index_of(place.lane) is None:
             return False
-        return place.node.kind == WHOLE
+        return place.node.kind == WHOLE and place.vertex is None
 
     def lower_copies(self) -> None:
         """OpCopyMemory of candidates as OpLoad and OpStore."""
         for block in self.cfg.order:
-            if not any(i.op == ops.OpCopyMemory for i in block.insts):
+            if not any([i.op == ops.OpCopyMemory for i in block.insts]):
                 continue
             insts: list[Inst] = []
             for inst in block.insts:
@@ -152,6 +199,7 @@ class Promotion:
                     self.place_memory(variable, root, leaf, initializer)
                     continue
                 leaf.cell = len(self.cells)
+                leaf.in_place = variable in self.in_place
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = self.part(initializer, leaf.path)
@@ -163,7 +211,11 @@ class Promotion:
             leaf.variable = variable
             return
         storage = self.storage(variable)
-        type = types.pointer(self.module, storage, leaf.type)
+        pointee = leaf.type
+        if variable in self.arrayed:
+            length = self.arrayed[variable]
+            pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])
+        type = types.pointer(self.module, storage, pointee)
         args = [] if initializer is None else [self.part(initializer, leaf.path)]
         leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
         if storage == enums.StorageClass_Function:
@@ -198,13 +250,14 @@ class Promotion:
         """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what
         each OpReturn needs."""
         self.number()
-        self.gather(stores is not None)
-        self.place_phis()
+        if len(self.cfg.order) > 1:
+            self.gather(stores is not None)
+            self.place_phis()
         for block in self.cfg.order:
-            self.block(block)
+            self.block(block, stores if self.at_emits else None)
         for block in self.cfg.order:
             self.fill_phis(block)
-            if stores is not None and block.terminator.op == ops.OpReturn:
+            if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
                 block.insts[-1:-1] = stores(self, block)
         if self.cells:
             self.module.version += 1
@@ -227,13 +280,19 @@ class Promotion:
                         if place.lane is not None:
                             self.reads(place.node, own)
                         for leaf in place.node.leaves():
-                            if leaf.kind == WHOLE:
+                            if leaf.kind == WHOLE and not leaf.in_place:
                                 own.add(leaf.cell)
                                 self.written.setdefault(leaf.cell, set()).add(block)
-            if outputs and block.terminator.op == ops.OpReturn:
-                for cell, node in enumerate(self.cells):
-                    if node.keys and not node.is_input and cell not in own:
-                        self.global_cells.add(cell)
+                elif outputs and self.at_emits and op in EMITS:
+                    self.goes_out(own)
+            if outputs and not self.at_emits and block.terminator.op == ops.OpReturn:
+                self.goes_out(own)
+
+    def goes_out(self, own: set[int]) -> None:
+        """Here the outputs are read."""
+        for cell, node in enumerate(self.cells):
+            if node.keys and not node.is_input and not node.in_place and cell not in own:
+                self.global_cells.add(cell)
 
     def reads(self, node: Node, own: set[int]) -> None:
         for leaf in node.leaves():
@@ -288,8 +347,11 @@ class Promotion:
             self.at_exit[passed][cell] = found
         return found
 
-    def block(self, block: Block) -> None:
-        """Rename within one block; its dominators are done."""
+    def block(
+        self, block: Block, stores: Callable[[Promotion, Block], list[Inst]] | None = None
+    ) -> None:
+        """Rename within one block; its dominators are done. ``stores`` makes what each emit
+        needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
         places = self.places
@@ -306,11 +368,14 @@ class Promotion:
                 if place is not None:
                     self.store(inst, place, block, out)
                     continue
-            elif inst in places:
-                self.pointer(inst, places[inst], out)
-                continue
+            elif op in POINTERS:
+                if inst in places:
+                    self.pointer(inst, places[inst], out)
+                    continue
             elif op == ops.OpExtInst and self.extended(inst, block, out):
                 continue
+            elif stores is not None and op in EMITS and first_stream(inst):
+                out += stores(self, block)
             out.append(inst)
         block.insts = out
 
@@ -330,10 +395,15 @@ class Promotion:
         else:
             become(self.module, inst, variable)
 
-    def address(self, place: Place, out: list[Inst]) -> Inst:
-        """A pointer to all of a MEMORY node."""
-        assert place.node.variable is not None
-        return place.node.variable
+    def address(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
+        """A pointer to all of a MEMORY node, of one vertex if it is arrayed."""
+        assert node.variable is not None
+        if vertex is None:
+            return node.variable
+        type = types.pointer(self.module, self.storage(node.variable), node.type)
+        args = [node.variable, vertex]
+        out.append(value(self.module, ops.OpAccessChain, type, args, []))
+        return out[-1]
 
     def load(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
         node = place.node
@@ -343,16 +413,20 @@ class Promotion:
                 inst.args = [node.variable]
             out.append(inst)
         elif place.lane is not None:
-            self.load_lane(inst, node, place.lane, block, out)
+            self.load_lane(inst, place, place.lane, block, out)
         elif node.kind == WHOLE:
-            become(self.module, inst, self.current(node, block, out))
+            become(self.module, inst, self.current(node, place.vertex, block, out))
         else:
-            parts = [self.compose(child, block, out) for child in node.children]
+            vertex = place.vertex
+            parts = [self.compose(child, vertex, block, out) for child in node.children]
             rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
             out.append(inst)
 
-    def load_lane(self, inst: Inst, node: Node, lane: Inst, block: Block, out: list[Inst]) -> None:
-        whole = self.current(node, block, out)
+    def load_lane(
+        self, inst: Inst, place: Place, lane: Inst, block: Block, out: list[Inst]
+    ) -> None:
+        node = place.node
+        whole = self.current(node, place.vertex, block, out)
         index = types.index_of(lane)
         if index is None:
             rewrite(self.module, inst, ops.OpVectorExtractDynamic, [whole, lane], [])
@@ -363,21 +437,24 @@ class Promotion:
             rewrite(self.module, inst, ops.OpCompositeExtract, [whole], [index])
             out.append(inst)
 
-    def compose(self, node: Node, block: Block, out: list[Inst]) -> Inst:
+    def compose(self, node: Node, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
         """The value of a whole node."""
         if node.kind == WHOLE:
-            return self.current(node, block, out)
+            return self.current(node, vertex, block, out)
         if node.kind == MEMORY:
-            assert node.variable is not None
-            made = value(self.module, ops.OpLoad, node.type, [node.variable], [])
+            pointer = self.address(node, vertex, out)
+            made = value(self.module, ops.OpLoad, node.type, [pointer], [])
         else:
-            parts = [self.compose(child, block, out) for child in node.children]
+            parts = [self.compose(child, vertex, block, out) for child in node.children]
             made = value(self.module, ops.OpCompositeConstruct, node.type, parts, [])
         out.append(made)
         return made
 
-    def current(self, node: Node, block: Block, out: list[Inst]) -> Inst:
-        """The value of a cell here; an input is loaded where it is first wanted."""
+    def current(self, node: Node, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
+        """The value of a cell here; an input is loaded where it is first wanted, what is arrayed or
+        accessed in place at each access."""
+        if vertex is not None or node.in_place:
+            return self.load_slots(node, vertex, out)
         if not node.is_input:
             return self.now(node.cell, block)
         found = self.at_exit[block].get(node.cell)
@@ -387,14 +464,18 @@ class Promotion:
                 found = self.at_exit[above].get(node.cell)
                 above = self.cfg.idom.get(above)
         if found is None:
-            found = self.load_input(node, out)
+            found = self.load_slots(node, None, out)
         self.at_exit[block][node.cell] = found
         return found
 
-    def load_input(self, node: Node, out: list[Inst]) -> Inst:
+    def load_slots(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
+        """Load each component of an interface node and put them together."""
         scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
-        loads = [value(self.module, LOAD_INPUT, scalar, [], [key]) for key in node.keys]
-        self.loaded.update(node.keys)
+        op = LOAD_INPUT if node.is_input else LOAD_OUTPUT
+        args = [] if vertex is None else [vertex]
+        loads = [value(self.module, op, scalar, list(args), [key]) for key in node.keys]
+        if node.is_input:
+            self.loaded.update(node.keys)
         out += loads
         if len(loads) == 1:
             return loads[0]
@@ -419,6 +500,10 @@ class Promotion:
                 assert node.variable is not None
                 inst.args = [node.variable, stored]
             out.append(inst)
+        elif node.in_place and place.lane is not None:
+            lane = types.index_of(place.lane)
+            assert lane is not None  # ``moves`` pinned the others
+            out.append(store_slot(node.keys[lane], resolve(stored), place.vertex))
         elif place.lane is not None:
             old = self.now(node.cell, block)
             index = types.index_of(place.lane)
@@ -431,30 +516,44 @@ class Promotion:
             out.append(new)
             self.at_exit[block][node.cell] = new
         elif node.kind == WHOLE:
-            self.at_exit[block][node.cell] = resolve(stored)
+            self.store_whole(node, resolve(stored), place.vertex, block, out)
         else:
-            self.take_apart(node, stored, (), block, out)
+            self.take_apart(place, node, stored, (), block, out)
+
+    def store_whole(
+        self, node: Node, stored: Inst, vertex: Inst | None, block: Block, out: list[Inst]
+    ) -> None:
+        if not node.in_place:
+            self.at_exit[block][node.cell] = stored
+            return
+        for lane, key in enumerate(node.keys):
+            part = stored
+            if node.type.op == ops.OpTypeVector:
+                part = extract(self.module, stored, (lane,), node.type.args[0], out)
+            if part.op != ops.OpUndef:
+                out.append(store_slot(key, part, vertex))
 
     def take_apart(
-        self, node: Node, whole: Inst, path: tuple[int, ...], block: Block, out: list[Inst]
-    ) -> None:
+        self, place: Place, node: Node, whole: Inst, path: tuple[int, ...], block: Block,
+        out: list[Inst],
+    ) -> None:  # fmt: skip
         """Store a composite value into the nodes below ``node``."""
         for index, child in enumerate(node.children):
             if child.kind == SPLIT:
-                self.take_apart(child, whole, (*path, index), block, out)
+                self.take_apart(place, child, whole, (*path, index), block, out)
                 continue
             made = extract(self.module, resolve(whole), (*path, index), child.type, out)
             if child.kind == MEMORY:
-                assert child.variable is not None
-                out.append(Inst(ops.OpStore, None, [child.variable, made], []))
+                pointer = self.address(child, place.vertex, out)
+                out.append(Inst(ops.OpStore, None, [pointer, made], []))
             else:
-                self.at_exit[block][child.cell] = made
+                self.store_whole(child, made, place.vertex, block, out)
 
     def extended(self, inst: Inst, block: Block, out: list[Inst]) -> bool:
         """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted
         variable goes."""
         if inst.args[0] is not self.glsl_set:
-            if not _is_debug(inst):
+            if not is_debug(inst):
                 return False
             return any(
                 a in self.places and self.places[a].node.kind != MEMORY for a in inst.args[1:]
@@ -482,96 +581,21 @@ class Promotion:
         return True
 
 
-def separable(constant: Inst) -> bool:
-    """Whether the parts of an initializer are constants by themselves, which those of an
-    OpSpecConstantOp are not."""
-    if constant.op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
-        return all(separable(part) for part in constant.args)
-    return (
-        constant.op != ops.OpSpecConstantOp
-        or constant.type is None
-        or types.is_scalar(constant.type)
-    )
-
-
-def extract(
-    module: Module, whole: Inst, path: tuple[int, ...], type: Inst, out: list[Inst]
-) -> Inst:
-    """The part of a value at ``path``, seen through constructs and inserts, made by
-    OpCompositeExtract if need be."""
-    at = 0
-    steps = 0
-    while at < len(path):
-        if whole.op == ops.OpCompositeInsert and steps < MAX_STEPS:
-            steps += 1
-            common = min(len(whole.imm), len(path) - at)
-            if tuple(whole.imm[:common]) != path[at : at + common]:
-                whole = resolve(whole.args[1])
-                continue
-            if len(whole.imm) > common:
-                break
-            at += common
-            whole = resolve(whole.args[0])
-            continue
-        assert whole.type is not None
-        if whole.op == ops.OpCompositeConstruct and len(whole.args) == types.size_of(whole.type):
-            whole = resolve(whole.args[path[at]])
-        else:
-            parts = types.parts_of(module, whole)
-            if parts is None:
-                break
-            whole = parts[path[at]]
-        at += 1
-    if at == len(path):
-        return whole
-    made = value(module, ops.OpCompositeExtract, type, [whole], list(path[at:]))
-    out.append(made)
-    return made
-
-
 def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
-    """STORE_OUTPUT of every component of every output that has a value at this return."""
+    """STORE_OUTPUT of every component of every output that has a value here: at the return that
+    ends a block that was renamed, or at an emit that the renaming has come to."""
     out: list[Inst] = []
     for cell, node in enumerate(promotion.cells):
-        if not node.keys or node.is_input:
+        if not node.keys or node.is_input or node.in_place:
             continue
-        found = promotion.lookup(cell, block)
+        found = promotion.now(cell, block) if promotion.at_emits else promotion.lookup(cell, block)
         if found.op == ops.OpUndef:
             continue
         if node.type.op != ops.OpTypeVector:
-            out.append(Inst(STORE_OUTPUT, None, [found], [node.keys[0]]))
+            out.append(store_slot(node.keys[0], found, None))
             continue
         for lane, key in enumerate(node.keys):
             part = extract(promotion.module, found, (lane,), node.type.args[0], out)
             if part.op != ops.OpUndef:
-                out.append(Inst(STORE_OUTPUT, None, [part], [key]))
+                out.append(store_slot(key, part, None))
     return out
-
-
-def dominance_frontiers(cfg: Cfg) -> dict[Block, list[Block]]:
-    """Blocks where the dominance of a block ends (Cooper, Harvey, Kennedy 2001, figure 5)."""
-    frontier: dict[Block, list[Block]] = {}
-    for block in cfg.order:
-        preds = cfg.preds[block]
-        if len(preds) < 2 and block is not cfg.order[0]:
-            continue
-        stop = cfg.idom.get(block)
-        for pred in preds:
-            runner: Block | None = pred
-            while runner is not None and runner is not stop:
-                here = frontier.setdefault(runner, [])
-                if block not in here:
-                    here.append(block)
-                runner = cfg.idom.get(runner)
-    return frontier
-
-
-def _volatile(imm: list[int]) -> bool:
-    return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
-
-
-def _is_debug(inst: Inst) -> bool:
-    """An instruction of a non-semantic set."""
-    return (
-        bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."
-    )

@@ -5,19 +5,25 @@
 
 The look through vectors (``vectors``, run after this) turns constructs of extracts back into the
 vector they came from, so that code which linking did not touch has the form it came in.
+
+What goes out at a return or with an emitted vertex is stored there, whole variables at once. What
+other invocations see (control and mesh shaders) is stored where it was: neighbouring stores to one
+vector of one vertex become one store if they cover it, and stores of single components otherwise.
 """
 
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
     CAPABILITIES,
     IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
+    LOAD_OUTPUT,
     NAMES,
     STORE_OUTPUT,
     Block,
@@ -26,11 +32,19 @@ from spvlink.ir.core import (
     words_of,
 )
 from spvlink.ir.edit import become, rewrite, sweep, value
-from spvlink.ir.slot import Varying
+from spvlink.ir.slot import Slot, Varying
+from spvlink.passes.parts import EMITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
+    from typing import Final
+
+_INPUTS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
+_OUTPUTS: Final = frozenset((STORE_OUTPUT, LOAD_OUTPUT))
+_IN_PLACE: Final = frozenset(
+    (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_MeshEXT)
+)
 
 
 def scalar_type(module: Module, base: str) -> Inst:
@@ -42,18 +56,23 @@ def scalar_type(module: Module, base: str) -> Inst:
 
 
 class Raise:
-    """One side of one border."""
+    """One side of one border. ``slots``: what each old key was on this side."""
 
-    def __init__(self, module: Module, varyings: Sequence[Varying], storage: int) -> None:
+    def __init__(
+        self, module: Module, varyings: Sequence[Varying], storage: int, slots: Mapping[int, Slot]
+    ) -> None:
         assert module.entry is not None
         self.module = module
         self.function = module.entry.function
         self.storage = storage
+        self.slots = slots
+        self.in_place = module.entry.model in _IN_PLACE
         self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
+        self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
         self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
         # load -> lane -> what takes that lane out of it
         self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
@@ -64,18 +83,26 @@ class Raise:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
         type = self.type_of(varying)
+        length = self.length_of(varying)
+        if length is not None:
+            self.arrayed.add(id(varying))
+            type = types.make(module, ops.OpTypeArray, None, [type, length], [])
         pointer = types.pointer(module, self.storage, type)
         made = value(module, ops.OpVariable, pointer, [], [self.storage])
         module.globals.append(made)
         notes: list[list[int]] = [[enums.Decoration_Location, varying.location]]
         if varying.component:
             notes.append([enums.Decoration_Component, varying.component])
-        notes += [[q] for q in varying.qualifiers]
+        is_output = self.storage == enums.StorageClass_Output
+        notes += [
+            [q] for q in varying.qualifiers
+            if not is_output or q != enums.Decoration_PerVertexKHR  # which is for inputs only
+        ]  # fmt: skip
         if varying.relaxed:
             notes.append([enums.Decoration_RelaxedPrecision])
-        if self.storage == enums.StorageClass_Output:
+        if is_output:
             notes += [list(words) for words in varying.extras]
-        module.annotations.extend(Inst(ops.OpDecorate, None, [made], words) for words in notes)
+        Decorations.add(module, made, notes)
         if varying.name:
             module.sections[NAMES].append(Inst(ops.OpName, None, [made], words_of(varying.name)))
         if enums.Decoration_Sample in varying.qualifiers:
@@ -85,13 +112,24 @@ class Raise:
         module.version += 1
         return made
 
+    def length_of(self, varying: Varying) -> Inst | None:
+        """The length of the array over vertices that a variable is: the longest of those that it
+        stands for, since an index that was in bounds of one of them must stay so."""
+        lengths = [self.slots[k].length for k in varying.keys if k in self.slots]
+        found = [n for n in lengths if n is not None]
+        return max(found, key=lambda n: types.index_of(n) or 0) if found else None
+
     def run(self) -> None:
         """Rewrite every private opcode of this side."""
         cfg = Cfg.of(self.module, self.function)
+        is_input = self.storage == enums.StorageClass_Input
+        wanted = _INPUTS if is_input else _OUTPUTS
         for block in cfg.order:
-            if any(i.op in (LOAD_INPUT, STORE_OUTPUT, INTERPOLATE) for i in block.insts):
-                if self.storage == enums.StorageClass_Input:
+            if any(i.op in wanted for i in block.insts):
+                if is_input:
                     self.loads(cfg, block)
+                elif self.in_place:
+                    InPlace(self, block).run()
                 else:
                     self.stores(block)
         self.place_lanes()
@@ -127,21 +165,49 @@ class Raise:
             varying, lane = self.where[inst.imm[0]]
             plain = inst.op == LOAD_INPUT or enums.Decoration_Flat in varying.qualifiers
             key: tuple[object, ...] = (id(varying),)
+            if inst.op == LOAD_INPUT:
+                key += tuple(inst.args)
             held = self.loaded.setdefault(key if plain else (*key, *inst.imm[1:], *inst.args), [])
             whole = next((w for w, b in held if b is block or cfg.dominates(b, block)), None)
             if whole is None:
-                whole = self.load(varying, inst)
+                whole = self.load(varying, inst, out)
                 held.append((whole, block))
                 out.append(whole)
             self.take_lane(inst, whole, varying, lane)
         block.insts = out
 
-    def load(self, varying: Varying, inst: Inst) -> Inst:
+    def pointer(
+        self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst]
+    ) -> Inst:
+        """A pointer to a variable, or to its element of a vertex, or to one component of that."""
         variable = self.variables[id(varying)]
         type = self.type_of(varying)
-        if inst.op == LOAD_INPUT or enums.Decoration_Flat in varying.qualifiers:
+        path = list(vertex)
+        if lane is not None:
+            number = types.integer(self.module, 32, True)
+            for index in self.path_of(varying, lane):
+                path.append(types.constant(self.module, number, index))
+                type = type.args[0]
+        if not path:
+            return variable
+        pointer = types.pointer(self.module, self.storage, type)
+        out.append(value(self.module, ops.OpAccessChain, pointer, [variable, *path], []))
+        return out[-1]
+
+    def path_of(self, varying: Varying, lane: int) -> list[int]:
+        """The indices that lead to one component of a variable."""
+        size = len(varying.keys) // varying.columns
+        column, row = divmod(lane, size)
+        return ([column] if varying.whole else []) + ([row] if size > 1 else [])
+
+    def load(self, varying: Varying, inst: Inst, out: list[Inst]) -> Inst:
+        variable = self.variables[id(varying)]
+        type = self.type_of(varying)
+        if inst.op != INTERPOLATE or enums.Decoration_Flat in varying.qualifiers:
             # where a flat input is interpolated makes no difference, and it may travel as uint
-            return value(self.module, ops.OpLoad, type, [variable], [])
+            vertex = inst.args if inst.op != INTERPOLATE else []
+            pointer = self.pointer(varying, vertex, None, out)
+            return value(self.module, ops.OpLoad, type, [pointer], [])
         glsl = glsl_import(self.module)
         args = [glsl, variable, *inst.args]
         return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
@@ -161,18 +227,29 @@ class Raise:
             path = [lane]
             if varying.whole:
                 column, row = divmod(lane, len(varying.keys) // varying.columns)
-                path = [column, row] if len(varying.keys) > varying.columns else [column]
+                path = [column]
+                if len(varying.keys) > varying.columns:
+                    part, path = self.take_column(whole, varying, column), [row]
             if wire is inst.type:
-                rewrite(self.module, inst, ops.OpCompositeExtract, [whole], path)
+                rewrite(self.module, inst, ops.OpCompositeExtract, [part], path)
                 lanes[lane] = [inst]
                 return
-            part = value(self.module, ops.OpCompositeExtract, wire, [whole], path)
+            part = value(self.module, ops.OpCompositeExtract, wire, [part], path)
             made.append(part)
         if wire is inst.type:
             become(self.module, inst, part)
             return
         rewrite(self.module, inst, ops.OpBitcast, [part], [])
         lanes[lane] = [*made, inst]
+
+    def take_column(self, whole: Inst, varying: Varying, column: int) -> Inst:
+        """A column or element next to the load of the whole: what its components are put together
+        to is it, wherever that is (a component alone is taken out of the whole by ``vectors``)."""
+        lanes = self.lanes[whole]
+        if ~column not in lanes:
+            type = self.column_type(varying)
+            lanes[~column] = [value(self.module, ops.OpCompositeExtract, type, [whole], [column])]
+        return lanes[~column][0]
 
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""
@@ -185,29 +262,47 @@ class Raise:
             block.insts = out
 
     def stores(self, block: Block) -> None:
-        """The stores before a return, gathered by variable; a lane that has no value here is as
-        undefined as it was."""
+        """The stores before a return or an emit, gathered by variable; a lane that has no value
+        here is as undefined as it was."""
         out: list[Inst] = []
         stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
         for inst in block.insts[:-1]:
             if inst.op != STORE_OUTPUT:
+                if inst.op in EMITS:
+                    self.store_all(stored, out)
+                    stored = {}
                 out.append(inst)
                 continue
             varying, lane = self.where[inst.imm[0]]
             stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
-        for varying, lanes in stored.values():
-            wire = scalar_type(self.module, varying.base)
-            parts: list[Inst] = []
-            for lane in range(len(varying.keys)):
-                part = lanes.get(lane) or types.null(self.module, wire)
-                if part.type is not wire:
-                    part = value(self.module, ops.OpBitcast, wire, [part], [])
-                    out.append(part)
-                parts.append(part)
-            whole = self.put_together(varying, parts, out)
-            out.append(Inst(ops.OpStore, None, [self.variables[id(varying)], whole], []))
+        self.store_all(stored, out)
         block.insts[:-1] = out
         self.module.version += 1
+
+    def store_all(
+        self, stored: dict[int, tuple[Varying, dict[int, Inst]]], out: list[Inst]
+    ) -> None:
+        for varying, lanes in stored.values():
+            self.store_one(varying, lanes, self.variables[id(varying)], out)
+
+    def store_one(
+        self, varying: Varying, lanes: dict[int, Inst], pointer: Inst, out: list[Inst]
+    ) -> None:
+        """Store a whole variable, or its element of one vertex."""
+        wire = scalar_type(self.module, varying.base)
+        parts = [
+            self.cast(lanes.get(lane) or types.null(self.module, wire), wire, out)
+            for lane in range(len(varying.keys))
+        ]
+        whole = self.put_together(varying, parts, out)
+        out.append(Inst(ops.OpStore, None, [pointer, whole], []))
+
+    def cast(self, part: Inst, wire: Inst, out: list[Inst]) -> Inst:
+        """A scalar as the type in which it travels."""
+        if part.type is not wire:
+            part = value(self.module, ops.OpBitcast, wire, [part], [])
+            out.append(part)
+        return part
 
     def put_together(self, varying: Varying, parts: list[Inst], out: list[Inst]) -> Inst:
         """The value of a variable from its scalars."""
@@ -227,6 +322,82 @@ class Raise:
         type = self.type_of(varying)
         out.append(value(self.module, ops.OpCompositeConstruct, type, columns, []))
         return out[-1]
+
+
+class InPlace:
+    """Outputs that other invocations see, in one block. Stores of the components of one vector of
+    one vertex are held back until something with an effect comes, or another vertex of that
+    variable (it may be the same one)."""
+
+    def __init__(self, side: Raise, block: Block) -> None:
+        self.side = side
+        self.block = block
+        self.out: list[Inst] = []
+        # varying -> (it, [the vertex], the components stored)
+        self.held: dict[int, tuple[Varying, list[Inst], dict[int, Inst]]] = {}
+        self.loaded: dict[tuple[int, ...], Inst] = {}  # read back, as long as nothing happened
+
+    def run(self) -> None:
+        effects = Effects.of(self.side.module)
+        for inst in self.block.insts:
+            if inst.op == STORE_OUTPUT:
+                self.hold(inst)
+            elif inst.op == LOAD_OUTPUT:
+                self.flush()
+                self.read_back(inst)
+            else:
+                if inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
+                    self.flush()
+                    self.loaded = {}
+                self.out.append(inst)
+        self.block.insts = self.out
+        self.side.module.version += 1
+
+    def hold(self, inst: Inst) -> None:
+        varying, lane = self.side.where[inst.imm[0]]
+        vertex = inst.args[1:]
+        held = self.held.get(id(varying))
+        if held is not None and held[1] != vertex:
+            self.flush()
+            held = None
+        if held is None:
+            held = self.held[id(varying)] = (varying, vertex, {})
+        held[2][lane] = inst.args[0]
+        self.loaded = {}
+
+    def flush(self) -> None:
+        """Write what is held back."""
+        for varying, vertex, lanes in self.held.values():
+            if len(lanes) == len(varying.keys):
+                pointer = self.side.pointer(varying, vertex, None, self.out)
+                self.side.store_one(varying, lanes, pointer, self.out)
+                continue
+            wire = scalar_type(self.side.module, varying.base)
+            for lane, stored in sorted(lanes.items()):
+                part = self.side.cast(stored, wire, self.out)
+                pointer = self.side.pointer(varying, vertex, lane, self.out)
+                self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
+        self.held = {}
+
+    def read_back(self, inst: Inst) -> None:
+        side = self.side
+        varying, lane = side.where[inst.imm[0]]
+        key = (id(varying), *(a.id for a in inst.args))
+        whole = self.loaded.get(key)
+        if whole is None:
+            whole = self.loaded[key] = side.load(varying, inst, self.out)
+            self.out.append(whole)
+        wire = scalar_type(side.module, varying.base)
+        path = side.path_of(varying, lane)
+        part = whole
+        if path:
+            part = value(side.module, ops.OpCompositeExtract, wire, [whole], path)
+            self.out.append(part)
+        if part.type is not inst.type:
+            assert inst.type is not None
+            part = value(side.module, ops.OpBitcast, inst.type, [part], [])
+            self.out.append(part)
+        become(side.module, inst, part)
 
 
 def glsl_import(module: Module) -> Inst:
@@ -255,7 +426,11 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
                 inst.imm = [enums.Decoration_Location, location]
                 module.version += 1
     for qualifier in qualifiers:
-        if qualifier not in held and enums.Decoration_Location in held:
+        if (
+            qualifier not in held
+            and qualifier != enums.Decoration_PerVertexKHR
+            and enums.Decoration_Location in held
+        ):
             module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))
             module.version += 1
             if qualifier == enums.Decoration_Sample:

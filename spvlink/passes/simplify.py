@@ -25,6 +25,7 @@ from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES as VECTOR_RULES
+from spvlink.rules import INNER
 from spvlink.rules import simplify as algebra
 
 TYPE_CHECKING = False
@@ -33,10 +34,38 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     Held = tuple[Inst, Block, "Held | None"]
 
-_NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
-_FOLDABLE_SOURCES: Final = types.CONSTANTS
+
+# What is done with an opcode.
+NUMBERED: Final = 0  # it gets a value number
+VECTOR: Final = 1  # and vectors are looked through
+ALGEBRA: Final = 2  # and algebraic rules are tried
+SPECIAL: Final = 3  # that hangs on its operands
+
+
+def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
+    """(what is done, facts, what one of the operands has to be for a rule)."""
+    if op in VECTOR_RULES:
+        return VECTOR, flags, _NOTHING
+    if op in INNER:
+        return ALGEBRA, flags, INNER[op]
+    return NUMBERED, flags, _NOTHING
+
+
+_NOTHING: Final[frozenset[int]] = frozenset()
+_PLANS: Final = {
+    **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
+    **{
+        op: (SPECIAL, 0, _NOTHING)
+        for op in (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT)
+    },
+}
+
+
+def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
+    """Whether an operand is one of these; None: anything will do."""
+    return wanted is None or any([arg.op in wanted for arg in args])
 
 
 def run(module: Module, function: Function) -> None:
@@ -93,96 +122,110 @@ class _Walk:
 
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
-        module, effects, cfg = self.module, self.effects, self.cfg
-        signatures, seen, glsl = effects.signatures, self.seen, effects.glsl
-        flags_of, vector_rules, constants = FLAGS, VECTOR_RULES, _FOLDABLE_SOURCES
-        copy, pure = COPY, info.PURE
-        local = info.BLOCK_LOCAL | info.COCONVERGENT
+        module, signatures, seen = self.module, self.effects.signatures, self.seen
+        plans, constants, copy = _PLANS, types.CONSTANTS, COPY
+        foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
-            if inst.op == copy:
+            op = inst.op
+            if op == copy:
                 continue
             args = inst.args
-            constant = True
-            for index, arg in enumerate(args):
-                if arg.op == copy:
-                    arg = args[index] = resolve(arg)
-                if arg.op not in constants:
-                    constant = False
-            op = inst.op
-            if inst.id == 0:
+            known = 0  # operands that are constants
+            for arg in args:
+                kind = arg.op
+                if kind in constants:
+                    known += 1
+                elif kind == copy:
+                    args[:] = [resolve(a) for a in args]
+                    known = sum([a.op in constants for a in args])
+                    break
+            plan = plans.get(op)
+            if plan is None:
                 append(inst)
                 continue
-            flags = flags_of.get(op, 0)
-            is_glsl = False
-            if op == ops.OpExtInst:
-                if args[0] not in glsl:
-                    append(inst)
+            how, flags, inner = plan
+            if how == SPECIAL:
+                flags = self.special(inst)
+                if flags <= 0:
+                    if flags == 0:
+                        append(inst)
                     continue
-                is_glsl = True
-                flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
-                constant = all(a.op in constants for a in args[1:])
-            elif op == ops.OpPhi:
-                if not self.phi(inst):
-                    append(inst)
-                continue
-            elif op == ops.OpCopyObject:
-                if inst not in signatures:
-                    become(module, inst, args[0])
-                else:
-                    append(inst)
-                continue
-            elif op == ops.OpLoad:
-                if not effects.reads_constant(inst):
-                    append(inst)
-                    continue
-            elif op in IMAGE_MASK_AT:
-                flags = effects.flags(inst)
-                constant = False
-            elif constant and not args:
-                constant = False
-            if not flags & pure and op != ops.OpLoad:
-                append(inst)
-                continue
-            signature = signatures.get(inst, _NO_DECORATION)
-            plain = signature is _NO_DECORATION or signature == _RELAXED
-            if plain:
+            signature = signatures.get(inst)
+            if signature is None or signature == _RELAXED:
                 other: Inst | None = None
-                if constant and flags & info.FOLDABLE:
-                    other = fold(module, inst, is_glsl)
+                if known and flags & foldable and known == len(args) - (op == ops.OpExtInst):
+                    other = fold(module, inst, True)
                 if other is None:
-                    rule = vector_rules.get(op)
-                    if rule is not None:
-                        other = rule(module, inst)
+                    if how == VECTOR:
+                        other = VECTOR_RULES[op](module, inst)
                         op = inst.op
-                    elif signature is _NO_DECORATION:
-                        length = len(out)
-                        other = algebra(module, inst, out)
-                        if len(out) > length:  # what a rule built may fall under another one
-                            built = out[length:]
-                            del out[length:]
-                            self.walk(built, block, out)
+                    elif signature is None and how >= ALGEBRA:
+                        if op == ops.OpExtInst:
+                            inner = INNER.get(-inst.imm[0], _NOTHING)
+                        if known or _any_of(args, inner):
+                            other = self.algebra(inst, block, out)
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
                 args = inst.args
             # args[0] of OpExtInst is its set
-            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
+            if flags & commutative and args[-2].id > args[-1].id:
                 key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
             else:
                 key = (op, inst.type, *args, *inst.imm, signature)
-            first = held = seen.get(key)
-            while held is not None:
-                far = not flags & local and cfg.dominates(held[1], block)
-                if far and flags & info.CONVERGENT:
-                    far = self.same_loops(held[1], block)
-                if held[1] is block or far:
-                    become(module, inst, held[0])
-                    break
-                held = held[2]
+            held = seen.get(key)
+            if held is None:
+                seen[key] = inst, block, None
+            elif self.merge(inst, block, flags, held):
+                continue
             else:
-                seen[key] = (inst, block, first)
-                append(inst)
+                seen[key] = inst, block, held
+            append(inst)
+
+    def special(self, inst: Inst) -> int:
+        """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it
+        is, -1 if it went."""
+        op = inst.op
+        if op == ops.OpExtInst:
+            if inst.args[0] not in self.effects.glsl:
+                return 0
+            flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
+        elif op == ops.OpPhi:
+            return -1 if self.phi(inst) else 0
+        elif op == ops.OpCopyObject:
+            if inst in self.effects.signatures:
+                return 0
+            become(self.module, inst, inst.args[0])
+            return -1
+        elif op == ops.OpLoad:
+            return FLAGS[op] if self.effects.reads_constant(inst) else 0
+        else:
+            flags = self.effects.flags(inst) & ~info.FOLDABLE
+        return flags if flags & info.PURE else 0
+
+    def algebra(self, inst: Inst, block: Block, out: list[Inst]) -> Inst | None:
+        """What an instruction equals by an algebraic rule."""
+        length = len(out)
+        other = algebra(self.module, inst, out)
+        if len(out) > length:  # what a rule built may fall under another one
+            built = out[length:]
+            del out[length:]
+            self.walk(built, block, out)
+        return other
+
+    def merge(self, inst: Inst, block: Block, flags: int, held: Held | None) -> bool:
+        """Replace a value by an equal one that dominates it, if there is one."""
+        local = flags & (info.BLOCK_LOCAL | info.COCONVERGENT)
+        while held is not None:
+            value, above, held = held
+            far = not local and self.cfg.dominates(above, block)
+            if far and flags & info.CONVERGENT:
+                far = self.same_loops(above, block)
+            if above is block or far:
+                become(self.module, inst, value)
+                return True
+        return False
 
     def same_loops(self, above: Block, block: Block) -> bool:
         """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that

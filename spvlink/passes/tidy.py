@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep
+from spvlink.ir.edit import become, resolve
 from spvlink.passes.dce import TRIMMED
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
@@ -31,38 +32,49 @@ _MOVES: Final = frozenset(
         ops.OpLoad,
     )
 )
-_PLAIN: Final = (None, ((enums.Decoration_RelaxedPrecision,),))
+_RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_FLOW: Final = frozenset(
+    (
+        ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch, ops.OpSelectionMerge, ops.OpLoopMerge,
+        ops.OpLine, ops.OpNoLine,
+    )
+)  # fmt: skip
 
 
 def run(module: Module, function: Function) -> None:
     """Rebuild vectors in one function and drop the parts that are no longer used."""
     signatures = Effects.of(module).signatures
-    rules = RULES
     cfg = Cfg.of(module, function)
+    rules, copy, version = _RULES, COPY, module.version
     seen: dict[object, list[tuple[Inst, Block]]] = {}
-    version = module.version
     for block in cfg.order:
         for inst in block.insts:
             rule = rules.get(inst.op)
-            if rule is None and inst.op != ops.OpBitcast:
+            if rule is None:
                 continue
             args = inst.args
             for index, arg in enumerate(args):
-                if arg.op == COPY:
+                if arg.op == copy:
                     args[index] = resolve(arg)
-            if signatures.get(inst) in _PLAIN:
-                other = rule(module, inst) if rule is not None else bitcast(module, inst)
+            signature = signatures.get(inst)
+            if signature is not None and signature != _RELAXED:
+                continue
+            other = rule(module, inst)
+            if other is None:
+                key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
+                held = seen.get(key)
+                if held is None:
+                    seen[key] = [(inst, block)]
+                    continue
+                other = next((o for o, b in held if cfg.dominates(b, block)), None)
                 if other is None:
-                    key = (inst.op, inst.type, *inst.args, *inst.imm, inst in signatures)
-                    held = seen.setdefault(key, [])
-                    other = next((o for o, b in held if cfg.dominates(b, block)), None)
-                    if other is None:
-                        held.append((inst, block))
-                        continue
-                become(module, inst, resolve(other))
-    if module.version != version:
-        sweep(module, function)
+                    held.append((inst, block))
+                    continue
+            become(module, inst, resolve(other))
     drop_unused(module, function)
+    if len(function.blocks) > 1 and module.version != version and hollow(module, function):
+        module.facts[TRIMMED] = (0, True)
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
@@ -78,28 +90,85 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
     return source if source.type is inst.type else None
 
 
+_RULES: Final = {**RULES, ops.OpBitcast: bitcast}
+
+
 def drop_unused(module: Module, function: Function) -> None:
-    """Remove what nothing reads; if that was more than moves of components, dead code elimination
-    may find more."""
+    """Resolve the copies and remove what nothing reads, from the end to the beginning; if that was
+    more than moves of components, dead code elimination may find more."""
     effects = Effects.of(module)
-    uses: dict[Inst, int] = {}
-    get = uses.get
-    for block in function.blocks:
-        for inst in block.insts:
-            for arg in inst.args:
-                uses[arg] = get(arg, 0) + 1
-    changed = False
+    copy = COPY
+    used = _used_before(function)
     for block in reversed(function.blocks):
-        dead: set[Inst] = set()
+        kept: list[Inst] = []
         for inst in reversed(block.insts):
-            if inst.id and not get(inst, 0) and effects.flags(inst) & info.REMOVABLE:
-                dead.add(inst)
-                if inst.op not in _MOVES:
-                    module.facts[TRIMMED] = (0, True)
-                for arg in inst.args:
-                    uses[arg] -= 1
-        if dead:
-            changed = True
-            block.insts = [i for i in block.insts if i not in dead]
-    if changed:
-        module.version += 1
+            if inst.id and inst not in used:
+                if inst.op == copy:
+                    continue
+                if effects.flags(inst) & info.REMOVABLE:
+                    if inst.op not in _MOVES:
+                        module.facts[TRIMMED] = (0, True)
+                    continue
+            args = inst.args
+            for index, arg in enumerate(args):
+                if arg.op == copy:
+                    args[index] = resolve(arg)
+            used.update(args)
+            kept.append(inst)
+        if len(kept) != len(block.insts):
+            kept.reverse()
+            block.insts = kept
+            module.version += 1
+
+
+def _used_before(function: Function) -> set[Inst]:
+    """What phis use before it is defined."""
+    used: set[Inst] = set()
+    defined: set[Inst] = set()
+    for block in function.blocks if len(function.blocks) > 1 else ():
+        for inst in block.insts:
+            if inst.op == ops.OpPhi:
+                used.update(v for v in map(resolve, inst.args[::2]) if v not in defined)
+                defined.add(inst)
+            elif inst.op not in _LINES:
+                break
+        defined.update(block.insts)
+    return used
+
+
+def hollow(module: Module, function: Function) -> bool:
+    """Whether there is a construct that does nothing and gives nothing by now: an extract that was
+    merged with one in a dead loop kept that alive until the vector was put together again."""
+    structure, effects = Structure.of(module, function), Effects.of(module)
+    inside: dict[Block, list[Block]] = {}
+    busy: set[Block] = set()
+    for header, merge in structure.merge_of.items():
+        if merge.insts[0].op == ops.OpPhi:
+            busy.add(header)
+    for block in function.blocks:
+        around = structure.around(block)
+        if block in structure.loops:
+            around.append(block)
+        if not around or busy.issuperset(around):
+            continue
+        if all(i.op in _FLOW or effects.flags(i) & info.REMOVABLE for i in block.insts):
+            for header in around:
+                inside.setdefault(header, []).append(block)
+        else:
+            busy.update(around)
+    return any(
+        header not in busy and not _gives(function, structure.merge_of[header], set(blocks))
+        for header, blocks in inside.items()
+    )  # fmt: skip
+
+
+def _gives(function: Function, merge: Block, blocks: set[Block]) -> bool:
+    """Whether a value that is made in these blocks is used outside of them, or a branch leads
+    elsewhere than to the merge block."""
+    if any(to is not merge and to not in blocks for b in blocks for to in b.successors()):
+        return True
+    values = {i for b in blocks for i in b.insts}
+    return any(
+        not values.isdisjoint(i.args)
+        for b in function.blocks if b not in blocks for i in b.insts
+    )  # fmt: skip

@@ -21,11 +21,15 @@ def run(
     entry = module.entry
     assert entry is not None
     _drop_functions(module, entry.function)
-    if module.sections[core.STRINGS]:  # else there is no file that a line could name
+    # without an OpString there is no file that a line could name
+    lines = any([i.op == ops.OpString for i in module.sections[core.STRINGS]])
+    if lines:
         for block in entry.function.blocks:
             block.insts = _without_idle_lines(block.insts)
     live = _live(module, dropped, kept)
     _drop_globals(module, live)
+    if lines:
+        module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
     _trim_notes(module, live)
     module.facts = {}
@@ -34,7 +38,7 @@ def run(
 
 def _drop_functions(module: Module, entry: Function) -> None:
     reached: dict[Inst, None] = {entry: None}
-    todo = [entry]
+    todo = [entry] if len(module.functions) > 1 else []
     while todo:
         for callee in callees(todo.pop()):
             if callee not in reached:
@@ -49,28 +53,16 @@ def _drop_functions(module: Module, entry: Function) -> None:
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
     """Every Inst that functions, entry points or what they use refer to."""
     live: set[Inst] = set()
-    todo: list[Inst] = []
+    used: set[Inst | None] = set()
     for function in module.functions:
         live.add(function)
-        todo += [a for a in function.args if a not in live]
-        if function.type is not None:
-            todo.append(function.type)
-        for param in function.params:
-            live.add(param)
-            if param.type is not None:
-                todo.append(param.type)
+        live.update(function.params, function.blocks)
+        used.update(function.args, [function.type], [p.type for p in function.params])
         for block in function.blocks:
-            live.add(block)
-            for inst in block.insts:
-                if inst.id:
-                    live.add(inst)
-                    if inst.type is not None and inst.type not in live:
-                        live.add(inst.type)
-                        todo.append(inst.type)
-                for arg in inst.args:
-                    if arg not in live:
-                        live.add(arg)
-                        todo.append(arg)
+            insts = block.insts
+            live.update(insts)
+            used.update([i.type for i in insts], *[i.args for i in insts])
+    todo = [i for i in used if i is not None and i not in live]
     entry = module.entry
     assert entry is not None
     for variable in entry.inst.args[1:]:
@@ -118,15 +110,12 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
 
 
 def _drop_globals(module: Module, live: set[Inst]) -> None:
-    kept: list[Inst] = []
-    for inst in module.globals:
-        if inst.id == 0:
-            if inst.op == ops.OpTypeForwardPointer and inst.args[0] not in live:
-                continue
-            kept.append(inst)  # OpLine and OpNoLine
-        elif inst in live:
-            kept.append(inst)
-    module.sections[core.GLOBALS] = _without_idle_lines(kept)
+    # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
+    module.sections[core.GLOBALS] = [
+        i
+        for i in module.globals
+        if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
+    ]
     module.pool = {}
     nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [
@@ -157,6 +146,9 @@ def _trim_notes(module: Module, live: set[Inst]) -> None:
     module.sections[core.NAMES] = [i for i in module.names if i.args[0] in known]
     kept: list[Inst] = []
     groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
+    if not groups:
+        module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
+        return
     for inst in module.annotations:
         op = inst.op
         if op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):

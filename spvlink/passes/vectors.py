@@ -32,6 +32,8 @@ _MAX_STEPS: Final = 32  # how far one looks through a chain
 def extract(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeExtract."""
     source, path = inst.args[0], inst.imm
+    if path and source.op not in _STEPS:
+        return None
     at = 0
     for _ in range(_MAX_STEPS):
         if at == len(path):
@@ -45,6 +47,14 @@ def extract(module: Module, inst: Inst) -> Inst | None:
     if source is not inst.args[0]:
         rewrite(module, inst, ops.OpCompositeExtract, [source], list(path[at:]))
     return None
+
+
+_STEPS: Final = frozenset(
+    (
+        ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert,
+        ops.OpCompositeExtract, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
+    )
+)  # fmt: skip
 
 
 def _step(
@@ -113,12 +123,20 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     if type.op != ops.OpTypeVector:
         return None
     lanes: list[Lane] = []
+    loose = taken = False  # a scalar of its own; a component of a vector
     for arg in inst.args:
         assert arg.type is not None
         if arg.type.op == ops.OpTypeVector:
             lanes += [(arg, i) for i in range(arg.type.imm[0])]
-        else:
-            lanes.append(_lane(arg))
+            continue
+        lane = _lane(arg) if arg.op == ops.OpCompositeExtract else (arg, -1)
+        lanes.append(lane)
+        if lane[1] >= 0:
+            taken = True
+        elif arg.op not in types.CONSTANTS:
+            loose = True
+    if loose and not taken:
+        return None
     return _build(module, inst, type, lanes)
 
 
@@ -226,8 +244,12 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
     first, second = inst.args
     type = inst.type
     assert type is not None
-    if inst.imm == list(range(_size(first))) and first.type is type:
+    size = _size(first)
+    if first.type is type and inst.imm == list(range(size)):
         return first
+    if first.op not in _STEPS and second.op not in _STEPS:
+        if first is not second or max(inst.imm) < size:
+            return None
     lanes: list[Lane] = []
     through = False
     for lane in inst.imm:

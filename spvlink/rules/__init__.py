@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
-from spvlink.rules._algebra import BUILD_RULES, RULES
+from spvlink.rules._algebra import BUILD_RULES, INNER, RULES
 from spvlink.rules.lanes import component, flushes
 from spvlink.rules.match import is_glsl
 
@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-__all__ = ["BUILD_RULES", "RULES", "simplify"]
+__all__ = ["BUILD_RULES", "INNER", "RULES", "simplify"]
 
 # Moves hand floats on untouched; whatever else a rule takes away may have flushed a denormal.
 _MOVES: Final = frozenset((ops.OpCopyObject, ops.OpSelect, ops.OpBitcast, ops.OpTranspose))

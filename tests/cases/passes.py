@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from spvlink.driver import _Session
+from spvlink.binary.encode import encode
+from spvlink.chain import Chain
 from spvlink.ir.core import Module
 from spvlink.link.border import Stage
+from spvlink.options import Options
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGES, Source
+from spvlink.pipeline import STAGES, Linked, Source
+from spvlink.schedule import Runner
+from spvlink.validate import validate_all
 from tests.linking import base_options
 
 
@@ -30,10 +34,29 @@ def _lower(module: Module, inputs: bool, outputs: bool) -> None:
 
 
 def link(producer: Module, consumer: Module) -> None:
-    """All that the driver does with a pair between decoding and encoding, in place."""
-    session = _Session([], base_options())
+    """All that the driver does with a pair between decoding and encoding, in place, without the
+    passes that move or merge values across the border."""
+    _optimize(producer, consumer, base_options())
+
+
+def cross(producer: Module, consumer: Module, options: Options) -> list[str]:
+    """The same with all passes but code motion, which would take expressions apart that are looked
+    at here; what became of every varying. spirv-val accepts the result (but ``--no-validate``, for
+    extensions that it does not know)."""
+    options.disabled |= {"backward", "forward"}
+    linked = _optimize(producer, consumer, options)
+    outputs = [encode(module) for module in (producer, consumer)]
+    verdicts = validate_all(outputs, "vulkan1.3") if options.validate else [None, None]
+    assert verdicts == [None, None], verdicts
+    return [f"{r.name} {r.slot}: {r.action}: {r.why}" for r in linked.remarks]
+
+
+def _optimize(producer: Module, consumer: Module, options: Options) -> Linked:
+    stages: list[Stage] = []
     for module in (producer, consumer):
         assert module.entry is not None
         module.facts = {}
-        session.stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
-    session.optimize()
+        stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
+    linked = Linked()
+    Chain(stages, options, Runner(options), linked).run()
+    return linked

@@ -6,20 +6,17 @@
 
 Nothing here uses spvlink's own code, so that a defect of the linker cannot hide itself.
 
-Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `scene` (seeded inputs), `device` (one
-Vulkan device per process), `rewrite` (what keeps the driver exact), `resources` and `draw` (one
-draw, read back), `acceleration` (ray queries), `compare` (bitwise), `rounding` (ULPs and 8-bit
-steps), `batch` (a process that may crash), `words` (compiling and breaking modules for the
-harness's own tests). Stages are a list everywhere. Where the rest of the pipeline plugs in:
-
-* tessellation and geometry: already in the lists; `_Maker.make` picks the topology. Missing are
-  patch sizes other than 3 and the point size;
-* mesh and task: `read_stages` refuses them; `_Maker._vertices` needs a group count instead of
-  vertices and `_Draw._render` vkCmdDrawMeshTasksEXT (the device feature is already enabled);
-* transform feedback: a buffer per XfbBuffer next to `_Draw.readback`, and vkCmdBegin/End-
-  TransformFeedbackEXT around the draw in `_Draw._render` (the feature is enabled as well).
+Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `chain` (what all stages together ask
+for: primitives, patches, layers, captures), `scene` (seeded inputs), `device` (one Vulkan device
+per process), `rewrite` and `widen` (what keeps the driver exact, and what stands in
+for what it lacks), `resources`, `feedback` and `draw` (one draw,
+read back), `acceleration` (ray queries), `compare` (bitwise), `rounding` (ULPs
+and 8-bit steps), `border` (do the stages fit together?), `batch` (a process that may crash),
+`words` (compiling and breaking modules for the harness's own tests). Stages are a list everywhere,
+in any order: every chain that Vulkan has, with or without a fragment shader.
 """
 
+from .border import mismatches
 from .compare import Difference, Result, compare, save_png
 from .draw import draw, draw_covering, messages
 from .reflect import CannotDraw
@@ -37,6 +34,7 @@ __all__ = [
     "draw_covering",
     "make_scene",
     "messages",
+    "mismatches",
     "rounding",
     "save_png",
 ]

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 CLEAR = {"float": -77.25, "int": -7700, "uint": 77007700}
 CLEAR_DEPTH = 0.8125
+_THIN_SHARE = 0.2
 
 
 @dataclass
@@ -20,6 +21,10 @@ class Result:
     buffers: dict[str, NDArray[np.uint8]] = field(default_factory=dict)
     coverage: float = 0.0  # share of pixels that differ from the clear value in some image
     distinct: int = 0  # number of different drawn pixel values, all images together
+    discarded: bool = False  # nothing was to be rasterized: the images say nothing
+    thin: bool = False  # points or lines: a fifth of the coverage will do
+    captured: int | None = None  # primitives in transform feedback buffers, if there are any
+    captured_values: int = 0  # number of different 32-bit values in them
 
     def measure(self) -> None:
         """Sets coverage and distinct from the images."""
@@ -33,8 +38,15 @@ class Result:
         self.coverage = float(covered.mean()) if covered is not None else 0.0
 
     def is_good(self, coverage: float = 0.1, distinct: int = 2) -> bool:
-        """Whether the picture can prove anything: neither empty nor of one colour."""
-        return self.coverage >= coverage and self.distinct >= distinct
+        """Whether the result can prove anything: neither empty nor of one colour. What transform
+        feedback captures has to hold values of its own, picture or not.
+        """
+        if self.captured is not None and (not self.captured or self.captured_values < distinct):
+            return False
+        if self.discarded:
+            return self.captured is not None
+        share = coverage * _THIN_SHARE if self.thin else coverage
+        return self.coverage >= share and self.distinct >= distinct
 
 
 def _clear_value(name: str, pixels: NDArray[np.generic]) -> float:

@@ -18,7 +18,8 @@ from vulkan import ffi
 from . import formats
 from .compare import CLEAR, CLEAR_DEPTH, Result
 from .device import NEEDS, Device, Pool, get_device, new
-from .reflect import TESS_EVALUATION, CannotDraw, Stage
+from .feedback import FILL, Feedback
+from .reflect import TESS_EVALUATION, CannotDraw, Stage, parse
 from .resources import GENERAL, Resources, aligned, aspect, region
 from .rewrite import drawable
 from .scene import (
@@ -30,6 +31,7 @@ from .scene import (
     make_scene,
     read_stages,
 )
+from .widen import STORAGE_INPUT_OUTPUT_16, widened
 
 
 def draw(codes: Sequence[Code], scene: Scene | None = None) -> Result:
@@ -44,6 +46,8 @@ def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
     stages = read_stages(codes)
     for stage in stages:  # a driver may crash on what it does not offer
         for capability in sorted(stage.module.capabilities & NEEDS.keys()):
+            if capability == STORAGE_INPUT_OUTPUT_16:
+                continue  # `widen` stands in
             if NEEDS[capability] not in device.offered:
                 raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
     with Pool(device) as pool:
@@ -81,6 +85,15 @@ def messages(codes: Sequence[Code], scene: Scene) -> Counter[str]:
     return Counter(device.messages)
 
 
+# (x, y, width, height) as shares of the picture: the first is all of it
+_VIEWPORTS = (
+    (0.0, 0.0, 1.0, 1.0),
+    (0.0, 0.0, 0.5, 1.0),
+    (0.5, 0.0, 0.5, 0.5),
+    (0.25, 0.5, 0.75, 0.5),
+)
+
+
 class _Draw(Resources):
     """All that belongs to one draw. Objects live as long as the pool."""
 
@@ -90,6 +103,9 @@ class _Draw(Resources):
         self._make_attachments()
         self._make_render_pass()
         self._make_pipeline(layouts)
+        self.feedback: Feedback | None = None
+        if self.scene.captures:
+            self.feedback = Feedback(self.device, self.pool, self.scene.captures)
         return self._submit()
 
     # -- attachments -----------------------------------------------------------------------
@@ -115,11 +131,12 @@ class _Draw(Resources):
             format=format_,
             extent=new.VkExtent3D(self.scene.size, self.scene.size, 1),
             mipLevels=1,
-            arrayLayers=1,
+            arrayLayers=self.scene.layers,
             samples=samples,
             usage=usage | vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT,
         )
-        view = self.view(image, format_, 1)
+        layers = self.scene.layers
+        view = self.view(image, format_, 5 if layers > 1 else 1, layers)
         self.attachments.append((name, kind, image, view, format_, samples))
 
     def _make_render_pass(self) -> None:
@@ -168,7 +185,7 @@ class _Draw(Resources):
                 pAttachments=views,
                 width=scene.size,
                 height=scene.size,
-                layers=1,
+                layers=scene.layers,
             ),
         )
         self.color_count = len(colors)
@@ -195,12 +212,15 @@ class _Draw(Resources):
             tessellation = new.VkPipelineTessellationStateCreateInfo(
                 patchControlPoints=self.scene.patch_vertices
             )
+        fetch: dict[str, Any] = {}
+        if self.scene.groups == (0, 0, 0):
+            fetch["pVertexInputState"] = self._vertex_input()
+            fetch["pInputAssemblyState"] = new.VkPipelineInputAssemblyStateCreateInfo(
+                topology=self.scene.topology
+            )
         create = new.VkGraphicsPipelineCreateInfo(
             pStages=[self._stage(stage) for stage in self.stages],
-            pVertexInputState=self._vertex_input(),
-            pInputAssemblyState=new.VkPipelineInputAssemblyStateCreateInfo(
-                topology=self.scene.topology
-            ),
+            **fetch,
             pTessellationState=tessellation,
             **self._fixed_state(),
             layout=self.layout,
@@ -211,14 +231,18 @@ class _Draw(Resources):
         self.pool.on_exit(vk.vkDestroyPipeline, self.pipeline)
 
     def _stage(self, stage: Stage) -> Any:
-        code = stage.code
+        code, module = stage.code, stage.module
+        if STORAGE_INPUT_OUTPUT_16 in module.capabilities:
+            if NEEDS[STORAGE_INPUT_OUTPUT_16] not in self.device.offered:
+                code = widened(code)
+                module = parse(code)
         if self.scene.exact and not self.device.validate:
-            code = drawable(code, stage.module)
+            code = drawable(code, module)
         self.codes.append(code)  # alive until the module is made
         info = new.VkShaderModuleCreateInfo(codeSize=len(code), pCode=code)
-        module = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
+        made = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
         return new.VkPipelineShaderStageCreateInfo(
-            stage=STAGE_FLAGS[stage.model], module=module, pName=stage.entry
+            stage=STAGE_FLAGS[stage.model], module=made, pName=stage.entry
         )
 
     def _vertex_input(self) -> Any:
@@ -248,14 +272,20 @@ class _Draw(Resources):
                 dstAlphaBlendFactor=vk.VK_BLEND_FACTOR_ZERO,
                 colorWriteMask=15,
             )
-        viewport = new.VkViewport(width=size, height=size, maxDepth=1.0)
+        viewports = [
+            new.VkViewport(x=x * size, y=y * size, width=w * size, height=h * size, maxDepth=1.0)
+            for x, y, w, h in _VIEWPORTS[: self.scene.viewports]
+        ]
         scissor = new.VkRect2D(extent=new.VkExtent2D(size, size))
         return {
             "pViewportState": new.VkPipelineViewportStateCreateInfo(
-                pViewports=[viewport], pScissors=[scissor]
+                pViewports=viewports, pScissors=[scissor] * len(viewports)
             ),
             "pRasterizationState": new.VkPipelineRasterizationStateCreateInfo(
-                depthClampEnable=1, cullMode=0, lineWidth=1.0
+                depthClampEnable=1,
+                rasterizerDiscardEnable=int(self.scene.discard),
+                cullMode=0,
+                lineWidth=1.0,
             ),
             "pMultisampleState": new.VkPipelineMultisampleStateCreateInfo(
                 rasterizationSamples=self.scene.samples
@@ -368,6 +398,8 @@ class _Draw(Resources):
             renderArea=new.VkRect2D(extent=new.VkExtent2D(scene.size, scene.size)),
             pClearValues=clears,
         )
+        if self.feedback is not None:
+            self.feedback.reset(command)
         vk.vkCmdBeginRenderPass(command, begin, vk.VK_SUBPASS_CONTENTS_INLINE)
         vk.vkCmdBindPipeline(command, vk.VK_PIPELINE_BIND_POINT_GRAPHICS, self.pipeline)
         if self.sets:
@@ -388,7 +420,14 @@ class _Draw(Resources):
             np.frombuffer(mapped, np.uint8)[:] = data.ravel()
             vk.vkCmdBindVertexBuffers(command, number, 1, [buffer], [0])
         self._push(command)
-        vk.vkCmdDraw(command, scene.vertices, scene.instances, 0, 0)
+        if self.feedback is not None:
+            self.feedback.begin(command)
+        if scene.groups != (0, 0, 0):
+            self.device.function("vkCmdDrawMeshTasksEXT")(command, *scene.groups)
+        else:
+            vk.vkCmdDraw(command, scene.vertices, scene.instances, 0, 0)
+        if self.feedback is not None:
+            self.feedback.end(command)
         vk.vkCmdEndRenderPass(command)
         self._barrier(command)
 
@@ -407,12 +446,13 @@ class _Draw(Resources):
     def _copy_out(self, command: Any) -> list[tuple[str, str, NDArray[np.uint8]]]:
         """(name, kind, the mapped bytes) of every single-sampled attachment and storage image."""
         copies = []
-        size = self.scene.size
+        scene = self.scene
+        size = scene.size
         for name, kind, image, _, format_, samples in self.attachments:
             if samples > 1:
                 continue
-            data = ImageData(format_, 1, False, (size, size, 1), 1, 1, [])
-            total = size * size * formats.texel_bytes(format_)
+            data = ImageData(format_, 1, False, (size, size, 1), scene.layers, 1, [])
+            total = scene.layers * size * size * formats.texel_bytes(format_)
             copies.append((name, kind, self._read_image(command, image, data, total)))
         for name, image, data in self.image_readback:
             total = sum(len(level) for level in data.levels)
@@ -426,20 +466,34 @@ class _Draw(Resources):
         return np.frombuffer(mapped, np.uint8)
 
     def _collect(self, copies: list[tuple[str, str, NDArray[np.uint8]]]) -> Result:
-        result = Result()
+        result = Result(discarded=self.scene.discard, thin=self.scene.thin)
         size = self.scene.size
+        height = size * self.scene.layers  # one layer below the other
         types = {"float": "f4", "int": "i4", "uint": "u4", "depth": "f4"}
         for name, kind, memory in copies:
             if kind == "raw":
                 result.buffers[name] = memory.copy()
                 continue
             array = memory.view(types[kind]).copy()
-            shape = (size, size) if kind == "depth" else (size, size, 4)
+            shape = (height, size) if kind == "depth" else (height, size, 4)
             result.images[name] = array.reshape(shape)
         for name, data, memory in self.readback:
             copy = memory.copy()
             for pointer in data.pointers:  # addresses differ from draw to draw
                 copy[pointer.offsets[:, None] + np.arange(8)] = 0
             result.buffers[name] = copy
+        if self.feedback is not None:
+            self._collect_feedback(result, self.feedback.collect())
         result.measure()
         return result
+
+    @staticmethod
+    def _collect_feedback(result: Result, found: dict[str, NDArray[np.uint8]]) -> None:
+        result.buffers.update(found)
+        result.captured = 0
+        for name, data in found.items():
+            if "primitives" in name:
+                result.captured += int(data.view(np.uint64)[0])
+            elif "counter" not in name:
+                words = np.unique(data.view(np.uint32))
+                result.captured_values += int((words != FILL * 0x01010101).sum())

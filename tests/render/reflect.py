@@ -207,7 +207,8 @@ class Stage:
         """Global variables that the entry point's call tree names."""
         module = self.module
         used: set[int] = set()
-        todo, done = [self.function], set()
+        todo: list[int] = [self.function]
+        done: set[int] = set()
         while todo:
             function = todo.pop()
             if function in done:
@@ -221,6 +222,7 @@ class Stage:
                     self._definitions.setdefault(inst[2], inst)
                 if inst[0] not in _NO_IDS:
                     used.update(word for word in inst[1:] if word in module.variables)
+        self.functions = sorted(done)
         return used
 
     def _bind_arguments(self, call: list[int]) -> None:
@@ -245,6 +247,11 @@ class Stage:
         for operand in operands:
             found |= self._sources(operand, depth + 1)
         return found
+
+    def instructions(self) -> Iterator[list[int]]:
+        """Of every function in the entry point's call tree."""
+        for function in self.functions:
+            yield from self.module.functions[function]
 
     # -- types -----------------------------------------------------------------------------
 

@@ -13,8 +13,9 @@ import numpy as np
 from .reflect import BUILTIN, LOCATION, MAGIC, Module
 
 _NO_CONTRACTION = 42
-# Float arithmetic (FNegate ... Dot) and extended instructions.
-_ARITHMETIC_OPS = {12, 127, 129, 131, 133, 136, 140, 141, *range(142, 149)}
+# Float arithmetic (FNegate ... Dot), extended instructions, and conversions between widths: Mesa
+# would drop a pair of these that goes to 16 bits and back.
+_ARITHMETIC_OPS = {12, 115, 127, 129, 131, 133, 136, 140, 141, *range(142, 149)}
 
 _SPARSE_RESIDENCY, _FRAGMENT_SHADING_RATE = 41, 4422  # capabilities
 _TEXELS_RESIDENT, _EQUAL = 316, 170

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from . import formats
+from . import chain, formats
 from .reflect import (
     ARRAY_STRIDE,
     FRAGMENT,
@@ -37,10 +37,14 @@ VARIANTS = 6
 
 _SIGNED = re.compile(r"pos|norm|dir|tangent|binormal|vert|coord3|velocity|axis", re.I)
 _LIMIT = re.compile(r"max_?count|capacity", re.I)  # an integer that a counter is held against
+_MESHLET = re.compile(r"(index|vertex|triangle|primitive)_?count", re.I)  # enough to see it
 _LINKED_LIST = re.compile(r"linked_?list", re.I)
 _LIST_END = 0xFFFFFFFF
 _VERTEX_INDEX, _INSTANCE_INDEX = 42, 43
-_TOPOLOGIES = {19: 0, 20: 1, 21: 6, 22: 3, 23: 8}  # input primitive of a geometry shader
+_LAYERS = 6  # of every attachment when a shader chooses the layer: a cube's faces
+_VIEWPORTS = 4
+_WORKGROUPS = ((16, 1, 1), (4, 4, 1), (64, 1, 1), (8, 8, 1), (4, 4, 1), (16, 1, 1))  # by variant
+_PATCHES = 48  # each becomes many primitives
 
 
 @dataclass
@@ -113,6 +117,13 @@ class Scene:
     samples: int = 1
     topology: int = 3
     patch_vertices: int = 3
+    group: int = 3  # vertices of an input primitive
+    layers: int = 1
+    viewports: int = 1
+    groups: tuple[int, int, int] = (0, 0, 0)  # of task or mesh shaders; (0, 0, 0): vertices
+    captures: list[chain.Capture] = field(default_factory=list)
+    discard: bool = False  # nothing is rasterized: no stage gives a position
+    thin: bool = False  # points or lines are drawn
     vertices: int = 0
     instances: int = 2
     attributes: dict[int, tuple[int, NDArray[np.uint8]]] = field(default_factory=dict)
@@ -122,11 +133,12 @@ class Scene:
     push_ranges: list[tuple[int, int]] = field(default_factory=list)  # (stage flag, size)
     targets: list[Target] = field(default_factory=list)
     dual_source: bool = False
+    stages: int = 0  # VkShaderStageFlags of all stages
     exact: bool = True  # forbid the driver to reassociate: rewrite.py
 
     def open_to_all(self) -> Scene:
-        """A pipeline layout that shows every resource and all push constants to both stages."""
-        both = 0x1 | 0x10  # VERTEX, FRAGMENT
+        """A pipeline layout that shows every resource and all push constants to all stages."""
+        both = self.stages or 0x1 | 0x10  # VERTEX, FRAGMENT
         for binding in self.bindings:
             binding.stages |= both
         total = max((size for _, size in self.push_ranges), default=0)
@@ -151,9 +163,7 @@ def read_stages(codes: Sequence[Code]) -> list[Stage]:
     for stage in stages:
         if stage.model not in STAGE_FLAGS:
             raise CannotDraw(f"execution model {stage.model}")
-        if stage.model in (TASK, MESH):
-            raise CannotDraw("mesh pipelines are not drawn yet")
-    return stages
+    return chain.in_order(stages)
 
 
 def make_scene(
@@ -266,18 +276,31 @@ class _Maker:
         self._integers = min([4, *(r.count for r in resources if r.count > 1)])
 
     def make(self) -> Scene:
-        scene = self.scene
-        models = [stage.model for stage in self.stages]
-        if TESS_EVALUATION in models:
-            scene.topology = 10
-        elif GEOMETRY in models:
-            modes = self.stages[models.index(GEOMETRY)].modes
-            scene.topology = next((t for m, t in _TOPOLOGIES.items() if m in modes), 3)
+        self._chain()
         self._targets()
-        self._vertices()
+        if self.scene.groups == (0, 0, 0):
+            self._vertices()
         self._push()
         self._resources()
-        return scene
+        return self.scene
+
+    def _chain(self) -> None:
+        """What all stages together ask for."""
+        scene, stages = self.scene, self.stages
+        for stage in stages:
+            scene.stages |= STAGE_FLAGS[stage.model]
+        if chain.find(stages, MESH):
+            scene.groups = _WORKGROUPS[scene.variant]
+        else:
+            scene.topology = chain.topology(stages)
+            scene.patch_vertices = chain.patch_vertices(stages)
+            scene.group = chain.group(stages)
+        scene.thin = chain.is_thin(stages)
+        scene.captures = chain.captures(stages)
+        written = chain.written_builtins(chain.last_before_rasterizer(stages))
+        scene.layers = _LAYERS if chain.LAYER in written else 1
+        scene.viewports = _VIEWPORTS if chain.VIEWPORT_INDEX in written else 1
+        scene.discard = chain.POSITION not in written
 
     # -- values ----------------------------------------------------------------------------
 
@@ -297,6 +320,8 @@ class _Maker:
             integers = np.minimum(integers, 1)
         if _LIMIT.search(name):
             integers[:] = 1000
+        if _MESHLET.search(name):
+            integers[:] = 12
         if self._linked_lists and number.kind == "uint" and count >= 64:
             integers = self.random.integers(0, 2**32, shape)
             integers[:, 0] = np.where(np.arange(count) < 4, np.arange(count) + 1, _LIST_END)
@@ -315,9 +340,7 @@ class _Maker:
     # -- geometry --------------------------------------------------------------------------
 
     def _vertices(self) -> None:
-        vertex = next((s for s in self.stages if s.model == VERTEX), None)
-        if vertex is None:
-            raise CannotDraw("no vertex shader")
+        vertex = next(s for s in self.stages if s.model == VERTEX)
         scene = self.scene
         scene.vertices, scene.instances = self._counts(vertex)
         position = self._position_location(vertex)
@@ -335,12 +358,19 @@ class _Maker:
 
     def _counts(self, vertex: Stage) -> tuple[int, int]:
         """(vertices, instances): enough to cover the picture, inside arrays by gl_VertexIndex."""
-        vertices, instances = 3 * 160, 2
-        lengths = [n for n in vertex.local_array_lengths() if n >= 3]
+        group = self.scene.group
+        vertices, instances = group * 160, 2
+        if group == 1:
+            vertices = 3 * 160
+        elif self.scene.topology == chain.PATCH_LIST:
+            vertices = group * _PATCHES
+        lengths = [n for n in vertex.local_array_lengths() if n >= group]
         if _VERTEX_INDEX in vertex.builtins and lengths:
-            vertices = min(min(lengths) // 3 * 3, vertices)
+            vertices = min(min(lengths) // group * group, vertices)
         elif not vertex.inputs and all(r.kind != "storage" for r in vertex.resources):
-            vertices = 6  # gl_VertexIndex alone: triangles that fill the screen
+            vertices = 2 * group  # gl_VertexIndex alone: primitives that fill the screen
+        if self.scene.topology == chain.PATCH_LIST and _INSTANCE_INDEX not in vertex.builtins:
+            instances = 1
         if vertices <= 36 and _INSTANCE_INDEX in vertex.builtins:
             resources = [r for stage in self.stages for r in stage.resources]
             arrays = [r.count or RUNTIME_DESCRIPTORS for r in resources if r.count != 1]
@@ -355,14 +385,16 @@ class _Maker:
         return min((a.location for a in named or floats), default=-1)
 
     def _float_attribute(self, number: Numeric, name: str, position: bool) -> NDArray[np.generic]:
-        """Each triangle has its own centre; its corners differ by a smaller amount."""
+        """Each primitive has its own centre; its corners differ by a smaller amount."""
         count, width = self.scene.vertices, number.count
         low, reach = -1.0, 0.45
         if not position and not _SIGNED.search(name) and width == 2:
             low = 0.0
         if self.scene.variant in (3, 4):
             reach = 1.2
-        centres = np.repeat(self.random.uniform(low, 1.0, (-(-count // 3), width)), 3, axis=0)
+        group = self.scene.group
+        centres = self.random.uniform(low, 1.0, (-(-count // group), width))
+        centres = np.repeat(centres, group, axis=0)
         values = centres[:count] + self.random.uniform(-reach, reach, (count, width))
         if position and width >= 3:
             values[:, 2] = self.random.uniform(0.05, 0.6, count)

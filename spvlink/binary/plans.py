@@ -1,0 +1,150 @@
+"""How the words of an instruction are cut into ids and other words.
+
+The grammar says it by kinds of operands; walking these takes longer than all else in reading. So
+what the walk found is noted: a plan for each first word (word count and opcode), and where an
+enumerant decides over what follows it, a shape for each of its values. These tables hold nothing
+but the grammar, seen from another side; they fill as instructions are met.
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import BadSpirv
+from spvlink.grammar import info, ops, shapes
+from spvlink.ir import core
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# Kinds of plans.
+VALUE: Final = 0  # result type, result id, ids
+VALUE_WORDS: Final = 1  # the same, then other words
+EXTENDED: Final = 2  # OpExtInst, as VALUE if its set is GLSL.std.450
+NUMBER: Final = 3  # result type, result id, a number as wide as the type
+NAMED: Final = 4  # result id, ids
+SHAPED: Final = 5  # as the one enumerant in it says
+ACT: Final = 6  # ids and no result; from here on may be terminators
+SLOW: Final = 7  # by walking the grammar
+STRUCTURE: Final = 8  # labels and what else cuts functions
+NOTE: Final = 9  # speaks of what may come later
+
+# Where the ids and the other words of an instruction are: (first id, past the last id, first word,
+# past the last word, 0 for no result or the position of the result id).
+Shape = tuple[int, int, int, int, int]
+Split = tuple[list[int], list[int]]  # positions of ids, positions of other words
+# (kind, opcode, position, shapes by enumerant). The position is that of the enumerant that decides;
+# for VALUE_WORDS that of the first word that is no id. For VALUE, NAMED and ACT it is the number of
+# operands, for NOTE the section.
+Plan = tuple[int, int, int, dict[int, Shape]]
+
+SECTION: Final[dict[int, int]] = {
+    ops.OpCapability: core.CAPABILITIES,
+    ops.OpExtension: core.EXTENSIONS,
+    ops.OpExtInstImport: core.IMPORTS,
+    ops.OpMemoryModel: core.MEMORY_MODEL,
+    ops.OpEntryPoint: core.ENTRY_POINTS,
+    ops.OpExecutionMode: core.EXECUTION_MODES,
+    ops.OpExecutionModeId: core.EXECUTION_MODES,
+    ops.OpString: core.STRINGS,
+    ops.OpSourceExtension: core.STRINGS,
+    ops.OpSource: core.STRINGS,
+    ops.OpSourceContinued: core.STRINGS,
+    ops.OpName: core.NAMES,
+    ops.OpMemberName: core.NAMES,
+    ops.OpModuleProcessed: core.PROCESSED,
+    ops.OpDecorate: core.ANNOTATIONS,
+    ops.OpMemberDecorate: core.ANNOTATIONS,
+    ops.OpDecorationGroup: core.ANNOTATIONS,
+    ops.OpGroupDecorate: core.ANNOTATIONS,
+    ops.OpGroupMemberDecorate: core.ANNOTATIONS,
+    ops.OpDecorateId: core.ANNOTATIONS,
+    ops.OpDecorateString: core.ANNOTATIONS,
+    ops.OpMemberDecorateString: core.ANNOTATIONS,
+}
+# Sections whose instructions may speak of what comes later.
+NOTES: Final[dict[int, int]] = {
+    op: section
+    for op, section in SECTION.items()
+    if section in (core.ENTRY_POINTS, core.EXECUTION_MODES, core.NAMES, core.ANNOTATIONS)
+}
+STRUCTURES: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
+TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
+_BY_SHAPE: Final = frozenset((SLOW, SHAPED, NOTE))
+# (opcode, number of words) -> shapes met, each with the positions of the words that decide it
+_KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], Split]]]]] = {}
+# first word -> how to read it; the shapes in it, and those of notes, come as they are met
+PLANS: Final[dict[int, Plan]] = {}
+NOTE_SHAPES: Final[dict[int, tuple[int, dict[int, Shape]]]] = {}
+
+
+def plan_of(first: int) -> Plan:
+    """How to read instructions that begin with this word. Raises BadSpirv for an opcode that the
+    grammar lacks."""
+    op, size = first & 0xFFFF, first >> 16
+    result = shapes.RESULT.get(op)
+    if result is None:
+        raise BadSpirv(f"opcode {op} is not in the grammar")
+    head = (1, 2, 2, 3)[result]
+    fast = shapes.FAST.get(op, -1)
+    cut = head + (fast & 63)
+    kind, at = SLOW, 0  # which may become SHAPED when one was walked
+    if op in NOTES:
+        kind, at = NOTE, NOTES[op]
+    elif op in STRUCTURES:
+        kind = STRUCTURE
+    elif op == ops.OpExtInst and size > 5:
+        kind = EXTENDED
+    elif (op == ops.OpConstant or op == ops.OpSpecConstant) and size in (4, 5):
+        kind = NUMBER
+    elif fast >= 0 and (cut == size or (fast >> 6 == 1 and cut < size)):
+        kind, at = (ACT, SLOW, NAMED, VALUE)[result], size - head
+    elif fast >> 6 == 2 and cut < size and result == 3:
+        kind, at = VALUE_WORDS, cut
+    plan = PLANS[first] = kind, op, at, {}
+    return plan
+
+
+def split_of(op: int, words: list[int]) -> Split | None:
+    """How the operand words of an instruction split, if one of the same shape was walked before."""
+    for positions, shapes_known in _KNOWN.get((op, len(words)), ()):
+        known = shapes_known.get(tuple([words[p] for p in positions]))
+        if known is not None:
+            return known
+    return None
+
+
+def remember(
+    op: int, words: list[int], enumerants: list[int], ids: list[int], rest: list[int]
+) -> None:
+    """Note that operand words with these enumerants have this shape."""
+    result = shapes.RESULT[op]
+    head = (1, 2, 2, 3)[result]
+    first = len(words) + head << 16 | op
+    kind, _, held, table = PLANS[first]
+    at = head + enumerants[0] if enumerants else 0
+    if kind == NOTE:
+        held, table = NOTE_SHAPES.setdefault(first, (at, {}))
+    elif kind == SLOW:
+        held = at if op not in TERMINATORS else -1
+    plain = len(enumerants) < 2 and _is_run(ids) and _is_run(rest)
+    if plain and held == at and kind in _BY_SHAPE:
+        if kind == SLOW:
+            PLANS[first] = SHAPED, op, at, table
+        table[words[at - head] if at else first] = (
+            *((head + ids[0], head + ids[-1] + 1) if ids else (0, 0)),
+            *((head + rest[0], head + rest[-1] + 1) if rest else (0, 0)),
+            head - 1 if result else 0,
+        )
+        return
+    known = _KNOWN.setdefault((op, len(words)), [])
+    values = tuple([words[p] for p in enumerants])
+    for positions, shapes_known in known:
+        if positions == enumerants:
+            shapes_known[values] = (ids, rest)
+            return
+    known.append((enumerants, {values: (ids, rest)}))
+
+
+def _is_run(positions: list[int]) -> bool:
+    """Whether these are neighbours."""
+    return not positions or positions[-1] - positions[0] == len(positions) - 1

@@ -1,0 +1,449 @@
+"""All passes over a chain of stages, first to last: what happens between decoding and checking.
+
+    prepare   each stage: inline; find how it touches its interfaces; neighbours agree on what stays
+              whole; rewrite; clean
+    link      the pairs first to last, then back, until no pair has anything to do: what dies
+              between the last two stages may have been all that kept something alive between the
+              first two
+    finish    each border gets its new placement, each stage variables again; clean, trim, encode
+
+A pair is looked at again only if one of its modules changed since, and the sweeps are bounded. A
+stage in the middle is consumer of one pair and producer of the next; its inputs and outputs are
+lowered together. A pair that is refused, or that the user wants as it is, keeps its interface; the
+stages around it and the other pairs are optimized all the same.
+"""
+
+from __future__ import annotations
+
+import time
+
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
+from spvlink.entry import select_entry
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.grammar import enums
+from spvlink.ir.core import Inst
+from spvlink.layout import granted
+from spvlink.link import (
+    agree,
+    backward,
+    builtins,
+    compact,
+    dead,
+    dedup,
+    forward,
+    interface,
+    propagate,
+    remarks,
+    retry,
+)
+from spvlink.link.border import Link, Stage
+from spvlink.link.transfer import Grant, Transfer
+from spvlink.link.visible import used_resources
+from spvlink.options import Options
+from spvlink.passes import freeze, raise_io, read_back, trim
+from spvlink.passes.lower_io import Lowering
+from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked
+from spvlink.schedule import PASSES, Runner
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+# of the passes at one border; each round needs a change in the one before
+MAX_ROUNDS: Final = 8
+# over the pairs, forwards or backwards; each needs a change in the one before
+MAX_SWEEPS: Final = 16
+
+# passes that bring code into a stage, where the others only take stores away
+NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
+AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
+
+# Stages that may be the last one.
+_LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
+
+OUTPUT: Final = enums.StorageClass_Output
+INPUT: Final = enums.StorageClass_Input
+
+
+class About:
+    """Errors on the way out say which file they are about."""
+
+    def __init__(self, stage: Stage) -> None:
+        self.stage = stage
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if isinstance(error, SpvlinkError):
+            error.file = error.file or self.stage.source.file
+
+
+class Border:
+    """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
+
+    __slots__ = ("consumer", "kept", "link", "placement", "producer", "refused", "seen")
+
+    def __init__(self, producer: Stage, consumer: Stage) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.kept = ""  # why the interface stays as it is
+        self.refused = False  # it stays so because it is beyond us
+        self.link: Link | None = None
+        self.placement: compact.Placement | None = None
+        self.seen = (-1, -1)  # the modules' versions when it was last looked at
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer.name}->{self.consumer.name}"
+
+    def refuse(self, why: str) -> None:
+        if not self.kept:
+            self.kept, self.refused = why, True
+
+    def due(self) -> bool:
+        """Whether either module changed since the last look."""
+        versions = self.producer.module.version, self.consumer.module.version
+        return self.link is not None and versions != self.seen
+
+
+class Chain:
+    """The stages of one pipeline on their way through all passes."""
+
+    def __init__(
+        self, stages: list[Stage], options: Options, runner: Runner, linked: Linked
+    ) -> None:
+        self.stages = stages
+        self.options = options
+        self.runner = runner
+        self.linked = linked
+        self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
+        self.behind: Stage | None = None  # of a pipeline that ends without a fragment shader
+        if options.complete and stages[-1].name in _LAST:
+            self.behind = Stage.fixed_functions()
+            self.borders.append(Border(stages[-1], self.behind))
+        self.untouched: set[Stage] = set()  # go out as they came
+        self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
+
+    def run(self) -> list[bytes]:
+        """All passes; the new binaries in pipeline order. Raises Refused if no pair can be
+        linked."""
+        if not self.borders:
+            raise Refused("there is nothing to link: the pipeline has one stage")
+        self.freeze()
+        for stage in self.stages:
+            stage.visible = used_resources(stage.module)
+            if stage.name == "frag":
+                stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
+            self.prepare(stage)
+        self.keep()
+        self.lower()
+        for stage in self.touched():
+            with About(stage):
+                self.runner.clean(stage)
+                if stage.name == "tesc" and stage.outputs is not None:
+                    self.read_back(stage)
+        for border in self.borders:
+            if not border.kept:
+                border.link = Link(border.producer, border.consumer)
+                with About(border.consumer):
+                    dead.check_types(border.link)
+        self.sweep()
+        begin = time.perf_counter()
+        for border in self.borders:
+            if border.link is not None:
+                border.placement = self.place(border.link)
+        self.runner.seconds["compact"] = time.perf_counter() - begin
+        for stage in self.touched():
+            with About(stage):
+                self.finish(stage)
+        return self.encode()
+
+    def touched(self) -> list[Stage]:
+        return [s for s in self.stages if s not in self.untouched]
+
+    def touched_and_behind(self) -> list[Stage]:
+        return self.touched() + ([self.behind] if self.behind is not None else [])
+
+    def before(self, stage: Stage) -> Border | None:
+        return next((b for b in self.borders if b.consumer is stage), None)
+
+    def after(self, stage: Stage) -> Border | None:
+        return next((b for b in self.borders if b.producer is stage), None)
+
+    # -- prepare -----------------------------------------------------------------------------------
+
+    def freeze(self) -> None:
+        """Specialization constants that the user gave."""
+        for name in {stage for stage, _ in self.options.spec}:
+            found = [s for s in self.stages if s.name == name]
+            if not found:
+                raise Usage(f"a specialization constant for the {name} stage, which is not here")
+            values = {id: v for (stage, id), v in self.options.spec.items() if stage == name}
+            with About(found[0]):
+                module = found[0].module
+                self.runner.run("freeze", found[0], freeze.run, module, values)
+
+    def prepare(self, stage: Stage) -> None:
+        """Everything in one function; a stage that resists goes out as it came."""
+        entry = stage.module.entry
+        assert entry is not None
+        self.listed[stage] = list(entry.inst.args[1:])
+        try:
+            with About(stage):
+                self.runner.prepare(stage)
+        except Refused as why:
+            stage.module = decode(stage.source.data)
+            stage.module.entry = select_entry(stage.module, stage.source.entry)
+            self.untouched.add(stage)
+            for border in (self.before(stage), self.after(stage)):
+                if border is not None:
+                    border.refuse(str(why))
+
+    def keep(self) -> None:
+        """Which interfaces stay as they are for a reason that is known from the start."""
+        for border in self.borders:
+            if self.options.keep_interface & {border.producer.name, border.consumer.name}:
+                border.kept, border.refused = border.kept or "by --keep-interface", False
+            elif border.producer.name == "task":
+                border.kept = "task and mesh shaders share a payload, which has no Locations"
+
+    # -- lower -------------------------------------------------------------------------------------
+
+    def lower(self) -> None:
+        """All stages to slots."""
+        begin = time.perf_counter()
+        lows = self.analyse()
+        for border in self.borders:
+            if not border.kept:
+                agree.run(lows[border.producer], lows[border.consumer])
+        self.runner.seconds["analyse"] = time.perf_counter() - begin
+        for stage, low in lows.items():
+            with About(stage):
+                self.runner.run("promote", stage, low.finish)
+            stage.inputs, stage.outputs = low.inputs, low.outputs
+
+    def analyse(self) -> dict[Stage, Lowering]:
+        """How each stage touches its interfaces. Raises Refused if no pair is left to link for a
+        reason of ours."""
+        while True:
+            refused = [b for b in self.borders if b.refused]
+            if refused and not any(not b.kept for b in self.borders):
+                raise Refused(refused[0].kept)
+            lows: dict[Stage, Lowering] = {}
+            for stage in self.touched_and_behind():
+                low = self.analysed(stage)
+                if low is None:
+                    break  # a border is kept now: the neighbour has to be looked at again
+                lows[stage] = low
+            else:
+                return lows
+
+    def analysed(self, stage: Stage) -> Lowering | None:
+        """The sides of a stage that are linked; None if one of them had to be refused."""
+        before, after = self.before(stage), self.after(stage)
+        inputs = before is not None and not before.kept
+        outputs = after is not None and not after.kept
+        try:
+            return self.look(stage, inputs, outputs)
+        except Refused as why:
+            reasons = {True: str(why), False: str(why)}
+            if inputs and outputs:
+                for side in (True, False):
+                    try:
+                        self.look(stage, side, not side)
+                        reasons[side] = ""
+                    except Refused as own:
+                        reasons[side] = str(own)
+            both = not reasons[True] and not reasons[False]
+            for side, border in ((True, before), (False, after)):
+                reasons[side] = str(why) if both else reasons[side]
+                if border is not None and reasons[side]:
+                    border.refuse(reasons[side])
+            if not (inputs or outputs):
+                raise
+            return None
+
+    def look(self, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
+        """How a stage touches its interface. Where an index looks dynamic, local variables are
+        promoted and constants folded first: it may only have come through a variable."""
+        with About(stage):
+            low = Lowering(stage.module, inputs, outputs)
+            low.analyse()
+            sides = [side for side in (low.inputs, low.outputs) if side is not None]
+            if not any("dynamic" in n.why for side in sides for n in low.memory_nodes(side)):
+                return low
+            locals_only = Lowering(stage.module, False, False)
+            locals_only.analyse()
+            self.runner.run("promote", stage, locals_only.finish)
+            self.runner.clean(stage)
+            low = Lowering(stage.module, inputs, outputs)
+            low.analyse()
+        return low
+
+    def read_back(self, stage: Stage) -> None:
+        """Values that an invocation reads back from its own outputs."""
+        if self.runner.run("promote", stage, read_back.run, stage.module):
+            self.runner.promote_again(stage)
+            self.runner.clean(stage)
+
+    # -- link --------------------------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        """All pairs, first to last and back, until none is due."""
+        order = self.borders
+        for _ in range(MAX_SWEEPS):
+            for border in order:
+                if border.due():
+                    assert border.link is not None
+                    self.link(border.link)
+                    border.seen = border.producer.module.version, border.consumer.module.version
+            if not any(border.due() for border in self.borders):
+                return
+            order = order[::-1]
+
+    def link(self, link: Link) -> None:
+        """One pair to a fixpoint."""
+        producer, consumer = link.producer, link.consumer
+        if consumer is self.behind:
+            if self.runner.enabled("dead"):
+                self.runner.run("dead", producer, lambda: dead.run(link))
+                self.runner.sweep_out(producer)
+            return
+        passes: tuple[tuple[str, Callable[[], object]], ...] = (
+            ("dead", lambda: dead.run(link)),
+            ("dead", lambda: builtins.run(link)),
+            ("promote", lambda: retry.run(link)),
+            ("dedup", lambda: dedup.run(link, self.options.exact)),
+            ("propagate", lambda: self.propagate(link)),
+            ("backward", lambda: self.backward(link)),
+            ("forward", lambda: self.forward(link)),
+        )
+        if consumer.name != "frag" or producer.name not in AT_RETURNS:
+            passes = passes[:-2]  # code motion is for one store a return, and for fragments
+        for _ in range(MAX_ROUNDS):
+            versions = producer.module.version, consumer.module.version
+            brought_code = False
+            for name, act in passes:
+                if self.runner.enabled(name) or name not in PASSES:
+                    self.runner.run(name, producer, act)
+                    self.runner.changed(name, consumer, versions[1])
+                    brought_code = name in NEW_CODE
+                if (producer.module.version, consumer.module.version) != versions:
+                    break  # clean up before the next look
+            else:
+                return
+            if producer.module.version != versions[0]:
+                with About(producer):
+                    if brought_code:
+                        self.runner.clean(producer)
+                    else:
+                        self.runner.sweep_out(producer)
+            if consumer.module.version != versions[1]:
+                with About(consumer):
+                    self.runner.clean(consumer)
+
+    def propagate(self, link: Link) -> None:
+        """What the consumer can make itself."""
+        transfer = self.transfer(link.producer, link.consumer)
+        propagate.run(link, transfer, self.options.exact, self.options.cost_limit)
+
+    def backward(self, link: Link) -> None:
+        """What the producer can make for it."""
+        transfer = self.transfer(link.consumer, link.producer)
+        backward.run(link, transfer, self.options.exact, self.options.expect)
+
+    def forward(self, link: Link) -> None:
+        """What the consumer can make of fewer values."""
+        transfer = self.transfer(link.producer, link.consumer)
+        settings = self.options
+        forward.run(link, transfer, settings.exact, settings.expect, settings.cost_limit)
+
+    def transfer(self, source: Stage, target: Stage) -> Transfer:
+        """The way of an expression from one stage to another."""
+        grant = Grant(target.visible)
+        if self.options.layout is not None:
+            grant = Grant(target.visible, *granted(self.options.layout, STAGE_BITS[target.name]))
+        return Transfer(source.module, target.module, grant)
+
+    def place(self, link: Link) -> compact.Placement:
+        """Where everything that is left goes."""
+        if self.runner.enabled("compact"):
+            return compact.run(link, self.convergent(link))
+        return compact.at_old_places(link, [])
+
+    def convergent(self, link: Link) -> frozenset[int]:
+        """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
+        if self.options.exact or not self.runner.enabled("flatten"):
+            return frozenset()
+        return dedup.convergent_slots(link)
+
+    # -- finish ------------------------------------------------------------------------------------
+
+    def finish(self, stage: Stage) -> None:
+        """Variables again, on both sides; then whatever that left to clean."""
+        dropped: list[Inst] = []
+        linked: set[int] = set()
+        for border in (self.before(stage), self.after(stage)):
+            if border is not None and border.link is not None:
+                assert border.placement is not None
+                is_output = border.producer is stage
+                self.raise_side(border.link, border.placement, stage, is_output)
+                linked.add(OUTPUT if is_output else INPUT)
+                side = border.link.outputs if is_output else border.link.inputs
+                dropped += side.variables
+        self.runner.finish(stage)
+        dead.keep_sample_rate(stage)
+        kept: frozenset[Inst] = frozenset()
+        if any(b is not None and b.kept for b in (self.before(stage), self.after(stage))):
+            kept = frozenset(v for v in self.listed[stage] if v.imm[0] not in linked)
+        self.runner.run("trim", stage, trim.run, stage.module, frozenset(dropped), kept)
+
+    def raise_side(
+        self, link: Link, placement: compact.Placement, stage: Stage, is_output: bool
+    ) -> None:
+        side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
+        # an input needs its output even if nothing is stored there (with dead varyings left alone)
+        keys = {*link.stores, *link.loads, *link.read_back} if is_output else {*link.loads}
+        storage = OUTPUT if is_output else INPUT
+        mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
+        act = raise_io.Raise(stage.module, mine, storage, side.slots).run
+        self.runner.run("raise", stage, act)
+        for pinned in side.pinned:
+            twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
+            qualifiers = twin.qualifiers if twin is not None and is_output else ()
+            raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
+
+    def encode(self) -> list[bytes]:
+        """The new binaries, checked against each other; and the report."""
+        begin = time.perf_counter()
+        outputs = [s.source.data if s in self.untouched else encode(s.module) for s in self.stages]
+        self.runner.seconds["encode"] = time.perf_counter() - begin
+        begin = time.perf_counter()
+        for border in self.borders:
+            if border.link is not None:
+                fragment = border.consumer.name == "frag"
+                interface.check(border.producer.module, border.consumer.module, fragment)
+        self.runner.seconds["check"] = time.perf_counter() - begin
+        for border in self.borders:
+            self.report(border)
+        return outputs
+
+    def report(self, border: Border) -> None:
+        result = InterfaceResult(border.producer.name, border.consumer.name)
+        self.linked.interfaces.append(result)
+        if border.link is not None:
+            assert border.placement is not None
+            remarks.fill(self.linked, border.link, border.placement)
+            result.components, result.locations = remarks.totals(border.link, border.placement)
+            return
+        try:
+            outputs = interface.declared(border.producer.module, OUTPUT)
+        except Broken:
+            return  # of an interface that is not ours to judge there are no figures
+        remarks.fill_kept(self.linked, border.title, outputs, border.kept)
+        places = {p for d in outputs for p in d.covers}
+        result.components = (len(places),) * 2
+        result.locations = (len({p[0] for p in places}),) * 2

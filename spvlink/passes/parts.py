@@ -1,0 +1,98 @@
+"""Small questions about instructions that touch memory, and the parts of composite values."""
+
+from __future__ import annotations
+
+from spvlink.grammar import enums, glsl, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import STORE_OUTPUT, Inst, Module
+from spvlink.ir.edit import resolve, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+# Instructions after which the outputs of a geometry shader have gone out.
+EMITS: Final = frozenset((ops.OpEmitVertex, ops.OpEmitStreamVertex))
+INTERPOLATIONS: Final = frozenset(
+    (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
+)
+# what makes a pointer to a candidate or to a part of one
+POINTERS: Final = CHAINS | {ops.OpVariable}
+# what has no operand that is a pointer
+NUMERIC: Final = frozenset(
+    op for op, flags in info.FLAGS.items()
+    if flags & info.LANEWISE and op not in (ops.OpPhi, ops.OpSelect, ops.OpCopyObject)
+) | {
+    ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle,
+    ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix, ops.OpDot,
+}  # fmt: skip
+MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
+
+
+def separable(constant: Inst) -> bool:
+    """Whether the parts of an initializer are constants by themselves, which those of an
+    OpSpecConstantOp are not."""
+    if constant.op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
+        return all(separable(part) for part in constant.args)
+    return (
+        constant.op != ops.OpSpecConstantOp
+        or constant.type is None
+        or types.is_scalar(constant.type)
+    )
+
+
+def extract(
+    module: Module, whole: Inst, path: tuple[int, ...], type: Inst, out: list[Inst]
+) -> Inst:
+    """The part of a value at ``path``, seen through constructs and inserts, made by
+    OpCompositeExtract if need be."""
+    at = 0
+    steps = 0
+    while at < len(path):
+        if whole.op == ops.OpCompositeInsert and steps < MAX_STEPS:
+            steps += 1
+            common = min(len(whole.imm), len(path) - at)
+            if tuple(whole.imm[:common]) != path[at : at + common]:
+                whole = resolve(whole.args[1])
+                continue
+            if len(whole.imm) > common:
+                break
+            at += common
+            whole = resolve(whole.args[0])
+            continue
+        assert whole.type is not None
+        if whole.op == ops.OpCompositeConstruct and len(whole.args) == types.size_of(whole.type):
+            whole = resolve(whole.args[path[at]])
+        else:
+            parts = types.parts_of(module, whole)
+            if parts is None:
+                break
+            whole = parts[path[at]]
+        at += 1
+    if at == len(path):
+        return whole
+    made = value(module, ops.OpCompositeExtract, type, [whole], list(path[at:]))
+    out.append(made)
+    return made
+
+
+def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
+    """STORE_OUTPUT of one component."""
+    return Inst(STORE_OUTPUT, None, [stored] if vertex is None else [stored, vertex], [key])
+
+
+def first_stream(emit: Inst) -> bool:
+    """Whether an emit is one of stream 0, the only one whose vertices the next stage sees."""
+    return emit.op == ops.OpEmitVertex or types.index_of(emit.args[0]) == 0
+
+
+def is_volatile(imm: list[int]) -> bool:
+    return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
+
+
+def is_debug(inst: Inst) -> bool:
+    """An instruction of a non-semantic set."""
+    return (
+        bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."
+    )

@@ -1,0 +1,44 @@
+"""The pipelines of shaders/ as chains of stages: which stages each has, compiled."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from functools import cache
+from pathlib import Path
+
+SHADERS = Path(__file__).resolve().parent.parent / "shaders"
+STAGES = ("vert", "tesc", "tese", "geom", "task", "mesh", "frag")  # as a pipeline runs them
+NAMES = sorted(p.name for p in SHADERS.iterdir() if p.is_dir())
+
+
+@cache
+def stages_of(name: str) -> tuple[str, ...]:
+    """The suffixes of a pipeline's GLSL files in the order of the pipeline."""
+    return tuple(s for s in STAGES if (SHADERS / name / f"{name}.{s}").exists())
+
+
+PAIRS = [name for name in NAMES if stages_of(name) == ("vert", "frag")]
+CHAINS = [name for name in NAMES if name not in PAIRS]
+
+
+def environment(name: str, lowest: str = "vulkan1.1") -> str:
+    """The lowest --target-env for a pipeline: mesh shaders need SPIR-V 1.4."""
+    return "vulkan1.2" if "mesh" in stages_of(name) else lowest
+
+
+@cache
+def build(name: str, debug: bool = False) -> tuple[bytes, ...]:
+    """The modules of a pipeline as glslang makes them. AssertionError with its words."""
+    codes = []
+    with tempfile.TemporaryDirectory() as folder:
+        for stage in stages_of(name):
+            source, target = SHADERS / name / f"{name}.{stage}", Path(folder) / f"s.{stage}.spv"
+            command = ["glslangValidator", "-V", "--target-env", environment(name)]
+            command += ["-g"] if debug else []
+            done = subprocess.run(
+                [*command, source, "-o", target], capture_output=True, text=True, check=False
+            )
+            assert done.returncode == 0, done.stdout + done.stderr
+            codes.append(target.read_bytes())
+    return tuple(codes)
