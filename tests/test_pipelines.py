@@ -44,10 +44,15 @@ def assert_close(before: Result, after: Result) -> None:
         error = np.abs(old[finite].astype(np.float64) - new[finite])
         worst = (error / np.maximum(1.0, np.abs(old[finite]))).max(initial=0.0)
         assert worst <= TOLERANCE, f"{name} is off by {worst}"
-    apart = rounding(before, after)
-    assert apart.ulps <= MOST_ULPS and apart.steps <= MOST_STEPS, apart
     for name, buffer in before.buffers.items():
         assert np.array_equal(buffer, after.buffers[name]), name
+
+
+def assert_rounded(before: Result, after: Result) -> None:
+    """Close, and so in ULPs and at 8 bits."""
+    assert_close(before, after)
+    apart = rounding(before, after)
+    assert apart.ulps <= MOST_ULPS and apart.steps <= MOST_STEPS, apart
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +73,7 @@ def test_linked_equal_and_smaller(case: str, built: dict[str, list[bytes]]) -> N
     new = [stage.data for stage in linked.stages]
     scene, before = draw_covering(codes)
     assert before.is_good(COVERAGE), f"the picture proves nothing: coverage {before.coverage}"
-    assert_close(before, draw(new, scene))
+    assert_rounded(before, draw(new, scene))
     again = link(new)
     assert again.passed_through == "nothing to gain"
     assert [s.data for s in again.stages] == new
@@ -77,13 +82,10 @@ def test_linked_equal_and_smaller(case: str, built: dict[str, list[bytes]]) -> N
     assert not difference, difference
 
 
-SPLIT = "one lane of a sum moves, no component is saved, and taking the vector apart costs more"
 # Where the passes miss their own objective today, and why.
 MISSED = {
     "spark_burst": "backward moves flat work and hides the common seed and age from forward",
-    "terrain_splat": SPLIT,
-    "water": SPLIT,
-    "water.hlsl": SPLIT,
+    "terrain_splat": "lanes of a sum move, no component is saved, taking the vector apart costs",
 }
 
 
@@ -132,7 +134,7 @@ def test_with_everything_visible(case: str, built: dict[str, list[bytes]]) -> No
     assert linked.passed_through is None and linked.validated == "validated"
     scene, _ = draw_covering(codes)
     scene.open_to_all()
-    assert_close(draw(codes, scene), draw([s.data for s in linked.stages], scene))
+    assert_rounded(draw(codes, scene), draw([s.data for s in linked.stages], scene))
 
 
 @pytest.mark.parametrize("case", CASES[::4])
