@@ -26,9 +26,10 @@ from tests.samples import compile_glsl
 
 COVERAGE = 0.1
 TOLERANCE = 1e-4
-# Of the larger value, and of 2^-10 at least (tests/render/rounding.py): what is small may be off
-# by one ULP of 1.0, since it is a difference of values of about that size.
-MOST_ULPS = 1024.0
+# Of the larger value, and of 2^-10 at least (tests/render/rounding.py): for what is small that is
+# four ULPs of 1.0. What is measured stays well below; the most comes from coordinates that are
+# rounded otherwise and look up textures of noise, whose slopes multiply the last bit.
+MOST_ULPS = 4096.0
 MOST_STEPS = 1  # of 8 bits: a value beside the middle between two may be rounded to the other
 
 
