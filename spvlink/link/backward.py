@@ -17,6 +17,9 @@ different blocks are one value, and so is what is made of them alike. The number
 grows: where the cheapest cut has more, the search is repeated with fewer components before all
 else. Work that moves without saving a component must save more per fragment than it costs per
 vertex.
+
+A node is an expression over what the producer stores, whichever way the consumer reads that: at
+one vertex or another, at the pixel, at an offset. What is made of several vertices stays.
 """
 
 from __future__ import annotations
@@ -51,8 +54,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# before the rasterizer a stage runs about as often as the one in front of it
-ONCE_EACH: Final = (1, 1)
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -368,8 +369,6 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
     link.gather()
-    if link.consumer.name != "frag":
-        expect = ONCE_EACH
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
