@@ -12,6 +12,12 @@ in this sense: the value that dominates was computed by at least the same invoca
 Operations with the co-convergent fact (ballots and the like: their result hangs on which
 invocations take part) are merged only within one block, and BLOCK_LOCAL ones too. Decorations
 count: a value with NoContraction or RelaxedPrecision is not the same as one without.
+
+Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
+not known when its header is visited, so afterwards two phis of a header that begin alike are taken
+to be equal, and are if what they bring round is equal then, looked at through their operands and
+through other phis of one block (optimistic, as Alpern, Wegman, Zadeck 1988, but only as far as
+``_BUDGET`` pairs go).
 """
 
 from __future__ import annotations
@@ -37,6 +43,9 @@ _NO_DECORATION: Final[tuple[tuple[int, ...], ...]] = ()
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _FOLDABLE_SOURCES: Final = types.CONSTANTS
+# facts of what is equal only in one place, or only for the same invocations
+_PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
+_BUDGET: Final = 64  # pairs of values looked at to show that two phis of a loop are equal
 
 
 def run(module: Module, function: Function) -> None:
@@ -58,17 +67,18 @@ class _Walk:
         # the values of a key, each in a block that none of the others dominates: (value, block, the
         # next one)
         self.seen: dict[object, Held] = {}
+        self.phis: dict[object, Inst] = {}
+        self.homes: dict[Inst, Block] = {}
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
-            self.seen = {}
+            self.seen, self.phis = {}, {}
             for block in self.cfg.order:
                 self.block(block)
-            self.resolve_phis()
-            if self.module.version == version:
-                return
+            if self.module.version != version:
+                self.resolve_phis()
             if not any([self.late_phis(b) for b in headers]):
                 return
 
@@ -83,7 +93,42 @@ class _Walk:
 
     def late_phis(self, header: Block) -> bool:
         """Whether a phi went because of what its back edge was found to bring."""
-        return any([self.phi(i) for i in header.insts if i.op == ops.OpPhi])
+        version = self.module.version
+        phis = [i for i in header.insts if i.op == ops.OpPhi and not self.phi(i)]
+        for at, phi in enumerate(phis):
+            for other in phis[:at]:
+                if other.op == ops.OpPhi and phi.type is other.type and self.equal(phi, other):
+                    become(self.module, phi, other)
+                    break
+        return self.module.version != version
+
+    def equal(self, phi: Inst, other: Inst) -> bool:
+        """Whether two phis of a loop's header are equal if they are equal in the round before."""
+        signatures, flags = self.effects.signatures, self.effects.flags
+        pairs, known = [(phi, other)], {(phi, other)}
+        for a, b in pairs:  # grows
+            if len(pairs) > _BUDGET or a.op != b.op or a.type is not b.type or a.imm != b.imm:
+                return False
+            if len(a.args) != len(b.args) or signatures.get(a) != signatures.get(b):
+                return False
+            step = 1
+            if a.op == ops.OpPhi:
+                if a.args[1::2] != b.args[1::2] or self.home(a) is not self.home(b):
+                    return False
+                step = 2
+            elif not flags(a) & info.PURE or flags(a) & _PLACED:
+                return False
+            for x, y in zip(map(resolve, a.args[::step]), map(resolve, b.args[::step])):
+                if x is not y and (x, y) not in known:
+                    known.add((x, y))
+                    pairs.append((x, y))
+        return True
+
+    def home(self, phi: Inst) -> Block | None:
+        """The block that a phi stands in."""
+        if phi not in self.homes:
+            self.homes = {i: b for b in self.cfg.order for i in b.insts if i.op == ops.OpPhi}
+        return self.homes.get(phi)
 
     def block(self, block: Block) -> None:
         out: list[Inst] = []
@@ -124,7 +169,13 @@ class _Walk:
                 constant = all(a.op in constants for a in args[1:])
             elif op == ops.OpPhi:
                 if not self.phi(inst):
-                    append(inst)
+                    found = self.phis.setdefault(
+                        (block, inst.type, *args, signatures.get(inst)), inst
+                    )
+                    if found is inst:
+                        append(inst)
+                    else:
+                        become(module, inst, found)
                 continue
             elif op == ops.OpCopyObject:
                 if inst not in signatures:
