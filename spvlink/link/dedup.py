@@ -350,7 +350,7 @@ def _made(module: Module, inst: Inst, load: Inst, how: int, way: int, out: list[
     """What stands for a load, made from the load of another slot."""
     if way == AS_INTERPOLATED:
         load = as_interpolated(module, load, out)
-    if how == SAME:
+    if how != NEGATED and load.type is inst.type:
         return load
     op = ops.OpFNegate if how == NEGATED else ops.OpBitcast
     out.append(value(module, op, inst.type, [load], []))
