@@ -33,7 +33,14 @@ from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.propagate import as_interpolated, asks_fast_math, preserves_specials
+from spvlink.link.propagate import (
+    Scalar,
+    as_interpolated,
+    asks_fast_math,
+    component,
+    preserves_specials,
+    single_value,
+)
 from spvlink.passes.raise_io import need_capability
 
 TYPE_CHECKING = False
@@ -117,7 +124,7 @@ def _order(link: Link) -> list[int]:
     ]  # fmt: skip
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
-        negated = _scalar(link.stores[key][0].args[0])[0].op == ops.OpFNegate
+        negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         slot = link.inputs.slots[key]
         smooth = not _flat(slot.qualifiers)
@@ -129,18 +136,6 @@ def _order(link: Link) -> list[int]:
     return sorted(keys, key=rank)
 
 
-Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
-
-
-def _scalar(stored: Inst) -> Scalar:
-    """One name for one component, whichever extract took it out."""
-    if stored.op == ops.OpCompositeExtract and len(stored.imm) == 1:
-        source = stored.args[0]
-        if source.type is not None and source.type.op == ops.OpTypeVector:
-            return source, stored.imm[0]
-    return stored, -1
-
-
 def _behind(scalar: Scalar, op: int) -> Scalar | None:
     """What a negation or bit-cast of one component is made from, or None if it is none."""
     value, lane = scalar
@@ -149,13 +144,13 @@ def _behind(scalar: Scalar, op: int) -> Scalar | None:
     source = value.args[0]
     if lane >= 0 and source.op == ops.OpCompositeConstruct and source.type is not None:
         if len(source.args) == source.type.imm[0]:
-            return _scalar(source.args[lane])
-    return (source, lane) if lane >= 0 else _scalar(source)
+            return component(source.args[lane])
+    return (source, lane) if lane >= 0 else component(source)
 
 
 def _sites(link: Link, key: int) -> dict[int, Scalar]:
     """Number of the return -> what is stored there."""
-    return {link.sites[s]: _scalar(s.args[0]) for s in link.stores[key]}
+    return {link.sites[s]: component(s.args[0]) for s in link.stores[key]}
 
 
 def _bits(scalar: Scalar) -> Scalar:
@@ -283,11 +278,10 @@ def _flat(qualifiers: tuple[int, ...]) -> bool:
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     """Whether all vertices of a primitive store one value: every return stores it, since the
     provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
-    stores = link.stores.get(key, ())
-    values = {s.args[0] for s in stores}
-    if len(values) != 1 or len(stores) != link.returns:
+    value = single_value(link, key)
+    if value is None or len(link.stores[key]) != link.returns:
         return False
-    return divergence.of(next(iter(values))) <= PRIMITIVE
+    return divergence.of(value) <= PRIMITIVE
 
 
 def convergent_slots(link: Link) -> frozenset[int]:
