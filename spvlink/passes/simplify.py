@@ -67,14 +67,13 @@ class _Walk:
         # the values of a key, each in a block that none of the others dominates: (value, block, the
         # next one)
         self.seen: dict[object, Held] = {}
-        self.phis: dict[object, Inst] = {}
         self.homes: dict[Inst, Block] = {}
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
-            self.seen, self.phis = {}, {}
+            self.seen = {}
             for block in self.cfg.order:
                 self.block(block)
             if self.module.version != version:
@@ -124,6 +123,19 @@ class _Walk:
                     pairs.append((x, y))
         return True
 
+    def equal_phis(self, block: Block) -> None:
+        """Phis that bring the same on every edge are one."""
+        seen: dict[object, Inst] = {}
+        for inst in block.insts:
+            if inst.op == ops.OpPhi:
+                inst.args = [resolve(a) for a in inst.args]
+                key = (inst.type, *inst.args, self.effects.signatures.get(inst))
+                found = seen.setdefault(key, inst)
+                if found is not inst:
+                    become(self.module, inst, found)
+            elif inst.op not in _LINES:
+                break
+
     def home(self, phi: Inst) -> Block | None:
         """The block that a phi stands in."""
         if phi not in self.homes:
@@ -131,6 +143,8 @@ class _Walk:
         return self.homes.get(phi)
 
     def block(self, block: Block) -> None:
+        if len(block.insts) > 2 and block.insts[1].op == ops.OpPhi:
+            self.equal_phis(block)
         out: list[Inst] = []
         self.walk(block.insts, block, out)
         if len(out) != len(block.insts) or out != block.insts:
@@ -169,13 +183,7 @@ class _Walk:
                 constant = all(a.op in constants for a in args[1:])
             elif op == ops.OpPhi:
                 if not self.phi(inst):
-                    found = self.phis.setdefault(
-                        (block, inst.type, *args, signatures.get(inst)), inst
-                    )
-                    if found is inst:
-                        append(inst)
-                    else:
-                        become(module, inst, found)
+                    append(inst)
                 continue
             elif op == ops.OpCopyObject:
                 if inst not in signatures:
