@@ -433,7 +433,7 @@ def test_a_boolean_crosses_as_an_integer(test: str, count: int) -> None:
     frag = consumer(f"if ({test}) o = gl_FragCoord; else o = K;", outputs)
     done = moved(vert, frag, count, backward_only())
     moved(vert, frag, count, backward_only(exact=True))
-    assert {d.shape for d in done.inputs} <= {"u32", "u32x2"}
+    assert "u32" in {d.shape for d in done.inputs}
 
 
 def test_several_returns_store_the_expression_each() -> None:
