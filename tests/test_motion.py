@@ -398,6 +398,11 @@ PINNED = {
     "equal": "o = vec4(equal(x + y, K));",
     "bits": "o = vec4(floatBitsToInt(x + y) & 255);",
     "through a phi": "vec4 e = x; if (K.x > 0.4) e = x + y; o = fract(e * 3.0);",
+    "through an output": "o = x; o += y; o = floor(o * 8.0);",
+    "through an array": "vec4 t[2]; t[0] = x + y; t[1] = x - y;"
+    " o = fract(t[int(gl_FragCoord.x) & 1] * 7.0);",
+    "through an index": "vec4 e = x + y; o = fract(vec4(e[int(gl_FragCoord.x) & 3]) * 7.0);",
+    "through a derivative": "o = floor(dFdx(x + y) * 8.0);",
     "packed": "o = unpackUnorm4x8(packUnorm4x8(x + y));",
 }
 
