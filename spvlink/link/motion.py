@@ -50,7 +50,7 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects
+from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
@@ -100,21 +100,31 @@ def jumps(inst: Inst) -> bool:
     return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
 
 
+_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
+_PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
+
+
 def sensitive(effects: Effects, function: Function) -> set[Inst]:
-    """The values whose last bit may decide a jump: what goes, through arithmetic, into an operation
-    that is not continuous."""
+    """The values whose last bit may decide a jump: what goes, through arithmetic and variables,
+    into an operation that is not continuous."""
     found: set[Inst] = set()
     todo: list[Inst] = []
+    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
     for block in function.blocks:
         for inst in block.insts:
-            if jumps(inst):
+            if inst.op in _WRITES:
+                written.setdefault(root(inst.args[0]), []).append(inst.args[1])
+            elif jumps(inst):
                 todo += inst.args
     while todo:
         inst = todo.pop()
-        if inst not in found and inst.id:
-            found.add(inst)
-            if inst.op == ops.OpPhi or effects.flags(inst) & info.SPECULATABLE:
-                todo += inst.args
+        if inst in found or not inst.id:
+            continue
+        found.add(inst)
+        if inst.op in _PASSING or effects.flags(inst) & (info.SPECULATABLE | info.LANEWISE):
+            todo += inst.args
+        else:
+            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
     return found
 
 
