@@ -1,0 +1,124 @@
+"""Random pipelines of longer chains: what linking promises, held for each of them. `scripts/fuzz
+--chains` runs many more. See test_random.py for how a seed is compiled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from generate_chains import make
+
+import spvlink
+from tests.render import Result, compare, draw, draw_covering, mismatches
+from tests.render.batch import Crashed, run_isolated
+from tests.test_chains import check_modules
+from tests.test_random import ENVIRONMENTS, Failure, compile_sources
+
+SEEDS = range(40)
+MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
+NOTHING_TO_GAIN = "nothing to gain"
+
+
+def compile_chain(seed: int) -> list[bytes]:
+    """The modules of a seed. Raises Failure with the compiler's words."""
+    sources = make(seed)
+    mesh = any(stage == "mesh" for stage, _ in sources)
+    return compile_sources(seed, sources, MESH_ENVIRONMENTS if mesh else ENVIRONMENTS)
+
+
+def link(stages: list[bytes], fragment: bool) -> spvlink.Linked:
+    options = spvlink.Options()
+    options.exact = True  # pictures are compared bit for bit
+    options.complete = not fragment
+    return spvlink.link(list(stages), options)
+
+
+def check_seed(seed: int) -> str:
+    """All promises for one seed; what became of it in a word. Raises Failure."""
+    stages = compile_chain(seed)
+    problems = mismatches(stages)
+    if problems:
+        raise Failure(f"the generator is at fault: {problems}")
+    fragment = make(seed)[-1][0] == "frag"
+    linked = link(stages, fragment)
+    new = [stage.data for stage in linked.stages]
+    problems = check_modules(stages, new, linked)
+    if problems:
+        raise Failure("; ".join(problems))
+    why = linked.passed_through
+    if why is not None and why != NOTHING_TO_GAIN:
+        raise Failure(f"passed through: {why}")
+    check_drawing(seed, stages, new)
+    if why is not None:
+        return NOTHING_TO_GAIN
+    again = link(new, fragment)
+    if again.passed_through is None or [s.data for s in again.stages] != new:
+        raise Failure("linking the linked chain again changes it")
+    return "linked"
+
+
+def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
+    """Equal pixels, buffers and captured bytes, with one sample or several."""
+    scene, before = draw_covering(stages, samples=4 if seed % 4 == 3 else 1)
+    if not before.coverage and not before.captured:
+        raise Failure("the picture is empty")
+    if new == stages:
+        return
+    difference = compare(*map(one_nan, (before, draw(new, scene))))
+    if difference:
+        raise Failure(f"the pictures differ: {difference}")
+
+
+def one_nan(result: Result) -> Result:
+    """Which NaN an operation gives is not specified."""
+    for image in result.images.values():
+        if image.dtype.kind == "f":
+            image[np.isnan(image)] = np.nan
+    return result
+
+
+def check_many(seeds: list[int], timeout: float = 90.0) -> Iterator[tuple[int, object]]:
+    """(seed, what became of it in a word or an exception) of each seed, in a process of their own.
+
+    What lavapipe never comes back from as it was is "undrawable", as in test_random.py.
+    """
+    for seed, verdict in zip(seeds, run_isolated(check_seed, [(s,) for s in seeds], timeout)):
+        if isinstance(verdict, Crashed):
+            (alone,) = run_isolated(draw_original, [(seed,)], timeout / 2)
+            if isinstance(alone, Crashed):
+                verdict = "undrawable"
+        yield seed, verdict
+
+
+def draw_original(seed: int) -> None:
+    draw_covering(compile_chain(seed))
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[int, object]:
+    """Every seed of SEEDS checked, in two processes."""
+    halves = [list(SEEDS)[::2], list(SEEDS)[1::2]]
+    with ThreadPoolExecutor(2) as pool:
+        parts = pool.map(lambda seeds: dict(check_many(seeds)), halves)
+        return {seed: verdict for part in parts for seed, verdict in part.items()}
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
+    verdict = verdicts[seed]
+    assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --chains --seed {seed} --count 1)"
+
+
+def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
+    """Else the promises above would hold for nothing."""
+    linked = [seed for seed, verdict in verdicts.items() if verdict == "linked"]
+    assert len(linked) >= 0.8 * len(SEEDS)
+
+
+def test_every_kind_of_chain_comes_up() -> None:
+    kinds = {tuple(stage for stage, _ in make(seed)) for seed in range(100)}
+    assert len(kinds) >= 9
+    assert make(7) == make(7) and make(7) != make(8)
