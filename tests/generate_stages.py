@@ -355,7 +355,8 @@ class Mesh(Stage):
         shift = r.choice((0, 0, 0, 1))
         self.put("vec2 cell = vec2(group & 3u, (group >> 2u) & 3u) * 0.5 - 1.0;")
         self.put("vec2 at = vec2(lane & 1u, (lane >> 1u) & 1u) * 0.45;")
-        self.put("vec2 place = cell + at + float(lane >> 2u) * 0.07;")
+        # Upright rectangles take a path of their own in lavapipe, with another coverage of samples.
+        self.put("vec2 place = cell + at + at.yx * 0.15 + float(lane >> 2u) * 0.07;")
         self.put("gl_MeshVerticesEXT[lane].gl_Position = vec4(place, 0.5, 1.0);")
         for varying in self.varyings():
             if not varying.prefix:
