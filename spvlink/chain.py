@@ -322,7 +322,7 @@ class Chain:
             ("forward", lambda: self.forward(link)),
         )
         if consumer.name != "frag" or producer.name not in AT_RETURNS:
-            passes = passes[:-2]  # code motion is for one store a return, and for fragments
+            passes = passes[:-1]  # forward motion is for one store a return, and for fragments
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False

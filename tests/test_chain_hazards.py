@@ -52,7 +52,7 @@ def test_chain(chain: Chain) -> None:
         assert border.locations[1] <= border.locations[0]
     actions = {r.name.rpartition(".")[2]: r.action for r in linked.remarks}
     for name in chain.gone:
-        assert actions[name] in ("removed", "merged", "propagated"), name
+        assert actions[name] in ("removed", "merged", "propagated", "moved-backward"), name
     for name in chain.kept:
         assert actions[name] in ("kept", "packed"), name
 

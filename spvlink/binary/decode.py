@@ -241,8 +241,7 @@ class _Decoder:
                     if not self.label(start, op):
                         raise KeyError
                     start = end
-                    assert self.block is not None
-                    insts = self.block.insts
+                    insts = None if self.block is None else self.block.insts
                     continue
                 elif kind == NAMED:
                     id = words[start + 1]
@@ -310,8 +309,13 @@ class _Decoder:
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
 
     def label(self, start: int, op: int) -> bool:
-        """Begin a block, if that is all there is to it."""
-        if op != ops.OpLabel or self.function is None or self.block is not None or self.pending:
+        """Begin a block, or end a function, if that is all there is to it."""
+        if self.function is None or self.block is not None or self.pending:
+            return False
+        if op == ops.OpFunctionEnd and self.words[start] == _END_WORD:
+            self.function = None
+            return True
+        if op != ops.OpLabel:
             return False
         block = self.defs.get(self.words[start + 1])
         if not isinstance(block, Block) or block.mark != -1 or block.id >= self.module.bound:
@@ -487,6 +491,10 @@ class _Decoder:
             return self.name(op, words)
         if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
             return [], words
+        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
+            _, end = string_of(words, 2)
+            functions = [get(words[1]) or forward(words[1])]
+            return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
         known = split_of(op, words)
         if known is not None:
             ids, rest = known
@@ -561,6 +569,8 @@ _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _LABEL_WORD: Final = 2 << 16 | ops.OpLabel
 _FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _STRING: Final = (shapes.K_STRING * 4,)
+_MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+_END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 _ONE_WORD: Final = 1 << 16
 _PROMISES: Final = frozenset((_LABEL_WORD, _FUNCTION_WORD))
 _GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup

@@ -82,6 +82,10 @@ def _write(insts: list[Inst], out: list[int]) -> None:
             out += [a.id for a in args[:split]]
             out += imm
             out += [a.id for a in args[split:]]
+        elif op == ops.OpEntryPoint:
+            out += (imm[0], args[0].id, *imm[1:])
+            for arg in args[1:]:
+                append(arg.id)
         else:
             out += _interleaved(inst)
 

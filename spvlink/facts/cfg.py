@@ -24,11 +24,13 @@ class Cfg:
         if len(function.blocks) == 1:
             self._single(function.blocks[0])
             return
-        self.order: list[Block] = _reverse_postorder(function.blocks[0])
+        targets: dict[Block, list[Block]] = {}
+        self.order: list[Block] = _reverse_postorder(function.blocks[0], targets)
         self.index: dict[Block, int] = {b: i for i, b in enumerate(self.order)}
         self.preds: dict[Block, list[Block]] = {b: [] for b in self.order}
         for block in self.order:
-            for target in dict.fromkeys(block.successors()):
+            after = targets[block]
+            for target in after if len(after) < 2 else dict.fromkeys(after):
                 self.preds[target].append(block)
         if len(self.order) < len(function.blocks):
             for block in function.blocks:
@@ -113,22 +115,21 @@ class Cfg:
                 clock += 1
 
 
-def _reverse_postorder(entry: Block) -> list[Block]:
+def _reverse_postorder(entry: Block, targets: dict[Block, list[Block]]) -> list[Block]:
     """Blocks in reverse postorder; a header's merge and continue targets come after what branches
-    to them."""
-    seen = {entry}
+    to them. The successors of each are noted on the way."""
+    targets[entry] = entry.successors()
     out: list[Block] = []
-    stack: list[tuple[Block, list[Block], int]] = [(entry, entry.successors()[::-1], 0)]
+    stack = [(entry, reversed(targets[entry]))]
     while stack:
-        block, targets, at = stack.pop()
-        while at < len(targets) and targets[at] in seen:
-            at += 1
-        if at == len(targets):
+        block, rest = stack[-1]
+        for target in rest:
+            if target not in targets:
+                after = targets[target] = target.successors()
+                stack.append((target, reversed(after)))
+                break
+        else:
             out.append(block)
-            continue
-        stack.append((block, targets, at + 1))
-        target = targets[at]
-        seen.add(target)
-        stack.append((target, target.successors()[::-1], 0))
+            stack.pop()
     out.reverse()
     return out

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import Inst, Module, string_of
+from spvlink.ir.core import ANNOTATIONS, Inst, Module, string_of
 
 Words = list[int]  # [decoration, *operand words]
-
-
-def _stamp(module: Module) -> int:
-    notes = module.annotations
-    return hash((len(notes), id(notes), id(notes[-1]) if notes else 0))
 
 
 class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
     operands are ids."""
 
-    __slots__ = ("members", "targets", "with_ids")
+    __slots__ = ("last", "members", "notes", "targets", "with_ids")
 
     def __init__(self, module: Module) -> None:
+        self.notes = module.annotations  # the list that was read, and its last entry
+        self.last = self.notes[-1] if self.notes else None
         self.targets: dict[Inst, list[Words]] = {}
         self.members: dict[tuple[Inst, int], list[Words]] = {}
         self.with_ids: dict[Inst, list[Inst]] = {}
@@ -44,13 +41,15 @@ class Decorations:
     def of(module: Module) -> Decorations:
         """The tables, cached until an annotation is added or removed (by count and identity of the
         list's ends)."""
-        stamp = _stamp(module)
+        notes = module.sections[ANNOTATIONS]
         held = module.facts.get("decorations")
-        if held is not None and held[0] == stamp:
-            assert isinstance(held[1], Decorations)
-            return held[1]
+        if held is not None and held[0] == len(notes):
+            tables = held[1]
+            assert isinstance(tables, Decorations)
+            if tables.notes is notes and (not notes or tables.last is notes[-1]):
+                return tables
         tables = Decorations(module)
-        module.facts["decorations"] = (stamp, tables)
+        module.facts["decorations"] = (len(notes), tables)
         return tables
 
     @staticmethod
@@ -59,7 +58,8 @@ class Decorations:
         tables = Decorations.of(module)
         tables.targets.setdefault(variable, []).extend(notes)
         module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
-        module.facts["decorations"] = (_stamp(module), tables)
+        tables.last = module.annotations[-1]
+        module.facts["decorations"] = (len(module.annotations), tables)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
         """The operand words of a decoration of ``target`` (empty list if it has none), or None."""

@@ -70,6 +70,10 @@ class Inst:
         return (f"%{self.id} = " if self.id else "") + " ".join([name, *words])
 
 
+# Terminators that go to blocks: the position of the first one.
+_TARGETS: Final = {ops.OpBranch: 0, ops.OpBranchConditional: 1, ops.OpSwitch: 1}
+
+
 class Block(Inst):
     """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the
     merge if any.
@@ -91,12 +95,16 @@ class Block(Inst):
     def successors(self) -> list[Block]:
         """The blocks that the terminator may go to, in operand order, repeated where it repeats
         them."""
-        return [a for a in self.insts[-1].args if isinstance(a, Block)]
+        end = self.insts[-1]
+        first = _TARGETS.get(end.op)
+        return end.args[first:] if first is not None else []  # type: ignore[return-value]
 
     def merge(self) -> Inst | None:
         """The OpSelectionMerge or OpLoopMerge of this header, or None."""
-        if len(self.insts) > 1 and self.insts[-2].op in (ops.OpSelectionMerge, ops.OpLoopMerge):
-            return self.insts[-2]
+        if len(self.insts) > 1:
+            before = self.insts[-2]
+            if before.op == ops.OpSelectionMerge or before.op == ops.OpLoopMerge:
+                return before
         return None
 
 
@@ -174,7 +182,8 @@ class Module:
         self.version = 0
         self.flow = 0
         self.facts: dict[str, tuple[int, object]] = {}
-        self.pool: dict[tuple[int, Inst | None, tuple[Inst, ...], tuple[int, ...]], Inst] = {}
+        # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
+        self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
         self.entry: EntryPoint | None = None  # the entry point that is being linked
 
     @property

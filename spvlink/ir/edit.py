@@ -49,10 +49,10 @@ def sweep(module: Module, function: Function) -> None:
             if inst.op == copy:
                 dead = True
                 continue
-            args = inst.args
-            for index, arg in enumerate(args):
+            for arg in inst.args:
                 if arg.op == copy:
-                    args[index] = resolve(arg)
+                    inst.args = [resolve(a) for a in inst.args]
+                    break
         if dead:
             block.insts = [i for i in block.insts if i.op != copy]
 

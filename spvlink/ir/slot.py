@@ -8,6 +8,7 @@ here moves them.
 
 from __future__ import annotations
 
+from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 
 
@@ -15,10 +16,18 @@ def key_of(location: int, component: int) -> int:
     return location * 8 + component * 2
 
 
+def base_of(type: Inst) -> str:
+    """f32, i32, u32, f16, u64 ..."""
+    if type.op == ops.OpTypeFloat:
+        return f"f{type.imm[0]}"
+    return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+
+
 class Slot:
     """One scalar of an interface, on one side."""
 
     __slots__ = (
+        "base",
         "extras",
         "group",
         "key",
@@ -37,6 +46,7 @@ class Slot:
     ) -> None:
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
+        self.base = base_of(type)
         self.width: int = type.imm[0]
         # sorted: interpolation decorations as far as they mean something, Patch, PerPrimitiveEXT
         self.qualifiers: tuple[int, ...] = ()

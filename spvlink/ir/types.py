@@ -9,6 +9,7 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir.core import ALL, Inst, Module
 
+# What a module has once only; arrays and structs may differ in their layout.
 _POOLED = frozenset(
     (
         ops.OpTypeVoid,
@@ -41,12 +42,13 @@ CONSTANTS = frozenset(
 
 def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
     """The module-scope type or constant of this description, made if the module has none."""
-    pool = module.pool
-    if not pool:
-        for inst in module.globals:
-            if inst.op in _POOLED:
-                pool.setdefault((inst.op, inst.type, tuple(inst.args), tuple(inst.imm)), inst)
-    key = (op, type, tuple(args), tuple(imm))
+    pool = module.pool.get(op)
+    if pool is None:
+        pool = module.pool[op] = {}
+        for inst in module.globals if op in _POOLED else ():
+            if inst.op == op:
+                pool.setdefault((inst.type, *inst.args, *inst.imm), inst)
+    key = (type, *args, *imm)
     found = pool.get(key)
     if found is None:
         found = Inst(op, type, args, imm, module.new_id())

@@ -22,69 +22,40 @@ vertex.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, STORE_OUTPUT, Block, Inst, string_of
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.link import lanes, motion
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
-from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
+from spvlink.link.nodes import (
+    Entry,
+    Kind,
+    Node,
+    Use,
+    closest,
+    replaceable,
+    single,
+    varies_at_a_glance,
+)
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.relocate import Move
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+# before the rasterizer a stage runs about as often as the one in front of it
+ONCE_EACH: Final = (1, 1)
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
-_GLANCE: Final = 64  # values that ``_varies`` looks at
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
-
-
-class Kind:
-    """How inputs come over: all that varies in one expression has one kind."""
-
-    __slots__ = ("args", "flat", "imm", "op", "qualifiers")
-
-    def __init__(self, qualifiers: tuple[int, ...], flat: bool, load: Inst) -> None:
-        self.qualifiers = qualifiers
-        self.flat = flat
-        self.op = load.op  # how one reads so: with these, behind the slot's key
-        self.args = load.args
-        self.imm = load.imm[1:]
-
-
-class Node:
-    """A scalar of the consumer that the producer could make."""
-
-    __slots__ = (
-        "convergent", "deps", "inst", "keys", "kind", "lane", "places", "relaxed", "sink",
-        "sites", "uniforms", "weight", "work",
-    )  # fmt: skip
-
-    def __init__(self, lane: Lane, kind: Kind, convergent: bool, sites: frozenset[int]) -> None:
-        self.inst, self.lane = lane  # the first of the equal ones
-        self.places: list[Lane] = [lane]
-        self.kind = kind
-        self.convergent = convergent
-        self.sites = sites  # where the outputs that it is made from are stored
-        self.deps: list[Node] = []
-        self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
-        self.keys: tuple[int, ...] = ()  # of an input: its slot
-        self.work = 0  # operations
-        self.weight = 0  # operations, counted by how often the consumer may run them
-        self.sink = False  # something that stays uses it
-        self.relaxed = False
-
-
-Entry = Node | Lane | None  # made of inputs; made of uniforms alone; must stay
 
 
 class Graph:
@@ -97,9 +68,10 @@ class Graph:
         self.convergent = convergent
         self.table: dict[Inst, list[Entry]] = {}
         self.nodes: list[Node] = []
-        self.inputs: dict[int, list[Node]] = {}  # key -> what its loads give
+        self.inputs: dict[int, Node] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
         self.kinds: dict[object, Kind] = {}
+        self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
@@ -109,13 +81,18 @@ class Graph:
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.structure = Structure.of(link.consumer.module, entry.function)
+        phis: list[Inst] = []
         for block in self.cfg.order:
             depth = len(self.structure.around(block)) if len(self.cfg.order) > 1 else 0
             for inst in block.insts:
                 if inst.op in _LOADS:
                     self.read(inst)
+                elif inst.op == ops.OpPhi:
+                    phis.append(inst)
                 elif any(a in self.table for a in inst.args):
                     self.visit(inst, depth)
+        for phi in phis:  # a loop's uses values that only come behind it
+            self.need(phi)
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -126,34 +103,35 @@ class Graph:
         if kind is None:
             self.spoil(load)
             return
-        node = self.numbered.get((key, kind))
+        self.need(load)  # where it is interpolated stays
+        node = self.inputs.get(key)
         if node is None:
-            stores = self.link.stores[key]
+            slot, stores = self.link.inputs.slots[key], self.link.stores[key]
             sites = frozenset(self.link.sites[s] for s in stores)
-            node = Node((load, 0), kind, key in self.convergent, sites)
-            node.keys = (key,)
-            self.numbered[key, kind] = node
-            self.inputs.setdefault(key, []).append(node)
+            node = Node((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
+            node.key = key
+            node.convergent = key in self.convergent
+            self.inputs[key] = node
             self.nodes.append(node)
-        else:
-            node.places.append((load, 0))
-        self.table[load] = [node]
+        node.places.append((load, 0, kind))
+        self.table[load] = [Use(node, kind)]
 
     def kind_of(self, load: Inst) -> Kind | None:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
-        if not replaceable(link, key) or (load.op == LOAD_INPUT and load.args):
+        if not replaceable(link, key):
             return None
         slot = link.inputs.slots[key]
-        flat = enums.Decoration_Flat in slot.qualifiers
-        name: tuple[object, ...] = (slot.qualifiers,)
-        if load.op == INTERPOLATE:
-            if flat:
-                return None
-            name = (slot.qualifiers, load.imm[1], *load.args)
+        flat = link.carries_bits(slot)
+        if flat and load.op == INTERPOLATE:
+            return None
         if not flat and (slot.type.op != ops.OpTypeFloat or not self.linear):
             return None
-        return self.kinds.setdefault(name, Kind(slot.qualifiers, flat, load))
+        name = (slot.qualifiers, load.op, *load.imm[1:], *load.args)
+        kind = self.kinds.get(name)
+        if kind is None:
+            kind = self.kinds[name] = Kind(load)
+        return kind
 
     def entry(self, lane: Lane) -> Entry:
         held = self.table.get(lane[0])
@@ -169,12 +147,16 @@ class Graph:
 
     def spoil(self, inst: Inst) -> None:
         """An instruction that stays, and needs what it uses."""
-        for arg in inst.args:
-            for entry in self.table.get(arg, ()):
-                if isinstance(entry, Node):
-                    entry.sink = True
+        self.need(inst)
         if inst.id:
             self.table[inst] = [None] * max(1, lanes.count(inst.type))
+
+    def need(self, inst: Inst) -> None:
+        """What an instruction uses, the consumer must have."""
+        for arg in inst.args:
+            for entry in self.table.get(arg, ()):
+                if isinstance(entry, Use):
+                    entry.node.sink = True
 
     def visit(self, inst: Inst, depth: int) -> None:
         """An instruction that uses what is made of inputs."""
@@ -189,7 +171,7 @@ class Graph:
                 self.table[inst] = [self.entry(lane) for lane in moved]
                 return
         if inst.op not in lanes.LINEAR and not any(
-            isinstance(e, tuple) or e.kind.flat or e.convergent for e in used
+            isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
         ):
             self.mixed = True
             self.spoil(inst)
@@ -204,6 +186,9 @@ class Graph:
                 [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
             ]
             made.append(self.node(inst, number, groups, depth))
+        if None in made and not lanes.splits(inst, flags):
+            self.spoil(inst)  # one lane of a matrix product is not made alone
+            return
         self.table[inst] = made
 
     def complete(self, inst: Inst) -> bool:
@@ -226,63 +211,74 @@ class Graph:
 
     def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
         """The node of one lane; None if it must stay, which its operands then have to serve."""
-        deps = [e for group in groups for e in group if isinstance(e, Node)]
+        deps = [e for group in groups for e in group if isinstance(e, Use)]
+        uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
         if not deps and not any(e is None for group in groups for e in group):
+            self.partial[inst, number] = uniforms
             return inst, number  # a lane that no input reaches
         found = self.joined(inst, groups, deps)
         if found is None:
             for dep in deps:
-                dep.sink = True
+                dep.node.sink = True
             return None
-        names = [id(e) if isinstance(e, Node) else self.name(e) for g in groups for e in g if e]
+        names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names))
         if not lanes.lanewise(inst, self.effects.flags(inst)):
             name = (*name, number)  # type: ignore[assignment]
         work = motion.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
-            kind, convergent = found
-            node = Node((inst, number), kind, convergent, deps[0].sites)
-            node.deps = list(dict.fromkeys(deps))
+            like = found.node
+            node = Node((inst, number), like.qualifiers, like.flat, like.sites)
+            node.convergent = all(d.node.convergent for d in deps)
+            node.deps = list(dict.fromkeys(d.node for d in deps))
             node.work = work
-            node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
+            node.uniforms = uniforms
             node.relaxed = inst in self.effects.signatures
             self.numbered[name] = node
             self.nodes.append(node)
         else:
-            node.places.append((inst, number))
+            node.relaxed = node.relaxed and inst in self.effects.signatures
+        node.places.append((inst, number, found.kind))
         node.weight += work >> min(depth, 4)
-        return node
+        return Use(node, found.kind)
 
-    def joined(
-        self, inst: Inst, groups: list[list[Entry]], deps: list[Node]
-    ) -> tuple[Kind, bool] | None:
-        """The kind of what is made of these, and whether it is convergent; None if it stays."""
-        if len(deps) < sum(isinstance(e, Node) for g in groups for e in g) or any(
-            e is None for g in groups for e in g
-        ):
+    def is_sensitive(self, inst: Inst) -> bool:
+        if self.sensitive is None:
+            entry = self.link.consumer.module.entry
+            assert entry is not None
+            self.sensitive = motion.sensitive(self.effects, entry.function)
+        return inst in self.sensitive
+
+    def behind(self, lane: Lane) -> list[Inst]:
+        """The uniform values that a uniform lane is made of: other lanes of its value may be made
+        of what stays."""
+        return self.partial.get(lane, [lane[0]])
+
+    def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
+        """One of the operands that the result comes over like; None if it stays."""
+        if any(e is None for g in groups for e in g):
             return None
-        if any(d.sites != deps[0].sites for d in deps):
+        if any(d.node.sites != deps[0].node.sites for d in deps):
             return None
-        varying = [d for d in deps if not d.convergent]
-        kind = varying[0].kind if varying else deps[0].kind
-        if any(d.kind is not kind for d in varying):
+        varying = [d for d in deps if not d.node.convergent]
+        like = varying[0] if varying else closest(deps)
+        if any(d.kind is not like.kind for d in varying):
             self.mixed = True
             return None
-        if varying and not kind.flat:
-            varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
-            scalar = lanes.scalar(inst.type) if inst.type is not None else None
-            wide = scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
-            if not wide or not lanes.linear(inst, varies):
-                self.mixed = True
-                return None
-            if self.sensitive is None:
-                entry = self.link.consumer.module.entry
-                assert entry is not None
-                self.sensitive = motion.sensitive(self.effects, entry.function)
-            if inst in self.sensitive:
-                return None
-        return kind, not varying
+        if like.node.flat:
+            return like
+        varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
+        if varying and not (single(inst) and lanes.linear(inst, varies)):
+            self.mixed = True
+            return None
+        discrete = motion.jumps(inst) or (
+            inst.op == ops.OpSelect and not varying
+            and any(isinstance(e, Use) and not e.node.flat for e in groups[0])
+        )  # fmt: skip
+        if discrete or self.is_sensitive(inst):
+            return None  # 2.0 would come over as 1.9999999
+        return like
 
     def name(self, lane: Lane) -> object:
         """What a uniform lane is called: equal for equal values of different blocks."""
@@ -333,15 +329,16 @@ class Graph:
             network.edge(SOURCE, ways[key], price)
         for node in nodes:
             mine, out = inner[node], outer[node]
-            for key in node.keys:
-                network.edge(ways[key], mine, INFINITE)
+            if node.key is not None:
+                network.edge(ways[node.key], mine, INFINITE)
             for dep in node.deps:
                 network.edge(outer[dep], mine, INFINITE)  # what does not cross is needed there only
-                network.edge(mine, inner[dep], INFINITE)  # what is made there is made of what is
+                if dep.key is None:  # inputs are there even if they cross too
+                    network.edge(mine, inner[dep], INFINITE)  # made there of what is made there
             assert node.inst.type is not None
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
-            may = not node.keys and motion.crosses(type, node.kind.flat)
+            may = node.key is None and motion.crosses(type, node.flat)
             network.edge(mine, out, price + extra if may else INFINITE)
             if node.sink:
                 network.edge(out, SINK, INFINITE)
@@ -351,250 +348,38 @@ class Graph:
             elif gain < 0:
                 network.edge(mine, SINK, -gain)
         side = network.cut()
-        made = [n for n in nodes if side[inner[n]] and not n.keys]
+        made = [n for n in nodes if side[inner[n]] and n.key is None]
         crossing = [n for n in made if not side[outer[n]]]
         return made, crossing, {k for k, way in ways.items() if side[way]}
-
-
-def replaceable(link: Link, key: int) -> bool:
-    """Whether an input, and the output behind it, may be replaced by another value."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
-        return False
-    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width != 32 or out.extras:
-        return False
-    if enums.Decoration_PerVertexKHR in slot.qualifiers:
-        return False
-    return all(s in link.sites for s in link.stores[key])
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
     link.gather()
+    if link.consumer.name != "frag":
+        expect = ONCE_EACH
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
-    if graph.mixed and not exact and not all(_varies(link, k) for k in graph.inputs):
+    if (
+        graph.mixed
+        and not exact
+        and not link.exact
+        and not all(varies_at_a_glance(link, k) for k in graph.inputs)
+    ):
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
             graph = Graph(link, transfer, exact, equal)
-    if len(graph.nodes) > MAX_NODES or all(n.keys for n in graph.nodes):
+    if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
         return False
     made, crossing, freed = graph.choose(*expect)
     if not crossing:
         return False
-    keys = motion.assign(link, [(n.kind.qualifiers, n.inst) for n in crossing], freed)
+    keys = motion.assign(link, [(n.qualifiers, n.inst) for n in crossing], freed)
     uniforms = [u for n in made for u in n.uniforms]
     if keys is None or not motion.declared(transfer, uniforms):
         return False
-    _Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
+    Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
     return True
-
-
-def _varies(link: Link, key: int) -> bool:
-    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
-    it. Most outputs are like that, and finding out what is equal takes longer."""
-    tables = Decorations.of(link.producer.module)
-    todo = [s.args[0] for s in link.stores[key][:1]]
-    for inst in todo:
-        if inst.op == ops.OpLoad:
-            variable = root(inst.args[0])
-            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
-                builtin = tables.find(variable, enums.Decoration_BuiltIn)
-                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
-                    return True
-        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
-            todo += inst.args
-    return False
-
-
-class _Maker(motion.Cloner):
-    """Makes nodes in the producer, at one place where the outputs are stored."""
-
-    def __init__(self, graph: Graph, out: list[Inst]) -> None:
-        super().__init__(graph.transfer, out)
-        self.graph = graph
-
-    def origin(self, lane: Lane) -> Lane:
-        entry = self.graph.entry(lane)
-        if isinstance(entry, Node):
-            return entry.inst, entry.lane
-        assert entry is not None
-        return entry
-
-    def free(self, inst: Inst) -> bool:
-        return self.graph.free(inst)
-
-    def complete(self, inst: Inst) -> bool:
-        return None not in self.graph.table[inst] and self.graph.complete(inst)
-
-
-class _Move:
-    """One move: the new interface values on both sides."""
-
-    def __init__(
-        self, link: Link, graph: Graph, made: list[Node], places: dict[Node, int], freed: set[int]
-    ) -> None:
-        self.link = link
-        self.graph = graph
-        self.made = made
-        self.places = places
-        self.freed = freed
-        self.source = graph.transfer.source  # the consumer's module
-        self.target = graph.transfer.target
-        self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
-
-    def run(self) -> None:
-        stored = {k: list(self.link.stores[k]) for k in self.inputs()}
-        remove_stores(self.link.producer, self.freed)
-        self.produce(stored)
-        self.consume()
-        self.describe()
-
-    def inputs(self) -> list[int]:
-        return [k for k in self.graph.inputs if k in self.link.stores]
-
-    def produce(self, stored: dict[int, list[Inst]]) -> None:
-        """The values, at every place where the inputs that they are made of were stored."""
-        entry = self.target.entry
-        assert entry is not None
-        site = 0
-        for block in entry.function.blocks:
-            if block.terminator.op != ops.OpReturn:
-                continue
-            here = {k: s for k, all in stored.items() for s in all if self.link.sites[s] == site}
-            out: list[Inst] = []
-            maker = _Maker(self.graph, out)
-            for key, store in here.items():
-                for node in self.graph.inputs[key]:
-                    type = self.link.inputs.slots[key].type
-                    made = motion.typed(self.graph.transfer, out, store.args[0], type)
-                    maker.known[node.inst, 0] = made
-            for node in self.made:
-                if site in node.sites:
-                    maker.lane((node.inst, node.lane))
-            for node, key in self.places.items():
-                if site in node.sites:
-                    made = maker.lane((node.inst, node.lane))
-                    made = motion.as_number(self.target, made, out)
-                    out.append(Inst(STORE_OUTPUT, None, [made], [key]))
-            block.insts[-1:-1] = out
-            site += 1
-        self.target.version += 1
-
-    def consume(self) -> None:
-        """Loads of the new values in place of what they stand for."""
-        new: dict[Inst, dict[int, Node]] = {}
-        for node in self.places:
-            for inst, lane in node.places:
-                new.setdefault(inst, {})[lane] = node
-        self.forget()
-        self.slots(new)
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]] = {}
-        for block in self.graph.cfg.order:
-            if any(i in new for i in block.insts):
-                block.insts = self.replaced(block, new, partly)
-        if partly:
-            for block in self.graph.cfg.order:
-                for inst in block.insts:
-                    if any(a in partly and inst not in partly[a][1] for a in inst.args):
-                        inst.args = [
-                            partly[a][0] if a in partly and inst not in partly[a][1] else a
-                            for a in inst.args
-                        ]
-        entry = self.source.entry
-        assert entry is not None
-        self.source.version += 1
-        sweep(self.source, entry.function)
-
-    def forget(self) -> None:
-        """What is still made of the inputs that go is dead from here on; it must not read what
-        crosses in their place."""
-        for key in self.freed:
-            for load in self.link.loads[key]:
-                assert load.type is not None
-                become(self.source, load, types.null(self.source, load.type))
-
-    def replaced(
-        self, block: Block, new: dict[Inst, dict[int, Node]],
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]],
-    ) -> list[Inst]:  # fmt: skip
-        out: list[Inst] = []
-        for inst in block.insts:
-            if inst not in new:
-                out.append(inst)
-                continue
-            size = lanes.count(inst.type)
-            if len(new[inst]) < size:
-                out.append(inst)
-            parts, own = [], set[Inst]()
-            for number in range(size):
-                node = new[inst].get(number)
-                if node is not None:
-                    parts.append(self.load(node, out))
-                else:
-                    parts.append(motion.take(self.source, inst, number, out))
-                    own.add(parts[-1])
-            assert inst.type is not None
-            whole = motion.gather(self.source, inst.type, parts, out)
-            if own:
-                partly[inst] = whole, frozenset(own)
-            else:
-                become(self.source, inst, whole)
-        return out
-
-    def load(self, node: Node, out: list[Inst]) -> Inst:
-        """Read a new value where an old one was computed."""
-        key, kind = self.places[node], node.kind
-        slot = self.link.inputs.slots[key]
-        made = value(self.source, kind.op, slot.type, list(kind.args), [key, *kind.imm])
-        out.append(made)
-        assert node.inst.type is not None
-        type = lanes.scalar(node.inst.type)
-        if type.op == ops.OpTypeBool:
-            zero = types.constant(self.source, slot.type, 0)
-            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], []))
-        return out[-1]
-
-    def slots(self, new: dict[Inst, dict[int, Node]]) -> None:
-        """The interface's scalars as they are now, and what to say of the old ones."""
-        link = self.link
-        group = 1 + max(s.group for s in link.inputs.slots.values())
-        groups = {inst: group + n for n, inst in enumerate(new)}
-        titles = {
-            i.args[0]: i.imm for i in self.source.names if i.op == ops.OpName and i.args[0] in new
-        }
-        for node, key in self.places.items():
-            assert node.inst.type is not None
-            type = lanes.scalar(node.inst.type)
-            if type.op == ops.OpTypeBool:
-                type = types.integer(self.source)
-            name = self.title(node, titles)
-            types_ = type, self.graph.transfer.type(type)
-            motion.redefine(link, key, types_, name, (node.lane, groups[node.inst]), node.relaxed)
-
-    def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
-        """The name of the consumer's value, or of the inputs that it is made of."""
-        words = titles.get(node.inst)
-        if words is not None:
-            return string_of(words)[0]
-        todo, seen, names = [node], {node}, list[str]()
-        while todo:
-            at = todo.pop()
-            for key in at.keys:
-                names.append(self.names.get(key) or self.link.inputs.slots[key].name)
-            for dep in at.deps:
-                if dep not in seen:
-                    seen.add(dep)
-                    todo.append(dep)
-        return "_".join(sorted(n for n in dict.fromkeys(names) if n))
-
-    def describe(self) -> None:
-        """The fate of the inputs that are gone."""
-        link = self.link
-        why = f"the {link.producer.name} stage computes what was made of it"
-        for key in self.freed:
-            link.fate[key] = ("moved-backward", why)
-            link.notes.pop(key, None)

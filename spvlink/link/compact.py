@@ -22,18 +22,11 @@ higher (gaps between whole variables could cause that). So a second run finds no
 from __future__ import annotations
 
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import INTERPOLATE, Inst
-from spvlink.ir.slot import Pinned, Slot, Varying, Whole
+from spvlink.ir.core import INTERPOLATE
+from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.border import Link
 
 UINT = "u32"  # the base type that may carry others, bit for bit
-
-
-def base_of(type: Inst) -> str:
-    """f32, i32, u32, f16, u64 ..."""
-    if type.op == ops.OpTypeFloat:
-        return f"f{type.imm[0]}"
-    return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
 
 
 class Bin:
@@ -108,7 +101,7 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
-    varying = Varying(location, keys[0] >> 1 & 3, base_of(slot.type), keys)
+    varying = Varying(location, keys[0] >> 1 & 3, slot.base, keys)
     varying.whole = whole.op
     varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
@@ -197,7 +190,7 @@ def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, lis
             continue
         slot = link.slot(key)
         assert slot is not None
-        found.setdefault((slot.group, slot.qualifiers, base_of(slot.type)), []).append(key)
+        found.setdefault((slot.group, slot.qualifiers, slot.base), []).append(key)
     groups: list[tuple[tuple[int, ...], str, list[int]]] = []
     for (_, qualifiers, base), keys in found.items():
         most = 2 if base.endswith("64") else 4
@@ -414,7 +407,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             continue
         slot = link.slot(key)
         assert slot is not None
-        wire, qualifiers = base_of(slot.type), slot.qualifiers
+        wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
         kind = (slot.group, wire, qualifiers)

@@ -22,6 +22,7 @@ numbers here), and with them matrix products. Of Flat values any operation that 
 
 from __future__ import annotations
 
+import math
 import struct
 
 from spvlink.facts.effects import Effects
@@ -30,13 +31,14 @@ from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link import lanes, motion
-from spvlink.link.backward import replaceable
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
+from spvlink.link.nodes import replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
-from spvlink.link.transfer import Cannot, Transfer
+from spvlink.link.resources import Cannot
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -147,11 +149,14 @@ class Graph:
         """Whether what is added to an interpolated value is a small constant."""
         added = groups if inst.op in (ops.OpFAdd, ops.OpFSub) else []
         if inst.op == ops.OpFmaKHR or inst.op == ops.OpExtInst:
-            added = [groups[-1], [groups[0][0] if isinstance(groups[0][0], Node) else groups[1][0]]]
+            a, b, c = (g[0] for g in groups)
+            if isinstance(a, tuple) and isinstance(b, tuple):
+                return abs(_number(*a) * _number(*b)) <= SMALL
+            added = [[c], [a if isinstance(a, Node) else b]]
         if not added:
             return True
         constants = [e for g in added for e in g if isinstance(e, tuple)]
-        return len(constants) == 1 and _small(*constants[0])
+        return len(constants) == 1 and abs(_number(*constants[0])) <= SMALL
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
@@ -162,7 +167,7 @@ class Graph:
             if any(i in found for i in self.link.loads[key]):
                 del self.roots[key]
 
-    def choose(self, fragments: int, limit: int) -> tuple[list[Node], set[Node]]:
+    def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
         """(what crosses, what the consumer computes), the cheapest."""
         network = Network()
         price = max(1, COMPONENT_PRICE * fragments * limit // 200)
@@ -179,7 +184,7 @@ class Graph:
             network.edge(available[node], SINK, INFINITE)
         side = network.cut()
         crossing = [n for n in self.nodes if side[computed[n]] and not side[available[n]]]
-        return crossing, {n for n in self.nodes if not side[computed[n]]}
+        return crossing, [n for n in self.nodes if not side[computed[n]]]
 
 
 def _keeps_digits(inst: Inst) -> bool:
@@ -192,19 +197,19 @@ def _keeps_digits(inst: Inst) -> bool:
     )  # fmt: skip
 
 
-def _small(inst: Inst, lane: int) -> bool:
-    """Whether a lane is a finite constant of at most SMALL."""
+def _number(inst: Inst, lane: int) -> float:
+    """A lane that is a constant; NaN if it is none."""
     if inst.op == ops.OpConstantComposite:
         inst = inst.args[lane]
-    bits = types.bits_of(inst)
     if inst.op == ops.OpConstantNull:
-        return True
+        return 0.0
+    bits = types.bits_of(inst)
     if bits is None or inst.type is None or inst.type.op != ops.OpTypeFloat:
-        return False
+        return math.nan
     if inst.type.imm[0] != 32:
-        return False
+        return math.nan
     number: float = struct.unpack("<f", bits.to_bytes(4, "little"))[0]
-    return abs(number) <= SMALL
+    return number
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int) -> bool:

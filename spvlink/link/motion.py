@@ -23,9 +23,11 @@ interpolated values, an absolute value, a maximum, a comparison are not linear: 
 What breaks it, and what is done about it:
 * Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
-* Jumps. Where the result goes into floor, fract, a conversion to integers and the like (hashes,
-  noise, checkerboards), a last bit becomes another picture: such values stay. Comparisons are not
-  counted among these: what they choose between mostly meets there.
+* Jumps. Where the result goes into floor, fract, a conversion to integers, an equality and the like
+  (hashes, noise, checkerboards), a last bit becomes another picture: such values stay. Comparisons
+  for less are not counted among these: what they choose between mostly meets there. What floor and
+  the like make of convergent values is not interpolated either: int(floor(id + 0.5)) is right for
+  a rounded id, and wrong for a rounded floor.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
   place. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
@@ -57,7 +59,8 @@ from spvlink.ir.slot import Slot
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
-from spvlink.link.transfer import Cannot, Transfer, size_of
+from spvlink.link.resources import Cannot, size_of
+from spvlink.link.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
@@ -70,16 +73,28 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
 
+# A bit-cast shows all bits, and equality asks for them.
 _JUMPS: Final = frozenset(
-    (ops.OpConvertFToU, ops.OpConvertFToS, ops.OpFMod, ops.OpFRem, ops.OpBitcast)
-)  # a bit-cast shows all bits
+    (
+        ops.OpConvertFToU, ops.OpConvertFToS, ops.OpFMod, ops.OpFRem, ops.OpBitcast,
+        ops.OpQuantizeToF16, ops.OpFOrdEqual, ops.OpFUnordEqual, ops.OpFOrdNotEqual,
+        ops.OpFUnordNotEqual,
+    )
+)  # fmt: skip
 _GLSL_JUMPS: Final = frozenset(
     (
         glsl.Glsl_Round, glsl.Glsl_RoundEven, glsl.Glsl_Trunc, glsl.Glsl_Floor, glsl.Glsl_Ceil,
         glsl.Glsl_Fract, glsl.Glsl_Step, glsl.Glsl_FSign, glsl.Glsl_Modf, glsl.Glsl_ModfStruct,
-        glsl.Glsl_Frexp, glsl.Glsl_FrexpStruct,
+        glsl.Glsl_Frexp, glsl.Glsl_FrexpStruct, glsl.Glsl_PackSnorm4x8, glsl.Glsl_PackUnorm4x8,
+        glsl.Glsl_PackSnorm2x16, glsl.Glsl_PackUnorm2x16, glsl.Glsl_PackHalf2x16,
+        glsl.Glsl_PackDouble2x32,
     )
 )  # fmt: skip
+
+
+def jumps(inst: Inst) -> bool:
+    """Whether the last bit of an operand may decide for another result."""
+    return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
 
 
 def sensitive(effects: Effects, function: Function) -> set[Inst]:
@@ -89,7 +104,7 @@ def sensitive(effects: Effects, function: Function) -> set[Inst]:
     todo: list[Inst] = []
     for block in function.blocks:
         for inst in block.insts:
-            if inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS):
+            if jumps(inst):
                 todo += inst.args
     while todo:
         inst = todo.pop()
@@ -303,6 +318,7 @@ def redefine(
         slot = Slot(key, type, old.variable, name, *spot)
         slot.qualifiers = old.qualifiers
         slot.relaxed = relaxed
+        slot.length = old.length
         side.slots[key] = slot
         side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
 

@@ -43,7 +43,8 @@ from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.transfer import Cannot, Transfer, Varies, size_of
+from spvlink.link.resources import Cannot, Varies, size_of
+from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -120,7 +121,7 @@ def single_value(link: Link, key: int) -> Inst | None:
     """The value that every store of a key writes, or None."""
     stores = link.stores.get(key, ())
     values = {s.args[0] for s in stores}
-    return next(iter(values)) if len(values) == 1 else None
+    return values.pop() if len(values) == 1 else None
 
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:

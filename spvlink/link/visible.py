@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.link.transfer import Key, resource_key
+from spvlink.link.resources import Key, resource_key
 from spvlink.passes.inline import callees
 
 

@@ -11,6 +11,10 @@ SPIRV-Tools' aggressive dead code elimination does it for structured control flo
   around it live, with all their ways out.
 
 ``mark`` holds the live lanes (bit i: component i); for anything but a vector, all bits.
+
+Uses come after definitions, phis and the ways out of constructs aside. So one walk from the end of
+the function to its beginning finds nearly all; what it learns about an instruction that it has
+passed goes to a work list.
 """
 
 from __future__ import annotations
@@ -46,6 +50,7 @@ _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, op
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 # vectors some of whose lanes come from operands with other lanes
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_PASSED: Final = ALL + 1  # in mark: the walk was here
 _NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 
 
@@ -62,79 +67,63 @@ class _Marker:
         self.cfg = Cfg.of(module, function)
         self.structure = Structure.of(module, function)
         self.effects = Effects.of(module)
-        self.home: dict[Inst, Block] = {}  # of instructions that are not live yet
-        self.work: list[Inst] = []
+        self.homes: dict[Inst, Block] = {}  # where instructions are, made when asked for
+        self.work: list[Inst] = []  # live instructions that the walk had passed
         self.live_blocks: set[Block] = set()
         # stores to a local variable that nothing reads so far
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
 
     def run(self) -> None:
-        blocks = self.function.blocks
-        if len(blocks) == 1 and blocks[0].insts[0].op != ops.OpVariable:
-            self.straight(blocks[0].insts)
-        else:
-            self.branching()
-        self.sweep()
-
-    def straight(self, insts: list[Inst]) -> None:
-        """Mark what is live where nothing hangs on the flow of control: every use of a value comes
-        after it, so one walk from the end knows all."""
-        for inst in insts:
-            inst.mark = 0
-        spread, is_root = self.spread, self.is_root
-        for inst in reversed(insts):
-            if inst.mark:
-                spread(inst)
-            elif is_root(inst):
-                inst.mark = ALL
-                spread(inst)
-
-    def branching(self) -> None:
-        """Mark what is live by a list of what has still to tell its operands."""
-        structure = self.structure
+        structure, blocks = self.structure, self.function.blocks
         for header, merge in structure.merge_of.items():
             for target in (merge, structure.continue_of.get(header)):
                 if target is not None:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
-        for inst in self.find_roots():
-            self.live(inst, ALL)
-        work, spread = self.work, self.spread
-        while work:
-            spread(work.pop())
-
-    def find_roots(self) -> list[Inst]:
-        """What is live by itself; all marks are gone afterwards."""
-        home, is_root = self.home, self.is_root
-        roots: list[Inst] = []
-        single = len(self.function.blocks) == 1
-        for block in self.function.blocks:
+        for block in blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
             for inst in block.insts:
                 inst.mark = 0
-            if not single:
-                home.update(dict.fromkeys(block.insts, block))
-        for block in self.function.blocks:
-            for inst in block.insts:
-                op = inst.op
-                if op == ops.OpBranchConditional or op == ops.OpSwitch:
-                    if block.merge() is None and self.structure.parent.get(block) is None:
-                        roots.append(inst)  # leaves no construct that could go
-                elif op == ops.OpStore and self.waits(inst):
-                    continue
-                elif is_root(inst):
-                    roots.append(inst)
-        return roots
+        for block in reversed(blocks):
+            self.walk(block)
+        work, spread = self.work, self.spread
+        while work:
+            inst = work.pop()
+            spread(inst, inst.mark & ALL)
+        self.sweep()
 
-    def is_root(self, inst: Inst) -> bool:
-        """Whether an instruction is live by itself. Branches and stores to variables of the
-        function are not looked at here."""
+    def walk(self, block: Block) -> None:
+        """Pass liveness on through one block, from its end."""
+        spread, is_root, never = self.spread, self.is_root, _NEVER_ROOTS
+        volatile = self.effects.volatile
+        alive = block in self.live_blocks
+        for inst in reversed(block.insts):
+            lanes = inst.mark
+            if not lanes:
+                if inst.op in never and not inst.imm and not volatile:
+                    inst.mark = _PASSED
+                    continue
+                if not is_root(inst, block):
+                    inst.mark |= _PASSED
+                    continue
+                lanes = ALL
+            inst.mark = lanes | _PASSED
+            if not alive:
+                self.live_block(block)
+                alive = True
+            spread(inst, lanes)
+
+    def is_root(self, inst: Inst, block: Block) -> bool:
+        """Whether an instruction is live by itself."""
         op = inst.op
-        if op in _NEVER_ROOTS and not inst.imm and not self.effects.volatile:
-            return False
         if op in _ROOTS:
             return True
         if op in _LINES or op in _MERGES or op == ops.OpBranch:
+            return False
+        if op == ops.OpBranchConditional or op == ops.OpSwitch:
+            # whether it leaves no construct that could go
+            return block.merge() is None and self.structure.parent.get(block) is None
+        if op == ops.OpStore and self.waits(inst):
             return False
         effects = self.effects
         if effects.volatile and effects.reads_volatile(inst):
@@ -148,7 +137,7 @@ class _Marker:
         variable = root(store.args[0])
         if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Function:
             return False
-        if store.imm and store.imm[0] & enums.MemoryAccess_Volatile:
+        if variable.mark or (store.imm and store.imm[0] & enums.MemoryAccess_Volatile):
             return False
         self.waiting.setdefault(variable, []).append(store)
         return True
@@ -159,11 +148,17 @@ class _Marker:
         if mark | lanes == mark:
             return
         inst.mark = mark | lanes
-        self.work.append(inst)
-        if not mark:
-            home = self.home.get(inst)
-            if home is not None and home not in self.live_blocks:
-                self.live_block(home)
+        if mark & _PASSED:
+            self.work.append(inst)
+            if mark == _PASSED:
+                self.live_block(self.home(inst))
+
+    def home(self, inst: Inst) -> Block:
+        """The block that an instruction is in."""
+        if not self.homes:
+            for block in self.function.blocks:
+                self.homes.update(dict.fromkeys(block.insts, block))
+        return self.homes[inst]
 
     def live_block(self, block: Block) -> None:
         """Something in this block is live: so are the constructs around it, with their branches
@@ -182,27 +177,31 @@ class _Marker:
 
     def live_construct(self, header: Block, todo: list[Block]) -> None:
         end = header.terminator
-        if end.mark == ALL:
+        if end.mark & ALL:
             if header not in self.live_blocks:
                 todo.append(header)
             return
         merge = header.insts[-2]
-        merge.mark = ALL
-        end.mark = ALL
-        self.work.append(end)
+        merge.mark |= ALL
+        self.live_end(end)
         todo.append(header)
         for source in self.exits.get(header, ()):
             todo.append(source)
-            if source.terminator.mark == 0:
+            if not source.terminator.mark & ALL:
                 if source.merge() is not None:
                     self.live_construct(source, todo)
                 else:
-                    source.terminator.mark = ALL
-                    self.work.append(source.terminator)
+                    self.live_end(source.terminator)
 
-    def spread(self, inst: Inst) -> None:
+    def live_end(self, end: Inst) -> None:
+        """A terminator is live; its block is being seen to."""
+        if end.mark & _PASSED:
+            self.work.append(end)
+        end.mark |= ALL
+
+    def spread(self, inst: Inst, lanes: int) -> None:
         """Pass liveness on to the operands."""
-        op, args, lanes, live = inst.op, inst.args, inst.mark, self.live
+        op, args, live = inst.op, inst.args, self.live
         type = inst.type
         if op == ops.OpVariable:
             for store in self.waiting.pop(inst, ()):
@@ -233,7 +232,7 @@ class _Marker:
                 live(args[0], 1 << (inst.imm[0] & 15))
                 return
         for arg in args:
-            if arg.mark != ALL:
+            if arg.mark | ALL != arg.mark:
                 live(arg, ALL)
 
     def live_edge(self, pred: Block) -> None:
@@ -242,13 +241,12 @@ class _Marker:
             return
         self.live_block(pred)
         end = pred.terminator
-        if end.mark == 0:
+        if not end.mark & ALL:
             if pred.merge() is not None:
                 self.live_construct(pred, [])
                 self.live_block(pred)
-            if end.mark == 0:
-                end.mark = ALL
-                self.work.append(end)
+            if not end.mark & ALL:
+                self.live_end(end)
 
     def vector(self, inst: Inst, lanes: int) -> None:
         op, args, live = inst.op, inst.args, self.live
@@ -284,7 +282,7 @@ class _Marker:
         changed = flow = False
         for block in self.function.blocks:
             header = block in self.structure.merge_of
-            if header and block.terminator.mark == 0 and block in self.cfg.index:
+            if header and not block.terminator.mark & ALL and block in self.cfg.index:
                 block.insts[-2:] = [branch(self.structure.merge_of[block])]
                 block.insts[-1].mark = ALL
                 flow = True
@@ -294,7 +292,7 @@ class _Marker:
             out: list[Inst] = []
             line: Inst | None = None
             for inst in insts:
-                mark = inst.mark
+                mark = inst.mark = inst.mark & ALL
                 if not mark:
                     op = inst.op
                     if op in _LINES:
@@ -324,7 +322,7 @@ class _Marker:
         return (
             inst.op == ops.OpExtInst
             and inst.args[0] in self.effects.nonsemantic
-            and all(a.mark for a in inst.args)
+            and all(a.mark & ALL for a in inst.args)
         )
 
     def trim(self, inst: Inst) -> None:

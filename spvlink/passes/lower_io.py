@@ -113,6 +113,8 @@ class Lowering:
     def touched_elsewhere(self) -> set[Inst]:
         """Module-scope variables that a function that the entry point calls uses."""
         used: set[Inst] = set()
+        if len(self.module.functions) == 1:
+            return used
         called = callees(self.function)
         for function in called:  # grows
             called += [f for f in callees(function) if f not in called]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, glsl, ops
+from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import resolve, value
@@ -17,6 +17,16 @@ EMITS: Final = frozenset((ops.OpEmitVertex, ops.OpEmitStreamVertex))
 INTERPOLATIONS: Final = frozenset(
     (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
 )
+# what makes a pointer to a candidate or to a part of one
+POINTERS: Final = CHAINS | {ops.OpVariable}
+# what has no operand that is a pointer
+NUMERIC: Final = frozenset(
+    op for op, flags in info.FLAGS.items()
+    if flags & info.LANEWISE and op not in (ops.OpPhi, ops.OpSelect, ops.OpCopyObject)
+) | {
+    ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle,
+    ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix, ops.OpDot,
+}  # fmt: skip
 MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 
 

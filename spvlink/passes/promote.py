@@ -1,5 +1,4 @@
-"""Variables become SSA values: locals, Private globals, and the interface of the stage, in one
-renaming.
+"""Variables become SSA values: locals, Private globals, and a stage's interface, in one renaming.
 
     %v = OpVariable %ptr Function            %x = ...
     OpStore %v %x                      ->    OpStore gone
@@ -47,12 +46,14 @@ from spvlink.passes.parts import (
     CHAINS,
     EMITS,
     INTERPOLATIONS,
+    NUMERIC,
+    POINTERS,
     extract,
     first_stream,
     is_debug,
     is_volatile,
     store_slot,
-)
+)  # fmt: skip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -92,9 +93,11 @@ class Promotion:
     def analyse(self) -> None:
         """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each
         pointer points."""
-        pointers = self.pointers
+        pointers, numeric = self.pointers, NUMERIC
         for block in self.cfg.order:
             for inst in block.insts:
+                if inst.op in numeric:
+                    continue
                 for arg in inst.args:
                     if arg in pointers:
                         self.use(inst)
@@ -171,7 +174,7 @@ class Promotion:
     def lower_copies(self) -> None:
         """OpCopyMemory of candidates as OpLoad and OpStore."""
         for block in self.cfg.order:
-            if not any(i.op == ops.OpCopyMemory for i in block.insts):
+            if not any([i.op == ops.OpCopyMemory for i in block.insts]):
                 continue
             insts: list[Inst] = []
             for inst in block.insts:
@@ -246,8 +249,9 @@ class Promotion:
         """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what
         each OpReturn needs."""
         self.number()
-        self.gather(stores is not None)
-        self.place_phis()
+        if len(self.cfg.order) > 1:
+            self.gather(stores is not None)
+            self.place_phis()
         for block in self.cfg.order:
             self.block(block, stores if self.at_emits else None)
         for block in self.cfg.order:
@@ -363,9 +367,10 @@ class Promotion:
                 if place is not None:
                     self.store(inst, place, block, out)
                     continue
-            elif inst in places:
-                self.pointer(inst, places[inst], out)
-                continue
+            elif op in POINTERS:
+                if inst in places:
+                    self.pointer(inst, places[inst], out)
+                    continue
             elif op == ops.OpExtInst and self.extended(inst, block, out):
                 continue
             elif stores is not None and op in EMITS and first_stream(inst):

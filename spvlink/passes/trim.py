@@ -21,11 +21,15 @@ def run(
     entry = module.entry
     assert entry is not None
     _drop_functions(module, entry.function)
-    if module.sections[core.STRINGS]:  # else there is no file that a line could name
+    # without an OpString there is no file that a line could name
+    lines = any([i.op == ops.OpString for i in module.sections[core.STRINGS]])
+    if lines:
         for block in entry.function.blocks:
             block.insts = _without_idle_lines(block.insts)
     live = _live(module, dropped, kept)
     _drop_globals(module, live)
+    if lines:
+        module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
     _trim_notes(module, live)
     module.facts = {}
@@ -34,7 +38,7 @@ def run(
 
 def _drop_functions(module: Module, entry: Function) -> None:
     reached: dict[Inst, None] = {entry: None}
-    todo = [entry]
+    todo = [entry] if len(module.functions) > 1 else []
     while todo:
         for callee in callees(todo.pop()):
             if callee not in reached:
@@ -107,14 +111,11 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
 
 def _drop_globals(module: Module, live: set[Inst]) -> None:
     # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
-    kept = [
+    module.sections[core.GLOBALS] = [
         i
         for i in module.globals
         if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
     ]
-    module.sections[core.GLOBALS] = (
-        _without_idle_lines(kept) if module.sections[core.STRINGS] else kept
-    )
     module.pool = {}
     nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [

@@ -1,0 +1,114 @@
+"""The values of a consumer that its producer could make (``backward``), and what may be said of
+one by itself."""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import root
+from spvlink.grammar import enums, info, ops
+from spvlink.ir.core import Inst
+from spvlink.link import lanes
+from spvlink.link.border import Link
+from spvlink.link.lanes import Lane
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
+
+
+class Kind:
+    """How inputs are read: interpolated in some way, or that of one vertex. All that varies in one
+    expression is read in one way."""
+
+    __slots__ = ("args", "imm", "op")
+
+    def __init__(self, load: Inst) -> None:
+        self.op = load.op  # how one reads so: with these, behind the slot's key
+        self.args = load.args
+        self.imm = load.imm[1:]
+
+
+class Node:
+    """A scalar that the producer could make: an expression over what it stores, whichever way the
+    consumer reads that."""
+
+    __slots__ = (
+        "convergent", "deps", "flat", "inst", "key", "lane", "places", "qualifiers", "relaxed",
+        "sink", "sites", "uniforms", "weight", "work",
+    )  # fmt: skip
+
+    def __init__(
+        self, lane: Lane, qualifiers: tuple[int, ...], flat: bool, sites: frozenset[int]
+    ) -> None:
+        self.inst, self.lane = lane  # the first of the equal ones
+        self.places: list[tuple[Inst, int, Kind]] = []  # the lanes that it is, and how it is read
+        self.qualifiers = qualifiers
+        self.flat = flat  # comes over to the bit
+        self.convergent = False
+        self.sites = sites  # where the outputs that it is made from are stored
+        self.deps: list[Node] = []
+        self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
+        self.key: int | None = None  # of an input: its slot
+        self.work = 0  # operations
+        self.weight = 0  # operations, counted by how often the consumer may run them
+        self.sink = False  # something that stays uses it
+        self.relaxed = False
+
+
+class Use:
+    """A node as the consumer has it."""
+
+    __slots__ = ("kind", "node")
+
+    def __init__(self, node: Node, kind: Kind) -> None:
+        self.node = node
+        self.kind = kind
+
+
+Entry = Use | Lane | None  # made of inputs; made of uniforms alone; must stay
+
+
+def closest(deps: list[Use]) -> Use:
+    """The one that gives its qualifiers to what is made of convergent values alone: Flat comes over
+    to the bit."""
+    return next((d for d in deps if d.node.flat), deps[0])
+
+
+def single(inst: Inst) -> bool:
+    """Whether a result is made of floats of 32 bits."""
+    scalar = lanes.scalar(inst.type) if inst.type is not None else None
+    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
+
+
+def replaceable(link: Link, key: int) -> bool:
+    """Whether an input, and the output behind it, may be replaced by another value."""
+    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+        return False
+    if key in link.read_back or not link.loads.get(key):
+        return False
+    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    if slot is None or out is None or slot.width != 32 or out.extras:
+        return False
+    if enums.Decoration_PerVertexKHR in slot.qualifiers:
+        return False
+    sites = [link.sites[s] for s in link.stores[key] if s in link.sites]
+    return len(set(sites)) == len(link.stores[key])
+
+
+def varies_at_a_glance(link: Link, key: int) -> bool:
+    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
+    it. Most outputs are like that, and finding out what is equal takes longer."""
+    tables = Decorations.of(link.producer.module)
+    todo = [s.args[0] for s in link.stores[key][:1]]
+    for inst in todo:
+        if inst.op == ops.OpLoad:
+            variable = root(inst.args[0])
+            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
+                builtin = tables.find(variable, enums.Decoration_BuiltIn)
+                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
+                    return True
+        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
+            todo += inst.args
+    return False

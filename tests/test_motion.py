@@ -1,0 +1,175 @@
+"""Code that crosses from the fragment to the vertex stage and back: moved or refused exactly as the
+algebra at the head of ``spvlink/link/motion.py`` says. Whatever moved is drawn, before and after.
+
+The two inputs of a case are ``x`` and ``y``; an expression E over them is used by something that
+stays (``cos``, where they are interpolated), so they cross as one value if E moves, and as they are
+if not.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import spvlink
+from tests.linking import Result, fragment, vertex
+from tests.render import draw, draw_covering
+from tests.test_pipelines import assert_close
+
+PUSH = "layout(push_constant) uniform P { vec4 K; vec4 L; mat4 M; };\n"
+BLOCK = "layout(binding = 0) uniform U { vec4 u; } block;\n"
+POSITION = "gl_Position = vec4(p.xyz, 1.0 + abs(p.x) * 2.3 + abs(p.y) * 0.7);"
+X, Y = "p * p.yzwx + 0.3", "sin(p.zwxy) - p * p"  # no cheap function of less
+
+
+def options(layout: bool = True, **settings: object) -> spvlink.Options:
+    """The default, with a layout that shows everything to both stages."""
+    made = spvlink.Options()
+    if layout:
+        both = ["VERTEX", "FRAGMENT"]
+        made.layout = {
+            "setLayouts": [{"set": 0, "bindings": [
+                {"binding": 0, "descriptorType": "UNIFORM_BUFFER", "stageFlags": both}]}],
+            "pushConstantRanges": [{"stageFlags": both, "offset": 0, "size": 128}],
+        }  # fmt: skip
+    for name, setting in settings.items():
+        setattr(made, name, setting)
+    return made
+
+
+ALONE = frozenset(("forward",))  # backward motion by itself
+
+
+@cache
+def compiled_vertex(text: str) -> bytes:
+    return vertex(text)
+
+
+@cache
+def compiled_fragment(text: str) -> bytes:
+    return fragment(text)
+
+
+def producer(stores: str, outputs: str, declared: str = PUSH) -> str:
+    """A vertex shader with these outputs, given as ``[QUALIFIER] TYPE NAME; ...``."""
+    return f"{declared}{places(outputs, 'out')}void main() {{ {POSITION} {stores} }}"
+
+
+def consumer(body: str, inputs: str, declared: str = PUSH) -> str:
+    return f"{declared}{places(inputs, 'in')}void main() {{ {body} }}"
+
+
+def places(variables: str, storage: str) -> str:
+    """Declarations with Locations in order; a matrix takes one for each column."""
+    text, location = "", 0
+    for variable in filter(None, (v.strip() for v in variables.split(";"))):
+        *qualifiers, kind, name = variable.split()
+        text += f"layout(location = {location}) {' '.join(qualifiers)} {storage} {kind} {name};\n"
+        location += int(kind[3]) if kind.startswith("mat") else 1
+    return text
+
+
+def link(vert: str, frag: str, settings: spvlink.Options | None = None) -> Result:
+    done = Result(compiled_vertex(vert), compiled_fragment(frag), settings or options())
+    assert {r.name for r in done.linked.remarks} >= _names(vert), "a varying without a remark"
+    return done
+
+
+def _names(text: str) -> set[str]:
+    return {
+        line.rstrip(";").split()[-1]
+        for line in text.splitlines()
+        if line.startswith("layout(location") and " out " in line
+    }
+
+
+def actions(result: Result) -> dict[str, set[str]]:
+    """Variable -> what became of its components."""
+    found: dict[str, set[str]] = {}
+    for remark in result.linked.remarks:
+        found.setdefault(remark.name, set()).add(remark.action)
+    return found
+
+
+def components(result: Result) -> int:
+    return result.linked.interfaces[0].components[1]
+
+
+def same_picture(vert: str, frag: str, result: Result) -> None:
+    """Draw both; equal but for rounding."""
+    before = [compiled_vertex(vert), compiled_fragment(frag)]
+    scene, first = draw_covering(before)
+    assert first.is_good(0.1), "the picture proves nothing"
+    scene.open_to_all()
+    assert_close(draw(before, scene), draw(result.data, scene))
+
+
+def moved(vert: str, frag: str, count: int, settings: spvlink.Options | None = None) -> Result:
+    """Link; so many components must be left, and the picture the same."""
+    done = link(vert, frag, settings)
+    assert components(done) == count, done.linked.remarks
+    same_picture(vert, frag, done)
+    return done
+
+
+# --- what once came out wrong -------------------------------------------------------------------
+
+THREE = "vec4 x; vec4 y; vec4 z"
+STORES = f"x = {X}; y = {Y}; z = cos(p) * p.wxyz;"
+
+
+def test_a_value_that_only_the_next_round_uses_stays() -> None:
+    """The phi at the head of the loop stands before what it uses."""
+    body = """vec4 before = K; vec4 sum = vec4(0.0); int n = int(L.x) + 3;
+    for (int i = 0; i < n; i++) { sum += before * before; before = {}; }
+    o = sum + max(x + y * L, 0.0);"""
+    for last, count in (("z", 8), ("z * K", 8)):
+        moved(producer(STORES, THREE), consumer(body.replace("{}", last), THREE), count)
+
+
+def test_where_an_input_is_interpolated_is_a_use() -> None:
+    body = "o = max(interpolateAtOffset(z, y.xy * 0.3) * K, 0.0) + max(x * L, 0.0);"
+    done = moved(producer(STORES, THREE), consumer(body, THREE), 10)
+    assert "moved-backward" in actions(done)["x"] & actions(done)["z"]
+    body = body.replace("y.xy * 0.3", "y.xy")
+    moved(producer(STORES, THREE), consumer(body, THREE), 10)
+
+
+def test_one_lane_of_a_matrix_product_is_not_made_alone() -> None:
+    """The other lane mixes two interpolations."""
+    outputs = "vec2 x; centroid vec2 y; vec2 z"
+    stores = "x = p.xy * p.yz + 0.3; y = p.yz; z = cos(p.zw);"
+    for product in ("m * K.xy", "K.xy * m", "m * mat2(K)"):
+        body = f"mat2 m = mat2(x.x, y.x, z.x, z.y); o = vec4(cos(({product})), x.y, y.y);"
+        body = body if "mat2(K)" not in body else body.replace("vec4(cos((m * mat2(K))),",
+            "vec4(cos((m * mat2(K))[0]),")  # fmt: skip
+        vert, frag = producer(stores, outputs), consumer(body, outputs)
+        moved(vert, frag, 6)
+
+
+def test_a_uniform_lane_beside_memory_that_changes() -> None:
+    """v.y is made of push constants alone; the rest of v needs a buffer that may be written."""
+    declared = PUSH + "layout(binding = 1) buffer B { float s; };\n"
+    body = """vec3 v = vec3(abs(x.x) * s, K.y, y.x) * vec3(2.0, 3.0, 4.0);
+    o = vec4(cos(v.y * y.xy + z.xy), v.xz);"""
+    moved(producer(STORES, THREE), consumer(body, THREE, declared), 4)
+
+
+def test_what_floor_makes_of_a_convergent_value_is_not_interpolated() -> None:
+    """A rounded 3.0 is still 3 after floor(id + 0.5); a rounded floor is not."""
+    outputs = "float x; vec4 y"
+    vert = producer(f"x = float(gl_InstanceIndex + 3); y = {Y};", outputs)
+    table = "float t[8] = float[8](0.1, 0.9, 0.3, 0.7, 0.2, 0.5, 0.4, 0.6);"
+    for use in ("int(floor(x + 0.5))", "int(round(x))", "(step(2.9, x) >= 1.0 ? 2 : 5)"):
+        body = f"{table} o = y * t[{use} & 7];"
+        done = link(vert, consumer(body, outputs), options(disabled=frozenset(("flatten",))))
+        assert actions(done)["x"] <= {"kept", "packed"}, use
+        same_picture(vert, consumer(body, outputs), done)
+
+
+def test_an_input_may_cross_beside_what_is_made_of_it() -> None:
+    """x + y + z and x need two values, not three."""
+    done = moved(
+        producer(STORES, THREE), consumer("o = cos(x + y + z) * x;", THREE), 8,
+        options(disabled=ALONE),
+    )  # fmt: skip
+    assert actions(done)["x"] == {"kept"}
