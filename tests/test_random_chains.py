@@ -62,10 +62,11 @@ def check_seed(seed: int) -> str:
 
 def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
     """Equal pixels, buffers and captured bytes, with one sample or several."""
-    colours = make(seed)[-1][0] == "frag"  # multisampled depth alone cannot be read back
-    scene, before = draw_covering(stages, samples=4 if seed % 4 == 3 and colours else 1)
-    if scene.samples > 1 and not before.coverage:  # lavapipe draws some only with one sample
-        scene, before = draw_covering(stages)
+    names = [stage for stage, _ in make(seed)]
+    # Multisampled depth alone cannot be read back; lavapipe (Mesa 25.0) loses samples of mesh
+    # pipelines, which of them depends on the number of varyings.
+    several = seed % 4 == 3 and names[-1] == "frag" and "mesh" not in names
+    scene, before = draw_covering(stages, samples=4 if several else 1)
     if not before.coverage and not before.captured:
         raise Failure("the picture is empty")
     if new == stages:
