@@ -20,6 +20,7 @@ from tests.test_random import ENVIRONMENTS, Failure, compile_sources
 SEEDS = range(40)
 MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
 NOTHING_TO_GAIN = "nothing to gain"
+TWICE = "linked, and better still the second time"
 
 
 def compile_chain(seed: int) -> list[bytes]:
@@ -55,9 +56,14 @@ def check_seed(seed: int) -> str:
     if why is not None:
         return NOTHING_TO_GAIN
     again = link(new, fragment)
-    if again.passed_through is None or [s.data for s in again.stages] != new:
-        raise Failure("linking the linked chain again changes it")
-    return "linked"
+    twice = [stage.data for stage in again.stages]
+    if twice == new:
+        return "linked"
+    problems = check_modules(new, twice, again)
+    if problems:
+        raise Failure(f"linked a second time: {'; '.join(problems)}")
+    check_drawing(seed, stages, twice)
+    return TWICE
 
 
 def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
@@ -71,16 +77,25 @@ def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
         raise Failure("the picture is empty")
     if new == stages:
         return
-    difference = compare(*map(one_nan, (before, draw(new, scene))))
+    difference = compare(*map(canonical, (before, draw(new, scene))))
     if difference:
         raise Failure(f"the pictures differ: {difference}")
 
 
-def one_nan(result: Result) -> Result:
-    """Which NaN an operation gives is not specified."""
+def canonical(result: Result) -> Result:
+    """Which NaN an operation gives is not specified, nor, unless SignedZeroInfNanPreserve asks for
+    it, the sign of a zero.
+    """
     for image in result.images.values():
         if image.dtype.kind == "f":
             image[np.isnan(image)] = np.nan
+            image[image == 0.0] = 0.0
+    for name, data in result.buffers.items():
+        if name.startswith("feedback"):
+            words = data.view(np.uint32)
+            words[words == 0x80000000] = 0
+            nan = (words & 0x7FFFFFFF) > 0x7F800000
+            words[nan] = 0x7FC00000
     return result
 
 
@@ -118,8 +133,9 @@ def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
 
 def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
     """Else the promises above would hold for nothing."""
-    linked = [seed for seed, verdict in verdicts.items() if verdict == "linked"]
-    assert len(linked) >= 0.8 * len(SEEDS)
+    linked = [seed for seed, verdict in verdicts.items() if verdict in ("linked", TWICE)]
+    assert len(linked) >= 0.9 * len(SEEDS)
+    assert sum(verdict == TWICE for verdict in verdicts.values()) <= 0.1 * len(SEEDS)
 
 
 def test_every_kind_of_chain_comes_up() -> None:
