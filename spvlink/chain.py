@@ -58,7 +58,6 @@ MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
 NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
-AT_RETURNS: Final = frozenset(("vert", "tese"))  # stages whose outputs are taken at the returns
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -292,20 +291,24 @@ class Chain:
     # -- link --------------------------------------------------------------------------------------
 
     def sweep(self) -> None:
-        """All pairs, first to last and back, until none is due."""
-        order = self.borders
-        for _ in range(MAX_SWEEPS):
+        """All pairs, first to last and back, until none is due. In a longer chain code moves only
+        when all is gone that nobody needs at its other end."""
+        for moving in (False, True) if len(self.borders) > 1 else (True,):
+            order = self.borders
             for border in order:
-                if border.due():
-                    assert border.link is not None
-                    self.link(border.link)
-                    border.seen = border.producer.module.version, border.consumer.module.version
-            if not any(border.due() for border in self.borders):
-                return
-            order = order[::-1]
+                border.seen = -1, -1
+            for _ in range(MAX_SWEEPS):
+                for border in order:
+                    if border.due():
+                        assert border.link is not None
+                        self.link(border.link, moving)
+                        border.seen = border.producer.module.version, border.consumer.module.version
+                if not any(border.due() for border in self.borders):
+                    break
+                order = order[::-1]
 
-    def link(self, link: Link) -> None:
-        """One pair to a fixpoint."""
+    def link(self, link: Link, moving: bool) -> None:
+        """One pair to a fixpoint; ``moving``: with code motion."""
         producer, consumer = link.producer, link.consumer
         if consumer is self.behind:
             if self.runner.enabled("dead"):
@@ -321,8 +324,8 @@ class Chain:
             ("backward", lambda: self.backward(link)),
             ("forward", lambda: self.forward(link)),
         )
-        if consumer.name != "frag" or producer.name not in AT_RETURNS:
-            passes = passes[:-1]  # forward motion is for one store a return, and for fragments
+        if not moving:
+            passes = tuple(p for p in passes if p[0] not in ("backward", "forward"))
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False
@@ -353,13 +356,16 @@ class Chain:
     def backward(self, link: Link) -> None:
         """What the producer can make for it."""
         transfer = self.transfer(link.consumer, link.producer)
-        backward.run(link, transfer, self.options.exact, self.options.expect)
+        # only fragments outnumber what is computed before them
+        expect = (1, 1) if link.exact else self.options.expect
+        backward.run(link, transfer, self.options.exact, expect)
 
     def forward(self, link: Link) -> None:
         """What the consumer can make of fewer values."""
         transfer = self.transfer(link.producer, link.consumer)
         settings = self.options
-        forward.run(link, transfer, settings.exact, settings.expect, settings.cost_limit)
+        expect = (1, 1) if link.exact else settings.expect
+        forward.run(link, transfer, settings.exact, expect, settings.cost_limit)
 
     def transfer(self, source: Stage, target: Stage) -> Transfer:
         """The way of an expression from one stage to another."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import pytest
+
 import spvlink
 from tests.linking import Result, fragment, vertex
 from tests.render import draw, draw_covering
@@ -106,7 +108,8 @@ def same_picture(vert: str, frag: str, result: Result) -> None:
 def moved(vert: str, frag: str, count: int, settings: spvlink.Options | None = None) -> Result:
     """Link; so many components must be left, and the picture the same."""
     done = link(vert, frag, settings)
-    assert components(done) == count, done.linked.remarks
+    said = [(r.name, r.slot, r.action, r.why) for r in done.linked.remarks]
+    assert components(done) == count, said
     same_picture(vert, frag, done)
     return done
 
@@ -173,3 +176,45 @@ def test_an_input_may_cross_beside_what_is_made_of_it() -> None:
         options(disabled=ALONE),
     )  # fmt: skip
     assert actions(done)["x"] == {"kept"}
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["outerProduct(x.xy, K.xy)", "mat2(x.xy * K.xy, y.zw * K.zw)", "mat2(x * K) * K.x"],
+)
+def test_a_matrix_as_a_vector_keeps_its_type(expression: str) -> None:
+    """A mat2 and the vec4 of its columns have the same lanes."""
+    body = f"mat2 m = {expression}; vec4 v = vec4(m[0], m[1]) + y; o = cos(mat2(v)[0].xyxy + v);"
+    moved(producer(STORES, THREE), consumer(body, THREE), 4)
+
+
+@pytest.mark.parametrize(
+    ("expression", "count"), [("x.xxyy * K.xxyy + y", 4), ("(x.xyxy + y.xyxy).zwxy * K", 2)]
+)
+def test_a_vector_with_equal_lanes(expression: str, count: int) -> None:
+    moved(producer(STORES, THREE), consumer(f"o = cos({expression});", THREE), count)
+
+
+def test_lanes_that_are_stored_on_other_paths() -> None:
+    """x is stored at both returns, y at one; a vector has lanes of both. Where y is undefined, it
+    is not read."""
+    outputs = "flat vec2 x; flat vec2 y; flat int z"
+    stores = """if (p.x > 0.2) { x = p.xy * p.zw; z = 1; return; }
+    x = p.zw; y = cos(p.yx); z = 0;"""
+    for product in ("vec4(x, y).xzyw * K", "mat2(x.x, y.x, x.y, y.y) * K.xy",
+                    "K.xy * mat2(x, y)"):  # fmt: skip
+        width = 4 if "vec4" in product else 2
+        lanes = "xzxz" if width == 4 else "xxxx"
+        made = f"vec{width} v = {product};"
+        body = (
+            f"{made} o = z == 0 ? cos(v.{'xyzw' if width == 4 else 'xyxy'} + 0.5) : cos(v.{lanes});"
+        )
+        vert, frag = producer(stores, outputs), consumer(body, outputs)
+        same_picture(vert, frag, link(vert, frag))
+
+
+def test_a_flat_input_read_by_interpolation_stays() -> None:
+    """interpolateAtCentroid of what is Flat is not moved; the input must not go with what is."""
+    outputs = "flat vec4 x; flat vec4 y; vec4 z"
+    body = "o = cos(interpolateAtCentroid(x) + z) * (x * K + y * L);"
+    moved(producer(STORES, outputs), consumer(body, outputs), 12)

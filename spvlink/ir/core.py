@@ -232,4 +232,7 @@ def words_of(text: str) -> list[int]:
     """The words of a literal string, with its nul and padding."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
-    return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
+    words = array("I", data)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tolist()

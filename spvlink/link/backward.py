@@ -17,6 +17,9 @@ different blocks are one value, and so is what is made of them alike. The number
 grows: where the cheapest cut has more, the search is repeated with fewer components before all
 else. Work that moves without saving a component must save more per fragment than it costs per
 vertex.
+
+A node is an expression over what the producer stores, whichever way the consumer reads that: at
+one vertex or another, at the pixel, at an offset. What is made of several vertices stays.
 """
 
 from __future__ import annotations
@@ -51,8 +54,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# before the rasterizer a stage runs about as often as the one in front of it
-ONCE_EACH: Final = (1, 1)
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -70,6 +71,7 @@ class Graph:
         self.nodes: list[Node] = []
         self.inputs: dict[int, Node] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
+        self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
@@ -93,6 +95,8 @@ class Graph:
                     self.visit(inst, depth)
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
+        for key in self.stuck & self.inputs.keys():
+            self.inputs[key].sink = True
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -102,6 +106,7 @@ class Graph:
         kind = self.kind_of(load)
         if kind is None:
             self.spoil(load)
+            self.stuck.add(key)
             return
         self.need(load)  # where it is interpolated stays
         node = self.inputs.get(key)
@@ -186,7 +191,7 @@ class Graph:
                 [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
             ]
             made.append(self.node(inst, number, groups, depth))
-        if None in made and not lanes.splits(inst, flags):
+        if not lanes.splits(inst, flags) and (None in made or not self.together(inst)):
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
         self.table[inst] = made
@@ -197,6 +202,13 @@ class Graph:
             self.entry((a, n)) is not None
             for a in lanes.operands(inst) for n in range(lanes.count(a.type))
         )  # fmt: skip
+
+    def together(self, inst: Inst, site: int | None = None) -> bool:
+        """Whether all inputs that a value is made of are stored at the same places, or at one."""
+        of = [inst, *lanes.operands(inst)]
+        found = [self.entry((a, n)) for a in of for n in range(lanes.count(a.type))]
+        sites = {e.node.sites for e in found if isinstance(e, Use)}
+        return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
         if inst.op == ops.OpPhi or not inst.id or not motion.speculatable(self.effects, inst):
@@ -357,8 +369,6 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
     link.gather()
-    if link.consumer.name != "frag":
-        expect = ONCE_EACH
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())

@@ -89,6 +89,7 @@ class Link:
         "read_back",
         "returns",
         "sites",
+        "spots",
         "stores",
     )
 
@@ -109,6 +110,8 @@ class Link:
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}
         self.returns = 0  # how many of these there are
+        # site -> (block, what new stores of it stand before, their vertex)
+        self.spots: dict[int, tuple[Block, Inst, list[Inst]]] = {}
         self.in_place = producer.name in IN_PLACE
         self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
         # Components of variables that stay whole, per side: they count as stored and as loaded.
@@ -128,7 +131,7 @@ class Link:
         self.gathered = versions
         self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
-        self.sites, self.returns = {}, 0
+        self.sites, self.returns, self.spots = {}, 0, {}
         entry = self.producer.module.entry
         assert entry is not None
         if self.in_place:
@@ -140,9 +143,9 @@ class Link:
             if at_emits:
                 self.number_emits(block)
             elif block.terminator.op == ops.OpReturn:
-                for inst in block.insts:
-                    if inst.op == STORE_OUTPUT:
-                        self.sites[inst] = self.returns
+                stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+                self.sites.update(dict.fromkeys(stores, self.returns))
+                self.spots[self.returns] = block, block.terminator, []
                 self.returns += 1
 
     def number_emits(self, block: Block) -> None:
@@ -151,16 +154,42 @@ class Link:
             if inst.op == STORE_OUTPUT:
                 self.sites[inst] = self.returns
             elif inst.op in EMITS and first_stream(inst):
+                self.spots[self.returns] = block, inst, []
                 self.returns += 1
 
     def number_in_place(self, blocks: list[Block]) -> None:
         """Stores in one block to one vertex happen together or not at all."""
         known: dict[tuple[Inst, ...], int] = {}
         for block in blocks:
+            open: dict[int, list[Inst]] = {}  # sites of the stores since the last other instruction
             for inst in block.insts:
                 if inst.op == STORE_OUTPUT:
-                    self.sites[inst] = known.setdefault((block, *inst.args[1:]), len(known))
+                    site = known.setdefault((block, *inst.args[1:]), len(known))
+                    self.sites[inst] = site
+                    open[site] = inst.args[1:]
+                    continue
+                for site, vertex in open.items():
+                    self.spots[site] = block, inst, vertex
+                open = {}
         self.returns = len(known)
+
+    def insert(self, site: int, made: list[Inst]) -> None:
+        """Put new instructions where the outputs of a site are stored, after those."""
+        block, before, _ = self.spots[site]
+        at = block.insts.index(before)
+        block.insts[at:at] = made
+
+    def store(self, site: int, key: int, made: Inst) -> Inst:
+        """A new store of a site."""
+        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
+
+    def stored_once(self, key: int) -> bool:
+        """Whether a slot that others see early is stored once a site and not read back: else the
+        order of these would count."""
+        if not self.in_place:
+            return True
+        stores = self.stores[key]
+        return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
 
     @property
     def exact(self) -> bool:
@@ -216,7 +245,6 @@ def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
     for block in module.entry.function.blocks:
-        for inst in block.insts:
-            if inst.op in wanted:
-                found.setdefault(inst.imm[0], []).append(inst)
+        for inst in [i for i in block.insts if i.op in wanted]:
+            found.setdefault(inst.imm[0], []).append(inst)
     return found

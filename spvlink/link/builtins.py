@@ -4,10 +4,9 @@
                                the store goes, with what only it needed
 
 Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the last stage before
-rasterization alone (Vulkan, "Built-In Variables"); in the stages before it they are varyings
-without a Location, alive only if the next stage reads them. Only the stores go: the blocks stay
-declared, member by member alike on both sides, and so do the sizes of ClipDistance and of
-CullDistance.
+rasterization (Vulkan, "Built-In Variables"); in the stages before it they are varyings without
+a Location, alive only if the next stage reads them. Only the stores go: the blocks stay declared,
+member by member alike on both sides, and so do the sizes of ClipDistance and CullDistance.
 """
 
 from __future__ import annotations

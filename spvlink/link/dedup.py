@@ -124,7 +124,7 @@ def _order(link: Link) -> list[int]:
     keys = [
         k for k in link.loads
         if k in link.stores and k in link.outputs.slots
-        and k not in link.kept_in and k not in link.kept_out and _plain(link, k)
+        and k not in link.kept_in and k not in link.kept_out and link.stored_once(k)
     ]  # fmt: skip
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
@@ -138,15 +138,6 @@ def _order(link: Link) -> list[int]:
         return stores, common, aside, negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
-
-
-def _plain(link: Link, key: int) -> bool:
-    """Whether a slot that others see early is stored once a site and not read back: else the order
-    of these would count."""
-    if not link.in_place:
-        return True
-    stores = link.stores[key]
-    return key not in link.read_back and len({link.sites[s] for s in stores}) == len(stores)
 
 
 Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)

@@ -28,7 +28,7 @@ import struct
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
-from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst
+from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link import lanes, motion
 from spvlink.link.border import Link
@@ -75,6 +75,7 @@ class Graph:
         self.table: dict[Lane, Node | Lane] = {}
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
+        self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
         """An output; it is left alone if it hangs on nothing that varies."""
@@ -234,7 +235,7 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
             continue
         if any(i.op != LOAD_INPUT or i.args for i in link.loads[key]):
             continue
-        if enums.Decoration_Flat not in slot.qualifiers:
+        if not link.exact and enums.Decoration_Flat not in slot.qualifiers:
             if exact or 32 in preserved or slot.type.op != ops.OpTypeFloat:
                 continue
         sites = frozenset(link.sites[s] for s in link.stores[key])
@@ -249,7 +250,8 @@ def _group(
     """Replace the outputs of one group by fewer, if that pays."""
     qualifiers, sites = group
     kept = preserves_specials(link.producer.module) - preserves_specials(link.consumer.module)
-    graph = Graph(link, transfer, enums.Decoration_Flat in qualifiers, exact or bool(kept))
+    flat = link.exact or enums.Decoration_Flat in qualifiers
+    graph = Graph(link, transfer, flat, exact or bool(kept))
     for key in keys:
         graph.add(key)
     if all(n.leaf for n in graph.nodes):
@@ -268,6 +270,7 @@ def _group(
     places = motion.assign(link, [(qualifiers, n.inst) for n in new], freed)
     if places is None or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
         return False
+    graph.computed = set(computed)
     _Move(link, graph, {**stay, **dict(zip(new, places))}, new, freed, sites).run()
     return True
 
@@ -287,9 +290,10 @@ class _Maker(motion.Cloner):
         return self.graph.free(inst)
 
     def complete(self, inst: Inst) -> bool:
-        """Vectors are computed as such where none of their lanes crosses."""
+        """Vectors are computed as such where all of their lanes are and none crosses: what another
+        lane is made of may not have come over."""
         held = [self.graph.table.get((inst, n)) for n in range(lanes.count(inst.type))]
-        return all(isinstance(n, Node) and not n.leaf and n not in self.move.places for n in held)
+        return all(n in self.graph.computed and n not in self.move.places for n in held)
 
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
@@ -346,12 +350,7 @@ class _Move:
 
     def produce(self) -> None:
         """Store what crosses now, where the outputs were stored."""
-        entry = self.source.entry
-        assert entry is not None
-        site = 0
-        for block in entry.function.blocks:
-            if block.terminator.op != ops.OpReturn:
-                continue
+        for site in self.link.spots:
             if site in self.sites:
                 out: list[Inst] = []
                 for node in self.new:
@@ -359,9 +358,8 @@ class _Move:
                     if lanes.count(made.type) > 1:
                         made = motion.take(self.source, made, node.lane, out)
                     made = motion.as_number(self.source, made, out)
-                    out.append(Inst(STORE_OUTPUT, None, [made], [self.places[node]]))
-                block.insts[-1:-1] = out
-            site += 1
+                    out.append(self.link.store(site, self.places[node], made))
+                self.link.insert(site, out)
         self.source.version += 1
 
     def load(self, node: Node, out: list[Inst]) -> Inst:

@@ -127,7 +127,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
             continue
         words = tables.targets.get(variable, [])
         type = variable.type.args[0]
-        if any(w[0] == enums.Decoration_BuiltIn for w in words):
+        if enums.Decoration_BuiltIn in [w[0] for w in words]:
             continue
         name = names.of(variable) or f"%{variable.id}"
         place = _place(words)

@@ -160,6 +160,7 @@ class Cloner:
         self.out = out  # new instructions are appended
         self.known: dict[Lane, Inst] = {}
         self.wholes: dict[Inst, Inst] = {}
+        self.results: dict[Inst, Inst] = {}  # of what is computed as a whole
         self.effects = Effects.of(transfer.source)
 
     def origin(self, lane: Lane) -> Lane:
@@ -189,9 +190,11 @@ class Cloner:
     def make(self, lane: Lane) -> Inst:
         inst, number = lane
         assert inst.type is not None
-        if self.free(inst) or self.complete(inst):
+        if self.free(inst):
             return self.part(self.whole(inst), inst.type, number)
         flags = self.effects.flags(inst)
+        if self.complete(inst) and (self.own(inst) or not lanes.splits(inst, flags)):
+            return self.part(self.result(inst), inst.type, number)
         parts = [[self.lane(p) for p in group] for group in lanes.made_of(inst, number, flags)]
         op = ops.OpFMul if inst.op == ops.OpVectorTimesScalar else inst.op
         type = self.transfer.type(lanes.scalar(inst.type))
@@ -218,17 +221,32 @@ class Cloner:
             return self.transfer.copy(inst, self.out, self.wholes)
         places = [self.origin((inst, n)) for n in range(lanes.count(inst.type))]
         source = places[0][0]
-        if [(source, n) for n in range(lanes.count(source.type))] != places:
+        same = source.type is inst.type and all(p == (source, n) for n, p in enumerate(places))
+        if not same:
             made = self.construct(inst.type, [self.lane(p) for p in places])
         elif source is not inst:
             made = self.whole(source)
         elif places[0] in self.known or not self.complete(inst):
             made = self.construct(inst.type, [self.lane(p) for p in places])
         else:
-            args = [self.whole(a) for a in lanes.operands(inst)]
-            made = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+            made = self.result(inst)
         self.wholes[inst] = made
         return made
+
+    def own(self, inst: Inst) -> bool:
+        """Whether no lane of a value is a copy of another lane."""
+        size = lanes.count(inst.type)
+        return size == 1 or all(self.origin((inst, n)) == (inst, n) for n in range(size))
+
+    def result(self, inst: Inst) -> Inst:
+        """All lanes of a value, by its operation."""
+        found = self.results.get(inst)
+        if found is None:
+            assert inst.type is not None
+            args = [self.whole(a) for a in lanes.operands(inst)]
+            found = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+            self.results[inst] = found
+        return found
 
     def construct(self, type: Inst, parts: list[Inst]) -> Inst:
         return gather(self.transfer.target, self.transfer.type(type), parts, self.out)

@@ -86,15 +86,14 @@ def replaceable(link: Link, key: int) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     if key not in link.stores or key in link.kept_in or key in link.kept_out:
         return False
-    if key in link.read_back or not link.loads.get(key):
+    if not link.loads.get(key) or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or slot.width != 32 or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False
-    sites = [link.sites[s] for s in link.stores[key] if s in link.sites]
-    return len(set(sites)) == len(link.stores[key])
+    return all(s in link.sites for s in link.stores[key])
 
 
 def varies_at_a_glance(link: Link, key: int) -> bool:

@@ -19,9 +19,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 class _Maker(motion.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
-    def __init__(self, graph: Graph, out: list[Inst]) -> None:
+    def __init__(self, graph: Graph, out: list[Inst], site: int) -> None:
         super().__init__(graph.transfer, out)
         self.graph = graph
+        self.site = site
 
     def origin(self, lane: Lane) -> Lane:
         entry = self.graph.entry(lane)
@@ -34,7 +35,9 @@ class _Maker(motion.Cloner):
         return self.graph.free(inst)
 
     def complete(self, inst: Inst) -> bool:
-        return None not in self.graph.table[inst] and self.graph.complete(inst)
+        if None in self.graph.table[inst] or not self.graph.complete(inst):
+            return False
+        return self.graph.together(inst, self.site)
 
 
 class Move:
@@ -81,7 +84,7 @@ class Move:
 
     def store(self, site: int, stores: list[Inst], out: list[Inst]) -> None:
         """What crosses at one place, given what is stored there now."""
-        maker = _Maker(self.graph, out)
+        maker = _Maker(self.graph, out, site)
         for store in stores:
             node = self.graph.inputs[store.imm[0]]
             type = self.link.inputs.slots[store.imm[0]].type

@@ -50,6 +50,7 @@ _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, op
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 # vectors some of whose lanes come from operands with other lanes
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 _NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 
@@ -219,7 +220,9 @@ class _Marker:
             if op in _BY_LANE:
                 self.vector(inst, lanes)
                 return
-            if self.effects.flags(inst) & info.LANEWISE:
+            if op in _LANEWISE or (
+                op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
+            ):
                 for arg in args:
                     type = arg.type
                     part = lanes if type is not None and type.op == ops.OpTypeVector else ALL

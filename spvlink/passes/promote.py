@@ -13,8 +13,7 @@ What it rests on:
   invocation ended, so only its value at the returns counts. That also serves outputs that are read
   back, written in several places, or written on some paths only (there the value is undefined, as
   it was). Those of a geometry shader are taken at each EmitVertex; after it they are undefined
-  (SPIR-V, "OpEmitVertex"), and keeping their values, as devices do, is one of the things that may
-  happen.
+  (SPIR-V, "OpEmitVertex"), so they may as well keep their values, as they do on devices.
 * Outputs of control and mesh shaders are seen by other invocations too: they are accessed in place.
 * An Input variable never changes, so a load of it may be made of loads of its components.
 * A variable that is an array over vertices (or primitives) is a node of its element type, and every

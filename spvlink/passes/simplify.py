@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     Held = tuple[Inst, Block, "Held | None"]
 
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 # What is done with an opcode.
 NUMBERED: Final = 0  # it gets a value number
@@ -53,6 +52,7 @@ def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
     return NUMBERED, flags, _NOTHING
 
 
+_TELLING: Final = types.CONSTANTS | {COPY}
 _NOTHING: Final[frozenset[int]] = frozenset()
 _PLANS: Final = {
     **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
@@ -87,12 +87,14 @@ class _Walk:
         # the values of a key, each in a block that none of the others dominates: (value, block, the
         # next one)
         self.seen: dict[object, Held] = {}
+        self.phis: list[Inst] = []  # met in this walk
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
             self.seen = {}
+            self.phis = []
             for block in self.cfg.order:
                 self.block(block)
             self.resolve_phis()
@@ -103,12 +105,9 @@ class _Walk:
 
     def resolve_phis(self) -> None:
         """Everything else was visited after what it uses; a phi may use what came later."""
-        for block in self.cfg.order:
-            for inst in block.insts:
-                if inst.op == ops.OpPhi:
-                    inst.args = [resolve(a) for a in inst.args]
-                elif inst.op not in _LINES:
-                    break
+        for phi in self.phis:
+            if phi.op == ops.OpPhi:
+                phi.args = [resolve(a) for a in phi.args]
 
     def late_phis(self, header: Block) -> bool:
         """Whether a phi went because of what its back edge was found to bring."""
@@ -123,7 +122,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, copy = _PLANS, types.CONSTANTS, COPY
+        plans, constants, copy, telling = _PLANS, types.CONSTANTS, COPY, _TELLING
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
@@ -134,12 +133,13 @@ class _Walk:
             known = 0  # operands that are constants
             for arg in args:
                 kind = arg.op
-                if kind in constants:
-                    known += 1
-                elif kind == copy:
+                if kind not in telling:
+                    continue
+                if kind == copy:
                     args[:] = [resolve(a) for a in args]
                     known = sum([a.op in constants for a in args])
                     break
+                known += 1
             plan = plans.get(op)
             if plan is None:
                 append(inst)
@@ -192,6 +192,7 @@ class _Walk:
                 return 0
             flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
         elif op == ops.OpPhi:
+            self.phis.append(inst)
             return -1 if self.phi(inst) else 0
         elif op == ops.OpCopyObject:
             if inst in self.effects.signatures:

@@ -90,7 +90,12 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
     return source if source.type is inst.type else None
 
 
-_RULES: Final = {**RULES, ops.OpBitcast: bitcast}
+# raising makes no access chains
+_RULES: Final = {
+    op: rule
+    for op, rule in {**RULES, ops.OpBitcast: bitcast}.items()
+    if op not in (ops.OpAccessChain, ops.OpInBoundsAccessChain)
+}
 
 
 def drop_unused(module: Module, function: Function) -> None:
