@@ -308,7 +308,7 @@ class Geometry(Stage):
         r = self.r
         head = ""
         if self.output_kind == "points" and r.random() < 0.3:
-            head = f"if ({self.condition()})"
+            head = f"if (({number} & 1) == 0 || {self.condition()})"  # not all of them go
         with self.braces(head):
             offset = f"vec4(float({number} & 1) * 0.25, float({number} >> 1) * 0.25, 0.0, 0.0)"
             self.put(f"gl_Position = gl_in[{index}].gl_Position + {offset};")
