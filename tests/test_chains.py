@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 import spvlink
 from tests.chains import CHAINS, build, stages_of
+from tests.pipelines import EVERYTHING
 from tests.render import (
     Result,
     compare,
@@ -32,7 +33,7 @@ from tests.render import (
 from tests.render.batch import run_isolated
 from tests.render.border import slots
 from tests.render.reflect import FRAGMENT, INPUT, MESH, OUTPUT, Stage
-from tests.test_pipelines import EVERYTHING, TOLERANCE
+from tests.test_pipelines import TOLERANCE
 
 NOTHING_TO_GAIN = "nothing to gain"
 SEEDS = ((1, 1), (2, 4))  # (seed, samples) of further pictures; mesh pipelines: one sample, see

@@ -54,6 +54,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+MAX_TRIES: Final = 4  # to find components for what shall cross
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -75,6 +76,7 @@ class Graph:
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
+        self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
         self.exact = exact or bool(kept - own)
@@ -350,7 +352,8 @@ class Graph:
             assert node.inst.type is not None
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
-            may = node.key is None and motion.crosses(type, node.flat)
+            may = node.key is None and node not in self.homeless
+            may = may and motion.crosses(type, node.flat)
             network.edge(mine, out, price + extra if may else INFINITE)
             if node.sink:
                 network.edge(out, SINK, INFINITE)
@@ -384,12 +387,16 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
             graph = Graph(link, transfer, exact, equal)
     if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
         return False
-    made, crossing, freed = graph.choose(*expect)
-    if not crossing:
+    for _ in range(MAX_TRIES):
+        made, crossing, freed = graph.choose(*expect)
+        keys = motion.assign(link, [(n.qualifiers, n.inst) for n in crossing], freed)
+        places = {n: k for n, k in zip(crossing, keys) if k is not None}
+        if len(places) == len(crossing):
+            break
+        graph.homeless.update(n for n in crossing if n not in places)
+    else:
         return False
-    keys = motion.assign(link, [(n.qualifiers, n.inst) for n in crossing], freed)
-    uniforms = [u for n in made for u in n.uniforms]
-    if keys is None or not motion.declared(transfer, uniforms):
+    if not places or not motion.declared(transfer, [u for n in made for u in n.uniforms]):
         return False
-    Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
+    Move(link, graph, made, places, freed).run()
     return True

@@ -268,10 +268,11 @@ def _group(
     freed = set(graph.roots) - set(stay.values())
     new = [n for n in crossing if n not in stay]
     places = motion.assign(link, [(qualifiers, n.inst) for n in new], freed)
-    if places is None or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
+    if None in places or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
         return False
     graph.computed = set(computed)
-    _Move(link, graph, {**stay, **dict(zip(new, places))}, new, freed, sites).run()
+    own = {n: k for n, k in zip(new, places) if k is not None}
+    _Move(link, graph, {**stay, **own}, new, freed, sites).run()
     return True
 
 
@@ -346,7 +347,8 @@ class _Move:
                 type = types.integer(self.source)
             spot = node.lane, groups.setdefault(node.inst, group + len(groups))
             own = self.graph.transfer.type(type), type
-            motion.redefine(link, self.places[node], own, name, spot, False)
+            key = self.places[node]
+            motion.redefine(link, key, own, name, spot, link.inputs.slots[key].qualifiers)
 
     def produce(self) -> None:
         """Store what crosses now, where the outputs were stored."""

@@ -69,6 +69,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
+_KINDS: Final = frozenset(
+    (enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR, enums.Decoration_Patch)
+)
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
@@ -298,47 +301,76 @@ def typed(transfer: Transfer, out: list[Inst], stored: Inst, type: Inst) -> Inst
     return out[-1]
 
 
-def assign(
-    link: Link, wanted: Sequence[tuple[tuple[int, ...], Inst]], freed: set[int]
-) -> list[int] | None:
-    """For each new value, given as (qualifiers, the vector or scalar that it is a lane of), a
-    component that gets free, in a Location of its qualifiers and type; None if there are not
-    enough."""
-    left = sorted(freed)
-    found: list[int] = []
+Wanted = tuple[tuple[int, ...], Inst]  # qualifiers, the vector or scalar that a new value is of
+
+
+def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | None]:
+    """For each new value a component that gets free: in a Location of its qualifiers and type, or
+    in one that gets free as a whole, if that needs no more Locations; None where there is none."""
     slots = link.inputs.slots
-    bases = {k >> 3: slots[k].type.op for k in link.used() if k in slots and k not in freed}
+    kinds: dict[int, tuple[tuple[int, ...], int]] = {
+        k >> 3: (slots[k].qualifiers, slots[k].type.op)
+        for k in link.used() if k in slots and k not in freed
+    }  # fmt: skip
+    change = _may_change(link, wanted, freed)
+    left = sorted(freed)
+    found: list[int | None] = []
     for qualifiers, whole in wanted:
         assert whole.type is not None
         base = lanes.scalar(whole.type).op
-        base = ops.OpTypeInt if base == ops.OpTypeBool else base
-        fits = [
-            k for k in left
-            if slots[k].qualifiers == qualifiers and bases.get(k >> 3, base) == base
-        ]  # fmt: skip
-        if not fits:
-            return None
-        found.append(fits[0])
-        bases[fits[0] >> 3] = base
-        left.remove(fits[0])
+        kind = qualifiers, ops.OpTypeInt if base == ops.OpTypeBool else base
+        fits = [k for k in left if kinds.get(k >> 3, kind) == kind]
+        same = [k for k in fits if slots[k].qualifiers == qualifiers]
+        if not same and not change:
+            found.append(None)
+            continue
+        key = next(iter(same or fits), None)
+        found.append(key)
+        if key is not None:
+            kinds[key >> 3] = kind
+            left.remove(key)
     return found
 
 
+def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
+    """Whether as many Locations suffice if components change their qualifiers."""
+    if link.exact:
+        return False
+    before: dict[tuple[int, ...], int] = {}
+    for key in link.used():
+        slot = link.inputs.slots.get(key)
+        if slot is not None:
+            before[slot.qualifiers] = before.get(slot.qualifiers, 0) + 1
+    after = dict(before)
+    for key in freed:
+        after[link.inputs.slots[key].qualifiers] -= 1
+    for qualifiers, _ in wanted:
+        if _KINDS.intersection(qualifiers):
+            return False
+        after[qualifiers] = after.get(qualifiers, 0) + 1
+    return _locations(after) <= _locations(before)
+
+
+def _locations(components: dict[tuple[int, ...], int]) -> int:
+    return sum(-(-count // 4) for count in components.values())
+
+
 def redefine(
-    link: Link, key: int, own: tuple[Inst, Inst], name: str, spot: tuple[int, int], relaxed: bool
-) -> None:
-    """A slot holds another value from now on. ``own``: its type in the consumer and in the
-    producer; ``spot``: the lane and the number of the vector that it belongs to."""
+    link: Link, key: int, own: tuple[Inst, Inst], name: str, spot: tuple[int, int],
+    qualifiers: tuple[int, ...],
+) -> list[Slot]:  # fmt: skip
+    """A slot holds another value from now on; gives both sides of it. ``own``: its type in the
+    consumer and in the producer; ``spot``: the lane and the number of its vector."""
     old_name = link.outputs.slots[key].name or link.inputs.slots[key].name
     link.made.setdefault(key, old_name)
     for side, type in zip((link.inputs, link.outputs), own):
         old = side.slots[key]
         slot = Slot(key, type, old.variable, name, *spot)
-        slot.qualifiers = old.qualifiers
-        slot.relaxed = relaxed
+        slot.qualifiers = qualifiers
         slot.length = old.length
         side.slots[key] = slot
         side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
+    return [side.slots[key] for side in (link.inputs, link.outputs)]
 
 
 def declared(transfer: Transfer, uniforms: Iterable[Inst]) -> bool:

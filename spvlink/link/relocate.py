@@ -188,7 +188,9 @@ class Move:
                 type = types.integer(self.source)
             name = self.title(node, titles)
             types_ = type, self.graph.transfer.type(type)
-            motion.redefine(link, key, types_, name, (node.lane, groups[node.inst]), node.relaxed)
+            spot = node.lane, groups[node.inst]
+            for slot in motion.redefine(link, key, types_, name, spot, node.qualifiers):
+                slot.relaxed = node.relaxed
 
     def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
         """The name of the consumer's value, or of the inputs that it is made of."""
