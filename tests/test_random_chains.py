@@ -104,7 +104,9 @@ def check_rounding(stages: list[bytes], fragment: bool) -> None:
 
 
 def off(before: Result, after: Result) -> float:
-    """The largest share of an image or captured buffer that differs by more than rounding."""
+    """The largest share of an image or captured buffer that differs by more than rounding. Counts
+    in storage buffers say nothing here: one tipped comparison changes them.
+    """
     shares = [0.0]
     for name, old in before.images.items():
         shares.append(float(np.mean(_far(old, after.images[name]))))
@@ -114,8 +116,6 @@ def off(before: Result, after: Result) -> float:
             written = old.view(np.uint32) != FILL * 0x01010101
             old, new = old.view(np.float32)[written], new.view(np.float32)[written]
             shares.append(float(np.mean(_far(old, new))) if len(old) else 0.0)
-        elif not np.array_equal(old, new):
-            shares.append(1.0)
     return max(shares)
 
 
