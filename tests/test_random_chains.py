@@ -25,6 +25,8 @@ MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
 NOTHING_TO_GAIN = "nothing to gain"
 TOLERANCE = 1e-3
 TIPPED = 0.01  # share of pixels that may show another branch
+FEW_ULP = 64
+FOLDED = "linked, and constants folded otherwise by the driver"
 TWICE = "linked, and better still the second time"
 
 
@@ -57,7 +59,11 @@ def check_seed(seed: int) -> str:
     why = linked.passed_through
     if why is not None and why != NOTHING_TO_GAIN:
         raise Failure(f"passed through: {why}")
-    check_drawing(seed, stages, new)
+    try:
+        check_drawing(seed, stages, new)
+    except FewUlp:
+        check_without_constants(seed, stages, fragment)
+        return FOLDED
     check_rounding(stages, fragment)
     if why is not None:
         return NOTHING_TO_GAIN
@@ -85,7 +91,23 @@ def check_drawing(seed: int, stages: list[bytes], new: list[bytes]) -> None:
         return
     difference = compare(*map(canonical, (before, draw(new, scene))))
     if difference:
-        raise Failure(f"the pictures differ: {difference}")
+        only_floats = all(word.startswith("image color") for word in difference.where)
+        kind = FewUlp if only_floats and 0 < difference.max_ulp <= FEW_ULP else Failure
+        raise kind(f"the pictures differ: {difference}")
+
+
+class FewUlp(Failure):
+    """Only float images differ, and by little."""
+
+
+def check_without_constants(seed: int, stages: list[bytes], fragment: bool) -> None:
+    """Mesa computes sin(1.0) in another way when it compiles than when it runs, so a constant that
+    was moved may show in the last bits. Without such moves every bit must be equal.
+    """
+    options = spvlink.Options()
+    options.exact, options.complete = True, not fragment
+    options.disabled = frozenset({"propagate"})
+    check_drawing(seed, stages, [s.data for s in spvlink.link(list(stages), options).stages])
 
 
 def check_rounding(stages: list[bytes], fragment: bool) -> None:
@@ -178,9 +200,10 @@ def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
 
 def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
     """Else the promises above would hold for nothing."""
-    linked = [seed for seed, verdict in verdicts.items() if verdict in ("linked", TWICE)]
+    linked = [seed for seed, verdict in verdicts.items() if str(verdict).startswith("linked")]
     assert len(linked) >= 0.9 * len(SEEDS)
-    assert sum(verdict == TWICE for verdict in verdicts.values()) <= 0.1 * len(SEEDS)
+    for word in (TWICE, FOLDED):
+        assert sum(verdict == word for verdict in verdicts.values()) <= 0.1 * len(SEEDS)
 
 
 def test_every_kind_of_chain_comes_up() -> None:
