@@ -56,8 +56,15 @@ class Failure(AssertionError):
 
 def compile_pair(seed: int) -> list[bytes]:
     """The two modules of a seed. Raises Failure with the compiler's words."""
+    return compile_sources(seed, list(zip(("vert", "frag"), make(seed))), ENVIRONMENTS)
+
+
+def compile_sources(
+    seed: int, sources: list[tuple[str, str]], environments: tuple[str, ...]
+) -> list[bytes]:
+    """The modules of (stage, GLSL), all compiled in the way that the seed says."""
     r = Random(seed ^ 0x5EED)
-    environment, debug = r.choice(ENVIRONMENTS), r.random() < 0.3
+    environment, debug = r.choice(environments), r.random() < 0.3
     shaping: list[str] = []
     kind = r.randrange(6)
     if kind == 4:
@@ -66,7 +73,7 @@ def compile_pair(seed: int) -> list[bytes]:
         shaping = r.sample(SHAPERS, r.randint(2, 8))
     modules = []
     with tempfile.TemporaryDirectory() as folder:
-        for source, stage in zip(make(seed), ("vert", "frag")):
+        for stage, source in sources:
             path, out = Path(folder) / f"s.{stage}", Path(folder) / f"s.{stage}.spv"
             path.write_text(source)
             command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
