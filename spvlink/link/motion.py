@@ -28,6 +28,9 @@ What breaks it, and what is done about it:
   for less are not counted among these: what they choose between mostly meets there. What floor and
   the like make of convergent values is not interpolated either: int(floor(id + 0.5)) is right for
   a rounded id, and wrong for a rounded floor.
+* Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
+  interpolateAt*) at least one driver is off by some thousandths where w varies. There only
+  homogeneous sums move: x + y, but not x + c.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
   place. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
