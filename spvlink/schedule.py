@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import Stage
 from spvlink.options import Options
-from spvlink.passes import branches, dce, inline, simplify, tidy
+from spvlink.passes import attributes, branches, dce, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -158,3 +158,5 @@ class Runner:
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
         self.run("inline", stage, inline.run, stage.module)
+        if stage.name == "vert":
+            self.run("inline", stage, attributes.run, stage.module)

@@ -55,6 +55,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MAX_TRIES: Final = 4  # to find components for what shall cross
+_NAME_DEPTH: Final = 4  # operations that equal uniform values of two blocks are known by
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -299,13 +300,16 @@ class Graph:
         """What a uniform lane is called: equal for equal values of different blocks."""
         return lane[1], self.number(lane[0])
 
-    def number(self, inst: Inst) -> object:
+    def number(self, inst: Inst, depth: int = 0) -> object:
         if inst.op in types.CONSTANTS:
             return id(inst)
         if inst.op == ops.OpLoad:
             access = self.transfer.from_blocks.access(inst)
             return access.key, tuple(access.element), access.offset, id(inst.type)
-        return id(inst)
+        if depth == _NAME_DEPTH:
+            return id(inst)
+        parts = tuple([self.number(a, depth + 1) for a in inst.args])
+        return inst.op, tuple(inst.imm), id(inst.type), parts
 
     # -- choosing ----------------------------------------------------------------------------------
 

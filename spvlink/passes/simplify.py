@@ -72,6 +72,8 @@ _PLANS: Final = {
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
     return wanted is None or any([arg.op in wanted for arg in args])
+
+
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # facts of what is equal only in one place, or only for the same invocations
 _PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
