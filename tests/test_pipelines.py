@@ -206,7 +206,6 @@ void main() { color = vec4(A + B + 8.0, gl_FragCoord.xy / 64.0, 1.0); }
 """
 
 
-@pytest.mark.xfail(strict=True, reason="the weights of Mesa's lavapipe do not sum to one there")
 @pytest.mark.parametrize(
     ("qualifier", "read", "samples"),
     [

@@ -302,8 +302,9 @@ def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
 
 # Seeds whose second link once found something that the first had overlooked: a loop kept alive by
 # an extract that went when vectors were put together again; a column of an array put together next
-# to its use; equal values after a second promotion; two Flat Locations, one of them flattened.
-TWICE = (218, 250, 521, 531, 1014, 1077)
+# to its use; equal values after a second promotion; two Flat Locations, one of them flattened; a
+# selection that dead code elimination left empty, and one that joining blocks did.
+TWICE = (218, 250, 521, 531, 928, 1014, 1077, 1170)
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "close"])

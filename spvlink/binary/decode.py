@@ -124,10 +124,11 @@ class _Decoder:
             first = words[at]
             if first in _PROMISES:
                 self.promise(at)
-            elif first >> 16 == 0:
+            count = first >> 16
+            if not count:
                 self.start = at
                 raise BadSpirv("an instruction has a word count of 0")
-            at += first >> 16
+            at += count
         if at > end:
             self.start = self.starts[-1]
             raise BadSpirv("an instruction runs past the end of the module")

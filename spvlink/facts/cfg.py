@@ -83,13 +83,14 @@ class Cfg:
         preds = [[index[p] for p in self.preds[b]] for b in order]
         idom = [-1] * len(order)
         idom[0] = 0
-        changed = True
-        while changed:
-            changed = False
+        again = True
+        while again:
+            again = False
             for i in range(1, len(order)):
                 new = -1
                 for p in preds[i]:
                     if idom[p] < 0:
+                        again = True  # a back edge: nothing is known of it yet
                         continue
                     if new < 0:
                         new = p
@@ -102,8 +103,8 @@ class Cfg:
                             b = idom[b]
                     new = a
                 if idom[i] != new:
+                    again = again or idom[i] >= 0
                     idom[i] = new
-                    changed = True
         for i in range(1, len(order)):
             parent = order[idom[i]]
             self.idom[order[i]] = parent

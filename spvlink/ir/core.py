@@ -210,7 +210,7 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    data = array("I", words[start : start + 64] if len(words) - start > 64 else words[start:])
+    data = array("I", words[start : start + 64])
     text = _little(data)
     end = text.find(0)
     if end < 0:

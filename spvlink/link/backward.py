@@ -283,7 +283,8 @@ class Graph:
         if like.node.flat:
             return like
         varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
-        if varying and not (single(inst) and lanes.linear(inst, varies)):
+        affine = like.kind.centred(like.node.qualifiers)
+        if varying and not (single(inst) and lanes.linear(inst, varies, affine)):
             self.mixed = True
             return None
         discrete = motion.jumps(inst) or (

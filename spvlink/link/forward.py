@@ -35,7 +35,7 @@ from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
-from spvlink.link.nodes import replaceable
+from spvlink.link.nodes import centred, replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
@@ -71,6 +71,7 @@ class Graph:
         self.transfer = transfer
         self.flat = flat
         self.exact = exact
+        self.affine = True  # the weights of the interpolation sum to one
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, Node | Lane] = {}
         self.nodes: list[Node] = []
@@ -139,7 +140,8 @@ class Graph:
         ]
         if not self.flat:
             varies = [any(isinstance(e, Node) for e in group) for group in groups]
-            if not lanes.linear(node.inst, varies) or not self.small(node.inst, groups):
+            linear = lanes.linear(node.inst, varies, self.affine)
+            if not linear or not self.small(node.inst, groups):
                 return
         node.leaf = False
         node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
@@ -252,6 +254,7 @@ def _group(
     kept = preserves_specials(link.producer.module) - preserves_specials(link.consumer.module)
     flat = link.exact or enums.Decoration_Flat in qualifiers
     graph = Graph(link, transfer, flat, exact or bool(kept))
+    graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
     if all(n.leaf for n in graph.nodes):

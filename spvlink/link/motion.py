@@ -28,6 +28,9 @@ What breaks it, and what is done about it:
   for less are not counted among these: what they choose between mostly meets there. What floor and
   the like make of convergent values is not interpolated either: int(floor(id + 0.5)) is right for
   a rounded id, and wrong for a rounded floor.
+* Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
+  interpolateAt*) at least one driver is off by some thousandths where w varies. There only
+  homogeneous sums move: x + y, but not x + c.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
   place. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
@@ -50,7 +53,7 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects
+from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
@@ -100,21 +103,31 @@ def jumps(inst: Inst) -> bool:
     return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
 
 
+_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
+_PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
+
+
 def sensitive(effects: Effects, function: Function) -> set[Inst]:
-    """The values whose last bit may decide a jump: what goes, through arithmetic, into an operation
-    that is not continuous."""
+    """The values whose last bit may decide a jump: what goes, through arithmetic and variables,
+    into an operation that is not continuous."""
     found: set[Inst] = set()
     todo: list[Inst] = []
+    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
     for block in function.blocks:
         for inst in block.insts:
-            if jumps(inst):
+            if inst.op in _WRITES:
+                written.setdefault(root(inst.args[0]), []).append(inst.args[1])
+            elif jumps(inst):
                 todo += inst.args
     while todo:
         inst = todo.pop()
-        if inst not in found and inst.id:
-            found.add(inst)
-            if inst.op == ops.OpPhi or effects.flags(inst) & info.SPECULATABLE:
-                todo += inst.args
+        if inst in found or not inst.id:
+            continue
+        found.add(inst)
+        if inst.op in _PASSING or effects.flags(inst) & (info.SPECULATABLE | info.LANEWISE):
+            todo += inst.args
+        else:
+            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
     return found
 
 

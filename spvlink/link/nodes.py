@@ -6,7 +6,7 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import Inst
+from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+_ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 _GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
 
 
@@ -28,6 +29,15 @@ class Kind:
         self.op = load.op  # how one reads so: with these, behind the slot's key
         self.args = load.args
         self.imm = load.imm[1:]
+
+    def centred(self, qualifiers: tuple[int, ...]) -> bool:
+        """Whether inputs are interpolated at the middle of the pixel."""
+        return self.op == LOAD_INPUT and centred(qualifiers)
+
+
+def centred(qualifiers: tuple[int, ...]) -> bool:
+    """Whether inputs with these qualifiers are interpolated at the middle of the pixel."""
+    return not _ASIDE.intersection(qualifiers)
 
 
 class Node:

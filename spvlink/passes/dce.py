@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # the module fact that dead lanes became something that can be simplified
 TRIMMED: Final = "trimmed"
+# the module fact that a block lost all it held, so that a selection may have two empty arms now
+EMPTIED: Final = "emptied"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
@@ -312,6 +314,8 @@ class _Marker:
                     # a shuffle may take nothing from one side even if all its lanes live
                     self.trim(inst)
             if len(out) != len(insts):
+                if len(out) == 1:
+                    module.facts[EMPTIED] = (0, True)
                 block.insts = out
                 changed = True
         if changed:

@@ -90,12 +90,7 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
     return source if source.type is inst.type else None
 
 
-# raising makes no access chains
-_RULES: Final = {
-    op: rule
-    for op, rule in {**RULES, ops.OpBitcast: bitcast}.items()
-    if op not in (ops.OpAccessChain, ops.OpInBoundsAccessChain)
-}
+_RULES: Final = {**RULES, ops.OpBitcast: bitcast}
 
 
 def drop_unused(module: Module, function: Function) -> None:
