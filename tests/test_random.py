@@ -60,7 +60,10 @@ def compile_pair(seed: int) -> list[bytes]:
 
 
 def compile_sources(
-    seed: int, sources: list[tuple[str, str]], environments: tuple[str, ...]
+    seed: int,
+    sources: list[tuple[str, str]],
+    environments: tuple[str, ...],
+    shapers: tuple[str, ...] = SHAPERS,
 ) -> list[bytes]:
     """The modules of (stage, GLSL), all compiled in the way that the seed says."""
     r = Random(seed ^ 0x5EED)
@@ -70,7 +73,7 @@ def compile_sources(
     if kind == 4:
         shaping = [r.choice(("-O", "-Os"))]
     elif kind == 5:
-        shaping = r.sample(SHAPERS, r.randint(2, 8))
+        shaping = r.sample(shapers, r.randint(2, 8))
     modules = []
     with tempfile.TemporaryDirectory() as folder:
         for stage, source in sources:
