@@ -15,7 +15,7 @@ import spvlink
 from spvlink import Options, Source
 from tests import hazards_assembly, hazards_code, hazards_interface
 from tests.hazards import Case
-from tests.render import CannotDraw, compare, draw, draw_covering
+from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 
 OPTIMIZED = (  # linked once more as an optimizer leaves them: phis, selects, no local variables
@@ -27,7 +27,6 @@ OPTIMIZED = (  # linked once more as an optimizer leaves them: phis, selects, no
     "partial writes",
     "swap in a loop",
 )
-NEVER_DRAWN = ("16 bit",)  # the software device lacks storageInputOutput16
 CAPTURE = "OpDecorate %dead Offset 0"
 
 
@@ -73,11 +72,6 @@ def test_pair(case: Case) -> None:
         compile_glsl(case.vertex, "vert", case.environment),
         compile_glsl(case.fragment, "frag", case.environment),
     ]
-    if case.name in NEVER_DRAWN:
-        with pytest.raises(CannotDraw):
-            draw(codes)
-        linked(codes, case.environment)
-        return
     new = prove(codes, case.environment, case.samples)
     if "vec4 unread;" in case.vertex_globals:
         assert b"unread" in codes[0] and b"unread" not in new[0]

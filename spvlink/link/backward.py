@@ -304,7 +304,10 @@ class Graph:
         if inst.op in types.CONSTANTS:
             return id(inst)
         if inst.op == ops.OpLoad:
-            access = self.transfer.from_blocks.access(inst)
+            try:
+                access = self.transfer.from_blocks.access(inst)
+            except Cannot:  # a lane of something else
+                return id(inst)
             return access.key, tuple(access.element), access.offset, id(inst.type)
         if depth == _NAME_DEPTH:
             return id(inst)

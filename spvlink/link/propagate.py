@@ -178,6 +178,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
         candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
+    transfer.known.clear()  # exceptions hold their frames, and so all that is being linked
     return list(groups.values())
 
 

@@ -39,18 +39,25 @@ def run(module: Module) -> None:
     if not any(reads.get(attribute, 0) > 1 for attribute in pointers.values()):
         return
     signatures = Effects.of(module).signatures
+    wholes: dict[Inst, Inst] = {}
     for block in entry.function.blocks:
-        out: list[Inst] = []
         for inst in block.insts:
-            attribute = pointers.get(inst.args[0], inst) if inst.op == ops.OpLoad else inst
-            plain = attribute is not inst and not inst.imm and inst not in signatures
-            if plain and reads[attribute] > 1 and attribute.type is not None:
+            attribute = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
+            if attribute is None or inst.imm or inst in signatures or reads[attribute] < 2:
+                continue
+            assert attribute.type is not None
+            whole = wholes.get(attribute)
+            if whole is None:
                 whole = value(module, ops.OpLoad, attribute.type.args[0], [attribute], [])
-                index = types.index_of(inst.args[0].args[1]) or 0
-                out.append(whole)
-                rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
-            out.append(inst)
-        block.insts = out
+                wholes[attribute] = whole
+            index = types.index_of(inst.args[0].args[1]) or 0
+            rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
+    # in front of everything, so that no construct is kept for the load in it
+    insts = entry.function.blocks[0].insts
+    at = 0
+    while insts[at].op == ops.OpVariable:
+        at += 1
+    insts[at:at] = wholes.values()
 
 
 def _is_vector_input(variable: Inst) -> bool:
