@@ -321,8 +321,8 @@ class Chain:
             ("promote", lambda: retry.run(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),
-            ("backward", lambda: self.backward(link)),
             ("forward", lambda: self.forward(link)),
+            ("backward", lambda: self.backward(link)),
         )
         if not moving:
             passes = tuple(p for p in passes if p[0] not in ("backward", "forward"))

@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import Stage
 from spvlink.options import Options
-from spvlink.passes import branches, dce, inline, simplify, tidy
+from spvlink.passes import attributes, branches, dce, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -127,15 +127,16 @@ class Runner:
         for _ in range(MAX_ROUNDS):
             flow = module.flow
             self.on_entry(stage, "dce")
-            if module.facts.pop(dce.TRIMMED, None):
-                self.on_entry(stage, "simplify")
-                continue
-            if module.flow == flow:
-                return
+            cut = module.flow != flow
+            trimmed = module.facts.pop(dce.TRIMMED, None)
+            emptied = module.facts.pop(dce.EMPTIED, None)
             flow = module.flow
-            self.on_entry(stage, "branches")
-            if module.flow != flow:
+            if cut or emptied:
+                self.on_entry(stage, "branches")
+            if trimmed or module.flow != flow:
                 self.on_entry(stage, "simplify")
+            elif not cut:
+                return
             # and dce again: a construct that went may have been the last to use another one
 
     def finish(self, stage: Stage) -> None:
@@ -150,8 +151,12 @@ class Runner:
             flow = module.flow
             self.on_entry(stage, "branches")  # arms that were a chain of empty blocks are one now
             if module.flow != flow:
+                self.on_entry(stage, "simplify")  # the selects that they became
+                self.drop_dead(stage)
                 self.on_entry(stage, "join")
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
         self.run("inline", stage, inline.run, stage.module)
+        if stage.name == "vert":
+            self.run("inline", stage, attributes.run, stage.module)

@@ -57,47 +57,10 @@ def make(seed: int) -> tuple[str, str]:
     return Vertex(r, interface).text(), Fragment(r, interface).text()
 
 
-class Vertex(Body):
-    """Writes every varying in full, then lives on with some of them."""
-
-    def __init__(self, r: Random, interface: Interface) -> None:
-        super().__init__(r, interface.structs)
-        self.interface = interface
-        for _ in range(r.randint(0, 3)):
-            self.helper()
-        self.scope = [Value(e, t, uniform=True) for e, t in UNIFORM_VALUES]
-        self.scope += [Value(e, t) for e, t in ATTRIBUTE_VALUES]
-        self.calls = 0
-
-    def text(self) -> str:
-        r = self.r
-        qualified = r.random() < 0.6
-        with self.braces("void main()"):
-            self.position()
-            self.statements(r.randint(0, 3))
-            varyings = [v for v in self.interface.varyings if v.written]
-            if r.random() < 0.7:
-                r.shuffle(varyings)
-            for varying in varyings:
-                for expr, type in varying.roots("out"):
-                    self.write(varying, expr, type)
-                if r.random() < 0.3:
-                    self.statement(2)
-            self.leave = lambda: "return;"
-            self.statements(r.randint(0, 5))
-        declared = [v.declaration("out", qualified) for v in self.interface.varyings]
-        structs = [str(s) for s in self.interface.structs]
-        parts = [*structs, *declared, *self.function_text, *self.lines]
-        return "#version 450\n" + ATTRIBUTES + UNIFORMS + "\n".join(parts) + "\n"
-
-    def position(self) -> None:
-        w = self.r.choice(("1.0", "clamp(paint.w, 0.6, 1.4)", "clamp(abs(normal_.x), 0.5, 1.0)"))
-        self.put(f"gl_Position = vec4(position.xyz * {w}, {w});")
-        if self.r.random() < 0.2:
-            self.put("gl_Position.xy = gl_Position.yx;")
+class Writer(Body):
+    """A stage that writes varyings: the first, full write of each, in one of many ways."""
 
     def write(self, varying: Varying, expr: str, type: Type) -> None:
-        """The first, full write of an output, in one of many ways."""
         r = self.r
         constant = r.random() < 0.15
         kind = r.randrange(8)
@@ -158,6 +121,46 @@ class Vertex(Body):
                 part = base_of(inner) if len(some) == 1 else f"{inner[:-1]}{len(some)}"
                 value = self.construct(part, constant or r.random() < 0.25)
                 self.put(f"{path}.{''.join(some)} = {value};")
+
+
+class Vertex(Writer):
+    """Writes every varying in full, then lives on with some of them."""
+
+    def __init__(self, r: Random, interface: Interface) -> None:
+        super().__init__(r, interface.structs)
+        self.interface = interface
+        for _ in range(r.randint(0, 3)):
+            self.helper()
+        self.scope = [Value(e, t, uniform=True) for e, t in UNIFORM_VALUES]
+        self.scope += [Value(e, t) for e, t in ATTRIBUTE_VALUES]
+        self.calls = 0
+
+    def text(self) -> str:
+        r = self.r
+        qualified = r.random() < 0.6
+        with self.braces("void main()"):
+            self.position()
+            self.statements(r.randint(0, 3))
+            varyings = [v for v in self.interface.varyings if v.written]
+            if r.random() < 0.7:
+                r.shuffle(varyings)
+            for varying in varyings:
+                for expr, type in varying.roots("out"):
+                    self.write(varying, expr, type)
+                if r.random() < 0.3:
+                    self.statement(2)
+            self.leave = lambda: "return;"
+            self.statements(r.randint(0, 5))
+        declared = [v.declaration("out", qualified) for v in self.interface.varyings]
+        structs = [str(s) for s in self.interface.structs]
+        parts = [*structs, *declared, *self.function_text, *self.lines]
+        return "#version 450\n" + ATTRIBUTES + UNIFORMS + "\n".join(parts) + "\n"
+
+    def position(self) -> None:
+        w = self.r.choice(("1.0", "clamp(paint.w, 0.6, 1.4)", "clamp(abs(normal_.x), 0.5, 1.0)"))
+        self.put(f"gl_Position = vec4(position.xyz * {w}, {w});")
+        if self.r.random() < 0.2:
+            self.put("gl_Position.xy = gl_Position.yx;")
 
 
 class Fragment(Body):

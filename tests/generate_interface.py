@@ -146,6 +146,9 @@ class Varying:
         self.instance = True
         self.written = True
         self.member_qualifiers: list[str] = []
+        self.suffix = {"out": "", "in": ""}  # "[]" where a stage sees one for each vertex
+        self.prefix = ""  # "patch " or "perprimitiveEXT "
+        self.capture = ""  # of an output, for transform feedback
         self.dynamic_out = self.dynamic_in = False
 
     def name(self, side: str) -> str:
@@ -153,14 +156,16 @@ class Varying:
 
     def declaration(self, side: str, qualifiers: bool) -> str:
         """side: "out" or "in"."""
-        name = self.name(side)
+        name = self.name(side) + self.suffix[side]
         place = f"location = {self.location}"
         if self.block:
             return self._block(side, qualifiers, place)
+        if side == "out":
+            place += self.capture
         if self.component:
             place += f", component = {self.component}"
         words = f"{self.qualifier} " if qualifiers and self.qualifier else ""
-        return f"layout({place}) {words}{side} {declare(self.type, name)};"
+        return f"layout({place}) {self.prefix}{words}{side} {declare(self.type, name)};"
 
     def _block(self, side: str, qualifiers: bool, place: str) -> str:
         assert isinstance(self.type, Struct)
@@ -172,16 +177,19 @@ class Varying:
             lines.append(f"    {where}{words}{declare(type, label)};")
             at += locations(type)
         head = "" if self.located_members else f"layout({place}) "
-        tail = f" {self.name(side)}" if self.instance else ""
-        return f"{head}{side} Block{side}{self.number} {{\n" + "\n".join(lines) + f"\n}}{tail};"
+        tail = f" {self.name(side)}{self.suffix[side]}" if self.instance else ""
+        body = "\n".join(lines)
+        return f"{head}{self.prefix}{side} Block{side}{self.number} {{\n{body}\n}}{tail};"
 
-    def roots(self, side: str) -> list[tuple[str, Type]]:
-        """The expressions that stand for the whole on that side."""
+    def roots(self, side: str, index: str = "") -> list[tuple[str, Type]]:
+        """The expressions that stand for the whole on that side; index: of a vertex, with []."""
+        if not self.suffix[side]:
+            index = ""
         if not self.block:
-            return [(self.name(side), self.type)]
+            return [(self.name(side) + index, self.type)]
         assert isinstance(self.type, Struct)
         if self.instance:
-            return [(f"{self.name(side)}.{n}", t) for t, n in self.type.members]
+            return [(f"{self.name(side)}{index}.{n}", t) for t, n in self.type.members]
         return [(f"{side}{n}", t) for t, n in self.type.members]
 
 

@@ -28,6 +28,8 @@ def two(mine: str, other: str, body: str, use: str) -> tuple[str, str]:
     sides = []
     for direction, code in (("out", body), ("in", use)):
         declared = [t.replace("@", direction) for t in (mine, other)]
+        # read as unsigned what was written as signed
+        declared = [t.replace("~", "int" if direction == "out" else "uint") for t in declared]
         sides.append(types.format(*declared) + "--" + code)
     return sides[0], sides[1]
 
@@ -73,6 +75,13 @@ MERGED: dict[str, tuple[tuple[str, str], str, str, int]] = {
         two("flat @ int", "flat @ uint", "a = k.x; b = uint(k.x);", "o = vec4(a, b >> 1, 0, 1);"),
         "b 1.x",
         "the same bits as a",
+        1,
+    ),
+    "the same, read as another type": (
+        two("flat @ int", "flat @ ~", "a = k.x; b = k.x;",
+            "o = vec4(a, gl_FrontFacing ? b : 7u, 0, 1);"),
+        "b 1.x",
+        "the same as a",
         1,
     ),
     "component of a vector": (

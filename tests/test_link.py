@@ -9,7 +9,16 @@ from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Inst
 from spvlink.pipeline import ACTIONS
-from tests.linking import Result, base_options, built_ins, count, extended, link
+from tests.linking import (
+    Result,
+    base_options,
+    built_ins,
+    count,
+    extended,
+    fragment,
+    link,
+    vertex,
+)
 
 READ_X = "layout(location = 0) in vec4 a; void main() { o = vec4(a.x); }"
 
@@ -399,3 +408,23 @@ def test_linking_again_changes_nothing() -> None:
     again = spvlink.link(done.data, base_options())
     assert again.passed_through == "nothing to gain"
     assert [s.data for s in again.stages] == done.data
+
+
+def test_halves_that_stay_whole_may_be_read_by_a_shorter_vector() -> None:
+    """StorageInputOutput16 alone allows to load, store and convert them: they stay as declared."""
+    wide = "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+    vert = vertex(
+        wide
+        + """layout(location = 3) out f16vec4 a; layout(location = 4) out vec4 b;
+        void main() { a = f16vec4(p); b = p; gl_Position = p; }""",
+        "vulkan1.1",
+    )
+    frag = fragment(
+        wide
+        + """layout(location = 3) in f16vec2 a; layout(location = 4) in vec2 b;
+        void main() { o = vec4(a, b); }""",
+        "vulkan1.1",
+    )
+    done = Result(vert, frag)
+    assert done.linked.passed_through is None and done.linked.validated == "validated"
+    assert done.table()["a"] == ("3.xyzw", "f16x4")

@@ -110,7 +110,7 @@ CROSSING_FRAG = fragment(
     layout(location = 4) in float one; layout(location = 5) in vec4 sum;
     layout(location = 6) in vec2 lines;
     void main() {
-        o = sin(full) * own + vec4(sin(twin), tint * own, one);
+        o = sin(full) * own + vec4(sin(twin), abs(full.x) * tint, one);
         o += sin(sum.x + sum.y) * sin(sum.z) * sin(sum.w) + sin(lines.x) * cos(lines.y);
     }"""
 )

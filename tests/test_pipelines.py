@@ -3,15 +3,13 @@ smaller, draws the same picture and says the same to the validation layer, and a
 nothing to do.
 
 With `--exact` pictures are equal bit for bit. Without it a value that all vertices of a primitive
-agree on may come exact where interpolation rounded it; then no channel may differ by more than one
-part in 10,000, and integers not at all. The same holds with a pipeline layout that shows every
-resource to both stages.
+agree on may come exact where interpolation rounded it, and sums and products are rounded in another
+order where they moved across interpolation; then no channel may differ by more than one part in
+10,000, MOST_ULPS, or MOST_STEPS of 8 bits, and integers not at all. The same holds with a pipeline
+layout that shows every resource to both stages. `scripts/pictures` prints what is measured.
 """
 
 from __future__ import annotations
-
-import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,51 +19,18 @@ from spvlink.binary.decode import decode
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.interface import declared
-from tests.chains import PAIRS
-from tests.render import Result, compare, draw, draw_covering, messages
+from spvlink.link.propagate import COMPONENT_PRICE
+from tests.pipelines import CASES, MOTION, build, link, weighted
+from tests.render import Result, compare, draw, draw_covering, messages, rounding
+from tests.samples import compile_glsl
 
-SHADERS = Path(__file__).parent.parent / "shaders"
-NAMES = PAIRS
-TWINS = sorted(n for n in NAMES if (SHADERS / n / f"{n}.vert.hlsl").exists())
-CASES = NAMES + [f"{n}.hlsl" for n in TWINS]
 COVERAGE = 0.1
 TOLERANCE = 1e-4
-EVERYTHING: dict[str, object] = {
-    "setLayouts": [
-        {
-            "set": number,
-            "bindings": [
-                {"binding": n, "descriptorType": "UNIFORM_BUFFER", "stageFlags": ["ALL"]}
-                for n in range(32)
-            ],
-        }
-        for number in range(4)
-    ],
-    "pushConstantRanges": [{"stageFlags": ["ALL"], "offset": 0, "size": 256}],
-}
-
-
-def build(case: str, folder: Path) -> list[bytes]:
-    """Both stages of a pipeline as glslang makes them."""
-    name, _, hlsl = case.partition(".")
-    codes = []
-    for stage in ("vert", "frag"):
-        source = SHADERS / name / (f"{name}.{stage}" + (".hlsl" if hlsl else ""))
-        target = folder / f"{name}.{stage}.spv"
-        command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", "-S", stage]
-        if hlsl:
-            command += ["-D", "-e", "main"]
-        subprocess.run([*command, source, "-o", target], check=True, capture_output=True)
-        codes.append(target.read_bytes())
-    return codes
-
-
-def link(codes: list[bytes], exact: bool = False, layout: bool = False) -> spvlink.Linked:
-    options = spvlink.Options()
-    options.exact = exact
-    if layout:
-        options.layout = EVERYTHING
-    return spvlink.link(codes, options)
+# Of the larger value, and of 2^-10 at least (tests/render/rounding.py): for what is small that is
+# four ULPs of 1.0. What is measured stays well below; the most comes from coordinates that are
+# rounded otherwise and look up textures of noise, whose slopes multiply the last bit.
+MOST_ULPS = 4096.0
+MOST_STEPS = 1  # of 8 bits: a value beside the middle between two may be rounded to the other
 
 
 def assert_close(before: Result, after: Result) -> None:
@@ -82,6 +47,13 @@ def assert_close(before: Result, after: Result) -> None:
         assert worst <= TOLERANCE, f"{name} is off by {worst}"
     for name, buffer in before.buffers.items():
         assert np.array_equal(buffer, after.buffers[name]), name
+
+
+def assert_rounded(before: Result, after: Result) -> None:
+    """Close, and so in ULPs and at 8 bits."""
+    assert_close(before, after)
+    apart = rounding(before, after)
+    assert apart.ulps <= MOST_ULPS and apart.steps <= MOST_STEPS, apart
 
 
 @pytest.fixture(scope="module")
@@ -102,13 +74,58 @@ def test_linked_equal_and_smaller(case: str, built: dict[str, list[bytes]]) -> N
     new = [stage.data for stage in linked.stages]
     scene, before = draw_covering(codes)
     assert before.is_good(COVERAGE), f"the picture proves nothing: coverage {before.coverage}"
-    assert_close(before, draw(new, scene))
+    assert_rounded(before, draw(new, scene))
     again = link(new)
     assert again.passed_through == "nothing to gain"
     assert [s.data for s in again.stages] == new
     exact = [stage.data for stage in link(codes, exact=True).stages]
     difference = compare(before, draw(exact, scene))
     assert not difference, difference
+
+
+# Where the passes miss their own objective today, and why.
+MISSED = {
+    "spark_burst": "backward moves flat work and hides the common seed and age from forward",
+    "terrain_splat": "lanes of a sum move, no component is saved, taking the vector apart costs",
+}
+
+
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(
+            c, marks=pytest.mark.xfail(strict=True, reason=MISSED[c]) if c in MISSED else ()
+        )
+        for c in CASES
+    ],
+)
+def test_motion_pays(case: str, built: dict[str, list[bytes]]) -> None:
+    """The passes' own objective, read off their output: work in both stages, weighted by the
+    expected ratio, and the price of the components. Work is all instructions of the bodies, those
+    that pack and unpack included, which the passes do not count. It must be no more with both
+    directions than with one or none."""
+    expect = spvlink.Options().expect
+    price = COMPONENT_PRICE * expect[1]
+    sums = {}
+    for disabled in ((), MOTION, ("backward",), ("forward",)):
+        linked = link(built[case], disabled=disabled, validate=False)
+        codes = [stage.data for stage in linked.stages]
+        components = linked.interfaces[0].components[1]
+        sums[disabled] = weighted(codes, expect) + price * components
+    assert sums[()] == min(sums.values()), sums
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_work_and_components_never_grow(case: str, built: dict[str, list[bytes]]) -> None:
+    """Against the original, and components against a link without motion too: fewer components
+    may cost instructions, but not more than the original had."""
+    codes, expect = built[case], spvlink.Options().expect
+    linked = link(codes, validate=False)
+    still = link(codes, disabled=MOTION, validate=False).interfaces[0]
+    before, after = linked.interfaces[0].components
+    assert after <= still.components[1] <= before
+    assert linked.interfaces[0].locations[1] <= still.locations[1]
+    assert weighted([stage.data for stage in linked.stages], expect) <= weighted(codes, expect)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -118,7 +135,7 @@ def test_with_everything_visible(case: str, built: dict[str, list[bytes]]) -> No
     assert linked.passed_through is None and linked.validated == "validated"
     scene, _ = draw_covering(codes)
     scene.open_to_all()
-    assert_close(draw(codes, scene), draw([s.data for s in linked.stages], scene))
+    assert_rounded(draw(codes, scene), draw([s.data for s in linked.stages], scene))
 
 
 @pytest.mark.parametrize("case", CASES[::4])
@@ -166,3 +183,52 @@ def is_user_input(module: Module, variable: Inst) -> bool:
         for n in module.annotations
     )
     return located and variable.imm[0] == enums.StorageClass_Input
+
+
+OFF_CENTRE_VERTEX = """#version 450
+layout(location = 0) in vec3 position;
+layout(location = 1) in vec2 data;
+layout(set = 0, binding = 0) uniform Camera { mat4 projection; } camera;
+layout(location = 0) QUALIFIER out float a;
+layout(location = 1) QUALIFIER out float b;
+void main() {
+    a = data.x;
+    b = data.y;
+    vec4 clip = camera.projection * vec4(position, 1.0);
+    gl_Position = vec4(clip.xy, 0.5 * (clip.z + clip.w), clip.w);
+}
+"""
+OFF_CENTRE_FRAGMENT = """#version 450
+layout(location = 0) QUALIFIER in float a;
+layout(location = 1) QUALIFIER in float b;
+layout(location = 0) out vec4 color;
+void main() { color = vec4(A + B + 8.0, gl_FragCoord.xy / 64.0, 1.0); }
+"""
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "read", "samples"),
+    [
+        ("", "interpolateAtOffset({}, vec2(0.25))", 1),
+        ("", "interpolateAtCentroid({})", 4),
+        ("centroid", "{}", 4),
+        ("sample", "{}", 4),
+    ],
+)
+def test_a_constant_does_not_cross_interpolation_off_centre(
+    qualifier: str, read: str, samples: int
+) -> None:
+    """interp(a) + 8 is interp(a + 8) only if the weights sum to one. Away from the pixel's centre
+    lavapipe divides by the w of the centre, and they do not."""
+    codes = [
+        compile_glsl(OFF_CENTRE_VERTEX.replace("QUALIFIER", qualifier), "vert", "vulkan1.1"),
+        compile_glsl(
+            OFF_CENTRE_FRAGMENT.replace("QUALIFIER", qualifier)
+            .replace("A +", read.format("a") + " +")
+            .replace("B +", read.format("b") + " +"),
+            "frag",
+            "vulkan1.1",
+        ),
+    ]
+    scene, before = draw_covering(codes, samples=samples)
+    assert_close(before, draw([stage.data for stage in link(codes).stages], scene))

@@ -56,17 +56,27 @@ class Failure(AssertionError):
 
 def compile_pair(seed: int) -> list[bytes]:
     """The two modules of a seed. Raises Failure with the compiler's words."""
+    return compile_sources(seed, list(zip(("vert", "frag"), make(seed))), ENVIRONMENTS)
+
+
+def compile_sources(
+    seed: int,
+    sources: list[tuple[str, str]],
+    environments: tuple[str, ...],
+    shapers: tuple[str, ...] = SHAPERS,
+) -> list[bytes]:
+    """The modules of (stage, GLSL), all compiled in the way that the seed says."""
     r = Random(seed ^ 0x5EED)
-    environment, debug = r.choice(ENVIRONMENTS), r.random() < 0.3
+    environment, debug = r.choice(environments), r.random() < 0.3
     shaping: list[str] = []
     kind = r.randrange(6)
     if kind == 4:
         shaping = [r.choice(("-O", "-Os"))]
     elif kind == 5:
-        shaping = r.sample(SHAPERS, r.randint(2, 8))
+        shaping = r.sample(shapers, r.randint(2, 8))
     modules = []
     with tempfile.TemporaryDirectory() as folder:
-        for source, stage in zip(make(seed), ("vert", "frag")):
+        for stage, source in sources:
             path, out = Path(folder) / f"s.{stage}", Path(folder) / f"s.{stage}.spv"
             path.write_text(source)
             command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
@@ -292,8 +302,9 @@ def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
 
 # Seeds whose second link once found something that the first had overlooked: a loop kept alive by
 # an extract that went when vectors were put together again; a column of an array put together next
-# to its use; equal values after a second promotion; two Flat Locations, one of them flattened.
-TWICE = (218, 250, 521, 531, 1014, 1077)
+# to its use; equal values after a second promotion; two Flat Locations, one of them flattened; a
+# selection that dead code elimination left empty, and one that joining blocks did.
+TWICE = (218, 250, 521, 531, 928, 1014, 1077, 1170)
 
 
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "close"])

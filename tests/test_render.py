@@ -8,7 +8,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.render import CannotDraw, compare, draw, draw_covering, make_scene, messages, save_png
+from tests.render import (
+    CannotDraw,
+    Result,
+    compare,
+    draw,
+    draw_covering,
+    make_scene,
+    messages,
+    rounding,
+    save_png,
+)
 from tests.render.__main__ import main
 from tests.render.batch import Crashed, run_isolated
 from tests.render.reflect import Stage
@@ -90,6 +100,33 @@ def test_a_difference_of_one_bit_is_one_ulp() -> None:
     difference = compare(first, second)
     assert difference.values == 1 and difference.max_ulp == 1
     assert difference.where == ["image color0: 1 of 16384 differ"]
+
+
+def result_of(*values: float) -> Result:
+    return Result({"color0": np.array(values, "f4")})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ulps", "steps"),
+    [
+        pytest.param(1.0, 1.0 + 2.0**-23, 1.0, 0, id="next-float"),
+        pytest.param(-3.0, -3.0 - 2.0**-20, 4.0, 0, id="ulp-grows-with-the-value"),
+        pytest.param(0.0, 2.0**-40, 2.0**-7, 0, id="near-zero-the-ulp-is-that-of-2^-10"),
+        pytest.param(0.4999 / 255, 0.5001 / 255, None, 1, id="beside-the-middle-of-two-steps"),
+        pytest.param(0.25, 0.75, None, 127, id="another-colour"),
+        pytest.param(5.0, 9.0, None, 0, id="clamped-at-8-bits"),
+        pytest.param(np.inf, np.inf, 0.0, 0, id="both-infinite"),
+        pytest.param(np.nan, np.nan, 0.0, 0, id="both-no-number"),
+        pytest.param(np.inf, 1.0, np.inf, 0, id="infinite-in-one"),
+        pytest.param(np.inf, -np.inf, np.inf, 255, id="other-infinity"),
+        pytest.param(np.nan, 0.0, np.inf, 0, id="no-number-in-one"),
+    ],
+)
+def test_rounding_is_measured(before: float, after: float, ulps: float | None, steps: int) -> None:
+    found = rounding(result_of(0.5, before), result_of(0.5, after))
+    assert found.values == 2 and found.steps == steps and found.stepped == (steps > 0)
+    assert ulps is None or found.ulps == ulps
+    assert found.differing == (found.ulps > 0)
 
 
 @pytest.mark.parametrize(

@@ -388,6 +388,10 @@ def check_rule(rule, random: Random, shipped: bool) -> None:
         made: list[Inst] = []
         if shipped:
             whole = rules.simplify(shop.module, root, made)
+            inner = rules.INNER[COMPILER.key_of(rule.pattern.name)]
+            wanted = types.CONSTANTS | (inner or frozenset())
+            asked = inner is None or any(a.op in wanted for a in root.args)
+            assert asked, "simplify would not try this rule"
             assert whole is not None and whole.type is root.type and len(made) <= 1
             prove(random, root, whole)
     assert fired == INSTANCES and proved >= INSTANCES

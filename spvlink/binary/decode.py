@@ -1,20 +1,18 @@
 """SPIR-V words to a ``Module``: versions 1.0 to 1.6, both byte orders.
 
-Two passes over the words. The first cuts the stream into instructions and makes the Blocks and
-Functions, so that forward branches and calls refer to the real node; the second makes every other
-Inst. Other forward references get an Inst that its definition fills in later. Whatever the grammar
-does not know is refused with its place.
+The first pass over the words cuts the stream into instructions and makes the Blocks and Functions,
+so that forward branches and calls refer to the real node; the second makes every other Inst, by
+plans (``plans``) that say how an instruction is read from its first word. Other forward references
+get an Inst that its definition fills in later. Names and decorations come last, since they may
+speak of anything. Whatever the grammar does not know is refused with its place.
 """
 
 from __future__ import annotations
 
-import sys
-from array import array
 from bisect import bisect_left
 
 from spvlink.binary.plans import (
     ACT,
-    EXTENDED,
     NAMED,
     NOTE,
     NOTE_SHAPES,
@@ -28,11 +26,13 @@ from spvlink.binary.plans import (
     VALUE,
     VALUE_WORDS,
     Plan,
+    number_words,
     plan_of,
     remember,
     split_of,
 )
 from spvlink.binary.walk import Walk
+from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
@@ -42,7 +42,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-MAGIC: Final = 0x07230203
 # "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
 MAX_BOUND: Final = 0x400000
 
@@ -50,7 +49,7 @@ MAX_BOUND: Final = 0x400000
 def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
-    words, swapped = _words(data)
+    words, swapped = words_in(data)
     decoder = _Decoder(words)
     decoder.module.swapped = swapped
     try:
@@ -62,25 +61,6 @@ def decode(data: bytes) -> Module:
             error.instruction = decoder.number_at(error.word)
         raise
     return decoder.module
-
-
-def _words(data: bytes) -> tuple[list[int], bool]:
-    if len(data) < 4:
-        raise BadSpirv("the file is too short to be SPIR-V", 0)
-    if data[:4] == MAGIC.to_bytes(4, "little"):
-        swapped = sys.byteorder == "big"
-    elif data[:4] == MAGIC.to_bytes(4, "big"):
-        swapped = sys.byteorder == "little"
-    else:
-        raise BadSpirv(f"not SPIR-V: the magic number is missing (found {data[:4].hex()})", 0)
-    if len(data) % 4:
-        raise BadSpirv(f"the size of {len(data)} bytes is no multiple of 4", len(data) // 4)
-    words = array("I", data)
-    if swapped:
-        words.byteswap()
-    if len(words) < 5:
-        raise BadSpirv("the header ends early: it has five words", len(words))
-    return words.tolist(), swapped
 
 
 class _Decoder:
@@ -144,10 +124,11 @@ class _Decoder:
             first = words[at]
             if first in _PROMISES:
                 self.promise(at)
-            elif first < _ONE_WORD:
+            count = first >> 16
+            if not count:
                 self.start = at
                 raise BadSpirv("an instruction has a word count of 0")
-            at += first >> 16
+            at += count
         if at > end:
             self.start = self.starts[-1]
             raise BadSpirv("an instruction runs past the end of the module")
@@ -192,106 +173,31 @@ class _Decoder:
         return inst
 
     def read(self) -> None:
-        """Every instruction becomes an Inst in its place. One loop with little in it: here reading
-        spends its time. Whatever is out of the ordinary (an id that is not defined yet, a wrong
-        size) goes to ``general``."""
-        words, defs, plans = self.words, self.defs, PLANS
-        find, new, limit = defs.__getitem__, Inst.__new__, self.module.bound
-        globals, terminators, types = self.module.globals, TERMINATORS, _GLOBAL_OPS
-        insts: list[Inst] | None = None  # of the block that is being read
+        """Every instruction becomes an Inst in its place."""
+        self.read_functions(self.read_globals())
+        if self.function is not None:
+            self.start = self.starts[-2]
+            raise BadSpirv("the module ends inside a function")
+        (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
+
+    def read_globals(self) -> int:
+        """What comes before the first function; gives the number of its first instruction."""
+        words, plans, note = self.words, PLANS, self.notes.append
+        globals, types = self.module.globals, _GLOBAL_OPS
         section = 0  # that is being read; -1: with OpLine before it
         start = 5
-        note = self.notes.append
-        for end in self.starts[1:]:
-            kind, op, cut, shapes_known = plans.get(words[start]) or self.plan(start)
+        for number, end in enumerate(self.starts[1:]):
+            kind, op, cut, _ = plan = plans.get(words[start]) or self.plan(start)
             if kind == NOTE:
                 if cut != section:
                     section = self.enter(start, op, cut)
                 note(start)
                 start = end
                 continue
-            type: Inst | None = None
-            id = 0
-            try:
-                if kind == VALUE:
-                    type = defs[words[start + 1]]
-                    id = words[start + 2]
-                    if cut == 2:
-                        args = [defs[words[start + 3]], defs[words[start + 4]]]
-                    elif cut == 1:
-                        args = [defs[words[start + 3]]]
-                    else:
-                        args = list(map(find, words[start + 3 : end]))
-                    imm: list[int] = []
-                elif kind == ACT:
-                    if cut == 2:
-                        args = [defs[words[start + 1]], defs[words[start + 2]]]
-                    else:
-                        args = list(map(find, words[start + 1 : end]))
-                    imm = []
-                elif kind == VALUE_WORDS:
-                    type = defs[words[start + 1]]
-                    id = words[start + 2]
-                    if cut == 4:
-                        args = [defs[words[start + 3]]]
-                    else:
-                        args = list(map(find, words[start + 3 : start + cut]))
-                    imm = words[start + cut : end]
-                elif kind == STRUCTURE:
-                    if not self.label(start, op):
-                        raise KeyError
-                    start = end
-                    insts = None if self.block is None else self.block.insts
-                    continue
-                elif kind == NAMED:
-                    id = words[start + 1]
-                    args = list(map(find, words[start + 2 : end]))
-                    imm = []
-                elif kind == SHAPED:
-                    a, b, c, d, at = shapes_known[words[start + cut]]
-                    args = list(map(find, words[start + a : start + b]))
-                    imm = words[start + c : start + d]
-                    if at:
-                        id = words[start + at]
-                        if not id:
-                            raise KeyError
-                        if at == 2:
-                            type = defs[words[start + 1]]
-                elif kind == EXTENDED and words[start + 3] in self.glsl:
-                    type = defs[words[start + 1]]
-                    id = words[start + 2]
-                    args = [find(words[start + 3]), *map(find, words[start + 5 : end])]
-                    imm = [words[start + 4]]
-                    if _GLSL_SIZES.get(imm[0]) != end - start - 5:
-                        raise KeyError
-                elif kind == NUMBER:
-                    type = defs[words[start + 1]]
-                    id = words[start + 2]
-                    args = []
-                    imm = words[start + 3 : end]
-                    if type.op not in _NUMBERS or (type.imm[0] > 32) != (len(imm) == 2):
-                        raise KeyError
-                else:
-                    raise KeyError
-                if id in defs or id >= limit or (not id and kind <= NAMED):
-                    raise KeyError
-            except KeyError:
-                inst = self.general(start, end)
-            else:
-                inst = new(Inst)
-                inst.op = op
-                inst.type = type
-                inst.args = args
-                inst.imm = imm
-                inst.id = id
-                inst.mark = 0
-                if id:
-                    defs[id] = inst
-            if insts is not None and kind != STRUCTURE:
-                insts.append(inst)
-                if kind >= ACT and op in terminators:
-                    insts = self.block = None
-            elif section == core.GLOBALS and op in types:
+            if kind == STRUCTURE:
+                return number
+            inst = self.made(start, end, plan)
+            if section == core.GLOBALS and op in types:
                 if op in _SIZED:
                     self.start = start
                     check_size(inst)
@@ -300,13 +206,128 @@ class _Decoder:
             else:
                 self.start = start
                 self.put(inst)
-                insts = None if self.block is None else self.block.insts
                 section = -1 if self.pending else self.section
             start = end
-        if self.function is not None:
-            self.start = self.starts[-2]
-            raise BadSpirv("the module ends inside a function")
-        (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
+        return len(self.starts) - 1
+
+    def made(self, start: int, end: int, plan: Plan) -> Inst:
+        """Any one instruction, by its plan."""
+        kind, op, cut, shapes_known = plan
+        words, defs = self.words, self.defs
+        find = defs.__getitem__
+        type: Inst | None = None
+        try:
+            if kind == NAMED:
+                id = words[start + 1]
+                args = list(map(find, words[start + 2 : end]))
+                imm: list[int] = []
+            elif kind == SHAPED:
+                a, b, c, d, at = shapes_known[words[start + cut]]
+                id = words[start + at] if at else 0
+                if at == 2:
+                    type = defs[words[start + 1]]
+                args = list(map(find, words[start + a : start + b]))
+                imm = words[start + c : start + d]
+                if not at:
+                    return Inst(op, None, args, imm)
+            elif kind == NUMBER:
+                type = defs[words[start + 1]]
+                id = words[start + 2]
+                args = []
+                imm = words[start + 3 : end]
+                if type.op not in _NUMBERS or (type.imm[0] > 32) != (len(imm) == 2):
+                    raise KeyError
+            elif kind == VALUE:
+                type = defs[words[start + 1]]
+                id = words[start + 2]
+                args = list(map(find, words[start + 3 : end]))
+                imm = []
+            else:
+                raise KeyError
+            if id in defs or not 0 < id < self.module.bound:
+                raise KeyError
+        except KeyError:
+            return self.general(start, end)
+        inst = defs[id] = Inst(op, type, args, imm, id)
+        return inst
+
+    def read_functions(self, number: int) -> None:
+        """From this instruction to the end. One loop with little in it: here reading spends its
+        time. Whatever is out of the ordinary (an id that is not defined yet, a wrong size) goes to
+        ``general``."""
+        words, defs, plans = self.words, self.defs, PLANS
+        find, new, limit = defs.__getitem__, Inst.__new__, self.module.bound
+        insts: list[Inst] | None = None  # of the block that is being read
+        start = self.starts[number]
+        for end in self.starts[number + 1 :]:
+            kind, op, cut, _ = plan = plans.get(words[start]) or self.plan(start)
+            if kind > ACT:
+                if kind == STRUCTURE:
+                    self.structure(start, end, op)
+                    insts = None if self.block is None else self.block.insts
+                    start = end
+                    continue
+                if kind == NOTE:
+                    self.enter(start, op, cut)
+                inst = self.made(start, end, plan)
+            else:
+                try:
+                    if kind == ACT:
+                        if cut == 2:
+                            args = [defs[words[start + 1]], defs[words[start + 2]]]
+                        else:
+                            args = list(map(find, words[start + 1 : end]))
+                        inst = Inst(op, None, args, [])
+                    else:
+                        type = defs[words[start + 1]]
+                        id = words[start + 2]
+                        if kind == VALUE:
+                            if cut == 2:
+                                args = [defs[words[start + 3]], defs[words[start + 4]]]
+                            elif cut == 1:
+                                args = [defs[words[start + 3]]]
+                            else:
+                                args = list(map(find, words[start + 3 : end]))
+                            imm: list[int] = []
+                        elif kind == VALUE_WORDS:
+                            args = list(map(find, words[start + 3 : start + cut]))
+                            imm = words[start + cut : end]
+                        else:
+                            args, imm = self.extended(start, end)
+                        if id in defs or not 0 < id < limit:
+                            raise KeyError
+                        inst = defs[id] = new(Inst)
+                        inst.op = op
+                        inst.type = type
+                        inst.args = args
+                        inst.imm = imm
+                        inst.id = id
+                        inst.mark = 0
+                except KeyError:
+                    inst = self.general(start, end)
+            if insts is not None:
+                insts.append(inst)
+                if kind >= ACT and op in TERMINATORS:
+                    insts = self.block = None
+            else:
+                self.start = start
+                self.put(inst)
+            start = end
+
+    def extended(self, start: int, end: int) -> tuple[list[Inst], list[int]]:
+        """The operands of an OpExtInst of GLSL.std.450. Raises KeyError if it is none, or if
+        something is wrong with it."""
+        words, find = self.words, self.defs.__getitem__
+        if words[start + 3] not in self.glsl or (
+            _GLSL_SIZES.get(words[start + 4]) != end - start - 5
+        ):
+            raise KeyError
+        return [find(words[start + 3]), *map(find, words[start + 5 : end])], [words[start + 4]]
+
+    def structure(self, start: int, end: int, op: int) -> None:
+        """Begin or end a function or a block."""
+        if not self.label(start, op):
+            self.put(self.general(start, end))
 
     def label(self, start: int, op: int) -> bool:
         """Begin a block, or end a function, if that is all there is to it."""
@@ -502,10 +523,10 @@ class _Decoder:
         literal_words = 1
         set_name: str | None = None
         if op in (ops.OpConstant, ops.OpSpecConstant):
-            literal_words = _number_words(type)
+            literal_words = number_words(type)
         elif op == ops.OpSwitch and words:
             selector = self.defs.get(words[0])
-            literal_words = _number_words(selector.type if selector is not None else None)
+            literal_words = number_words(selector.type if selector is not None else None)
         elif op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and words:
             source = self.defs.get(words[0])
             if source is not None and source.op == ops.OpExtInstImport:
@@ -542,13 +563,6 @@ def check_size(type: Inst) -> None:
         raise BadSpirv(f"{ops.NAMES[type.op]} of {size} bits")
 
 
-def _number_words(type: Inst | None) -> int:
-    """Words of a literal of this scalar type (2 for 64 bits)."""
-    if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
-        raise BadSpirv("a number whose type is no integer or floating-point type")
-    return 2 if type.imm[0] > 32 else 1
-
-
 _GLSL_SIZES: Final[dict[int, int]] = {
     number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
 }
@@ -571,7 +585,6 @@ _FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _STRING: Final = (shapes.K_STRING * 4,)
 _MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 _END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-_ONE_WORD: Final = 1 << 16
 _PROMISES: Final = frozenset((_LABEL_WORD, _FUNCTION_WORD))
 _GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))

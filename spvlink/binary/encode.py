@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from array import array
 
-from spvlink.binary.decode import MAGIC
 from spvlink.binary.walk import interleave
+from spvlink.binary.words import MAGIC
 from spvlink.errors import Broken
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import ANNOTATIONS, NAMES, PRIVATE, Function, Inst, Module, string_of

@@ -11,6 +11,7 @@ from __future__ import annotations
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
+from spvlink.ir.core import Inst
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -20,10 +21,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 VALUE: Final = 0  # result type, result id, ids
 VALUE_WORDS: Final = 1  # the same, then other words
 EXTENDED: Final = 2  # OpExtInst, as VALUE if its set is GLSL.std.450
-NUMBER: Final = 3  # result type, result id, a number as wide as the type
-NAMED: Final = 4  # result id, ids
-SHAPED: Final = 5  # as the one enumerant in it says
-ACT: Final = 6  # ids and no result; from here on may be terminators
+ACT: Final = 3  # ids and no result; from here on may be terminators
+NUMBER: Final = 4  # result type, result id, a number as wide as the type
+NAMED: Final = 5  # result id, ids
+SHAPED: Final = 6  # as the one enumerant in it says
 SLOW: Final = 7  # by walking the grammar
 STRUCTURE: Final = 8  # labels and what else cuts functions
 NOTE: Final = 9  # speaks of what may come later
@@ -148,3 +149,10 @@ def remember(
 def _is_run(positions: list[int]) -> bool:
     """Whether these are neighbours."""
     return not positions or positions[-1] - positions[0] == len(positions) - 1
+
+
+def number_words(type: Inst | None) -> int:
+    """Words of a literal of this scalar type (2 for 64 bits)."""
+    if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+        raise BadSpirv("a number whose type is no integer or floating-point type")
+    return 2 if type.imm[0] > 32 else 1

@@ -7,13 +7,17 @@ dominate b" by pre- and postorder numbers of the dominator tree.
 
 from __future__ import annotations
 
-from spvlink.ir.core import Block, Function, Module
+from spvlink.grammar import ops
+from spvlink.ir.core import Block, Function, Inst, Module
 
 
 class Cfg:
     """Facts about the blocks that the entry block reaches; the others are in none of the tables."""
 
-    __slots__ = ("children", "dead_preds", "enter", "idom", "index", "leave", "order", "preds")
+    __slots__ = (
+        "children", "dead_preds", "enter", "forks", "headers", "idom", "index", "leave", "order",
+        "preds",
+    )  # fmt: skip
 
     def __init__(self, function: Function) -> None:
         self.idom: dict[Block, Block] = {}
@@ -21,6 +25,8 @@ class Cfg:
         self.leave: dict[Block, int] = {}
         # blocks that nothing reaches, but that exist
         self.dead_preds: dict[Block, list[Block]] = {}
+        self.forks: list[Block] = []  # blocks that end in a conditional branch or a switch
+        self.headers: list[tuple[Block, Inst]] = []  # with their merge instructions
         if len(function.blocks) == 1:
             self._single(function.blocks[0])
             return
@@ -30,6 +36,11 @@ class Cfg:
         self.preds: dict[Block, list[Block]] = {b: [] for b in self.order}
         for block in self.order:
             after = targets[block]
+            if after and block.insts[-1].op != ops.OpBranch:
+                self.forks.append(block)
+            merge = block.merge()
+            if merge is not None:
+                self.headers.append((block, merge))
             for target in after if len(after) < 2 else dict.fromkeys(after):
                 self.preds[target].append(block)
         if len(self.order) < len(function.blocks):
@@ -72,13 +83,14 @@ class Cfg:
         preds = [[index[p] for p in self.preds[b]] for b in order]
         idom = [-1] * len(order)
         idom[0] = 0
-        changed = True
-        while changed:
-            changed = False
+        again = True
+        while again:
+            again = False
             for i in range(1, len(order)):
                 new = -1
                 for p in preds[i]:
                     if idom[p] < 0:
+                        again = True  # a back edge: nothing is known of it yet
                         continue
                     if new < 0:
                         new = p
@@ -91,8 +103,8 @@ class Cfg:
                             b = idom[b]
                     new = a
                 if idom[i] != new:
+                    again = again or idom[i] >= 0
                     idom[i] = new
-                    changed = True
         for i in range(1, len(order)):
             parent = order[idom[i]]
             self.idom[order[i]] = parent

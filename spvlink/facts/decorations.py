@@ -17,13 +17,18 @@ class Decorations:
     def __init__(self, module: Module) -> None:
         self.notes = module.annotations  # the list that was read, and its last entry
         self.last = self.notes[-1] if self.notes else None
-        self.targets: dict[Inst, list[Words]] = {}
+        targets: dict[Inst, list[Words]] = {}
+        self.targets = targets
         self.members: dict[tuple[Inst, int], list[Words]] = {}
         self.with_ids: dict[Inst, list[Inst]] = {}
         for inst in module.annotations:
             op = inst.op
             if op == ops.OpDecorate or op == ops.OpDecorateString:
-                self.targets.setdefault(inst.args[0], []).append(inst.imm)
+                target = inst.args[0]
+                if target in targets:
+                    targets[target].append(inst.imm)
+                else:
+                    targets[target] = [inst.imm]
             elif op == ops.OpMemberDecorate or op == ops.OpMemberDecorateString:
                 self.members.setdefault((inst.args[0], inst.imm[0]), []).append(inst.imm[1:])
             elif op == ops.OpDecorateId:
@@ -78,16 +83,12 @@ class Decorations:
 class Names:
     """OpName and OpMemberName, read when asked for."""
 
-    __slots__ = ("members", "targets")
+    __slots__ = ("members", "names", "targets")
 
     def __init__(self, module: Module) -> None:
-        self.targets: dict[Inst, list[int]] = {}
-        self.members: dict[Inst, list[list[int]]] = {}
-        for inst in module.names:
-            if inst.op == ops.OpName:
-                self.targets[inst.args[0]] = inst.imm
-            else:
-                self.members.setdefault(inst.args[0], []).append(inst.imm)
+        self.names = module.names
+        self.members: dict[tuple[Inst, int], list[int]] = {}  # filled when asked for
+        self.targets = {i.args[0]: i.imm for i in self.names if i.op == ops.OpName}
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
@@ -96,7 +97,9 @@ class Names:
 
     def of_member(self, struct: Inst, index: int) -> str:
         """The name of a member; its number if it has none."""
-        for words in self.members.get(struct, ()):
-            if words[0] == index:
-                return string_of(words, 1)[0]
-        return str(index)
+        if not self.members:
+            for inst in self.names:
+                if inst.op == ops.OpMemberName:
+                    self.members.setdefault((inst.args[0], inst.imm[0]), inst.imm)
+        words = self.members.get((struct, index))
+        return str(index) if words is None else string_of(words, 1)[0]

@@ -61,7 +61,8 @@ class Divergence:
             if block.terminator.op in _CHOOSING:
                 for header in [block, *self.structure.around(block)]:
                     self.inside.setdefault(header, []).append(block.terminator)
-        while self.raise_levels():
+        # without a loop everything comes after what it hangs on
+        while self.raise_levels() and self.structure.loops:
             pass
 
     def raise_levels(self) -> bool:
@@ -95,6 +96,8 @@ class Divergence:
     def block_level(self, block: Block) -> int:
         """The join of the conditions around a block. A return on another path is no condition of
         it: who asks for an output looks at the stores of all returns."""
+        if not self.inside:
+            return CONSTANT
         around = self.structure.around(block)
         if block in self.structure.loops:
             around.append(block)
@@ -111,7 +114,11 @@ class Divergence:
         flags = self.effects.flags(inst)
         if op == ops.OpUndef or not flags & info.PURE or flags & _NEVER:
             return VERTEX
-        return max((self.of(a) for a in inst.args if a.op != ops.OpExtInstImport), default=CONSTANT)
+        level = CONSTANT
+        for arg in inst.args:
+            if arg.op != ops.OpExtInstImport:
+                level = max(level, self.of(arg))
+        return level
 
     def phi_level(self, phi: Inst, block: Block) -> int:
         header = self.structure.header_of_merge.get(block)

@@ -24,10 +24,7 @@ class Structure:
         self.header_of_merge: dict[Block, Block] = {}
         self.continue_of: dict[Block, Block] = {}  # loop header -> continue target
         self.loops: set[Block] = set()
-        for block in cfg.order:
-            merge = block.merge()
-            if merge is None:
-                continue
+        for block, merge in cfg.headers:
             target = merge.args[0]
             assert isinstance(target, Block)
             self.merge_of[block] = target

@@ -210,7 +210,7 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    data = array("I", words[start : start + 64] if len(words) - start > 64 else words[start:])
+    data = array("I", words[start : start + 64])
     text = _little(data)
     end = text.find(0)
     if end < 0:
@@ -232,4 +232,7 @@ def words_of(text: str) -> list[int]:
     """The words of a literal string, with its nul and padding."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
-    return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
+    words = array("I", data)
+    if sys.byteorder == "big":
+        words.byteswap()
+    return words.tolist()

@@ -18,8 +18,8 @@ grows: where the cheapest cut has more, the search is repeated with fewer compon
 else. Work that moves without saving a component must save more per fragment than it costs per
 vertex.
 
-Inputs of control, evaluation and geometry shaders: one node for an expression of one vertex's
-inputs, whichever that is. What is made of several vertices stays.
+A node is an expression over what the producer stores, whichever way the consumer reads that: at
+one vertex or another, at the pixel, at an offset. What is made of several vertices stays.
 """
 
 from __future__ import annotations
@@ -27,18 +27,26 @@ from __future__ import annotations
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, ops
+from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Block, Inst, string_of
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.link import lanes, motion
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
-from spvlink.link.dead import remove_stores
 from spvlink.link.dedup import divergence_of, equal_on_primitive
 from spvlink.link.lanes import Lane
-from spvlink.link.nodes import Entry, Kind, Node, closest, replaceable, single, varies_at_a_glance
+from spvlink.link.nodes import (
+    Entry,
+    Kind,
+    Node,
+    Use,
+    closest,
+    replaceable,
+    single,
+    varies_at_a_glance,
+)
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
+from spvlink.link.relocate import Move
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
 
@@ -46,6 +54,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+MAX_TRIES: Final = 4  # to find components for what shall cross
+_NAME_DEPTH: Final = 4  # operations that equal uniform values of two blocks are known by
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 _FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -61,12 +71,13 @@ class Graph:
         self.convergent = convergent
         self.table: dict[Inst, list[Entry]] = {}
         self.nodes: list[Node] = []
-        self.inputs: dict[int, list[Node]] = {}  # key -> what its loads give
+        self.inputs: dict[int, Node] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
+        self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
-        self.vertices: dict[Lane, Inst] = {}  # the vertex whose inputs a lane is made of
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.sensitive: set[Inst] | None = None  # found when first asked for
+        self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
         kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
         self.exact = exact or bool(kept - own)
@@ -87,6 +98,8 @@ class Graph:
                     self.visit(inst, depth)
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
+        for key in self.stuck & self.inputs.keys():
+            self.inputs[key].sink = True
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -96,39 +109,37 @@ class Graph:
         kind = self.kind_of(load)
         if kind is None:
             self.spoil(load)
+            self.stuck.add(key)
             return
         self.need(load)  # where it is interpolated stays
-        node = self.numbered.get((key, kind))
+        node = self.inputs.get(key)
         if node is None:
-            stores = self.link.stores[key]
+            slot, stores = self.link.inputs.slots[key], self.link.stores[key]
             sites = frozenset(self.link.sites[s] for s in stores)
-            node = Node((load, 0), kind, key in self.convergent, sites)
-            node.keys = (key,)
-            self.numbered[key, kind] = node
-            self.inputs.setdefault(key, []).append(node)
+            node = Node((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
+            node.key = key
+            node.convergent = key in self.convergent
+            self.inputs[key] = node
             self.nodes.append(node)
-        else:
-            node.places.append((load, 0))
-        if load.op == LOAD_INPUT and load.args:
-            self.vertices[load, 0] = load.args[0]
-        self.table[load] = [node]
+        node.places.append((load, 0, kind))
+        self.table[load] = [Use(node, kind)]
 
     def kind_of(self, load: Inst) -> Kind | None:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
-        arrayed = load.op == LOAD_INPUT and bool(load.args)
-        if not replaceable(link, key) or (arrayed and not link.exact):
+        if not replaceable(link, key):
             return None
         slot = link.inputs.slots[key]
-        flat = link.exact or enums.Decoration_Flat in slot.qualifiers
-        name: tuple[object, ...] = (slot.qualifiers, arrayed)
-        if load.op == INTERPOLATE:
-            if flat:
-                return None
-            name = (slot.qualifiers, load.imm[1], *load.args)
+        flat = link.carries_bits(slot)
+        if flat and load.op == INTERPOLATE:
+            return None
         if not flat and (slot.type.op != ops.OpTypeFloat or not self.linear):
             return None
-        return self.kinds.setdefault(name, Kind(slot.qualifiers, flat, load))
+        name = (slot.qualifiers, load.op, *load.imm[1:], *load.args)
+        kind = self.kinds.get(name)
+        if kind is None:
+            kind = self.kinds[name] = Kind(load)
+        return kind
 
     def entry(self, lane: Lane) -> Entry:
         held = self.table.get(lane[0])
@@ -152,8 +163,8 @@ class Graph:
         """What an instruction uses, the consumer must have."""
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
-                if isinstance(entry, Node):
-                    entry.sink = True
+                if isinstance(entry, Use):
+                    entry.node.sink = True
 
     def visit(self, inst: Inst, depth: int) -> None:
         """An instruction that uses what is made of inputs."""
@@ -166,12 +177,9 @@ class Graph:
             moved = lanes.moved(inst)
             if moved is not None:
                 self.table[inst] = [self.entry(lane) for lane in moved]
-                for number, lane in enumerate(moved):
-                    if lane in self.vertices:
-                        self.vertices[inst, number] = self.vertices[lane]
                 return
         if inst.op not in lanes.LINEAR and not any(
-            isinstance(e, tuple) or e.kind.flat or e.convergent for e in used
+            isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
         ):
             self.mixed = True
             self.spoil(inst)
@@ -182,18 +190,11 @@ class Graph:
             return
         made: list[Entry] = []
         for number in range(size):
-            sources = lanes.made_of(inst, number, flags)
-            groups = [[self.entry(lane) for lane in group] for group in sources]
-            found = {self.vertices[s] for g in sources for s in g if s in self.vertices}
-            if len(found) > 1:  # no vertex of the producer has all of this
-                for entry in (e for group in groups for e in group if isinstance(e, Node)):
-                    entry.sink = True
-                made.append(None)
-                continue
-            for vertex in found:
-                self.vertices[inst, number] = vertex
+            groups = [
+                [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
+            ]
             made.append(self.node(inst, number, groups, depth))
-        if None in made and not lanes.splits(inst, flags):
+        if not lanes.splits(inst, flags) and (None in made or not self.together(inst)):
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
         self.table[inst] = made
@@ -204,6 +205,13 @@ class Graph:
             self.entry((a, n)) is not None
             for a in lanes.operands(inst) for n in range(lanes.count(a.type))
         )  # fmt: skip
+
+    def together(self, inst: Inst, site: int | None = None) -> bool:
+        """Whether all inputs that a value is made of are stored at the same places, or at one."""
+        of = [inst, *lanes.operands(inst)]
+        found = [self.entry((a, n)) for a in of for n in range(lanes.count(a.type))]
+        sites = {e.node.sites for e in found if isinstance(e, Use)}
+        return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
         if inst.op == ops.OpPhi or not inst.id or not motion.speculatable(self.effects, inst):
@@ -218,7 +226,7 @@ class Graph:
 
     def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
         """The node of one lane; None if it must stay, which its operands then have to serve."""
-        deps = [e for group in groups for e in group if isinstance(e, Node)]
+        deps = [e for group in groups for e in group if isinstance(e, Use)]
         uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
         if not deps and not any(e is None for group in groups for e in group):
             self.partial[inst, number] = uniforms
@@ -226,28 +234,29 @@ class Graph:
         found = self.joined(inst, groups, deps)
         if found is None:
             for dep in deps:
-                dep.sink = True
+                dep.node.sink = True
             return None
-        names = [id(e) if isinstance(e, Node) else self.name(e) for g in groups for e in g if e]
+        names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names))
         if not lanes.lanewise(inst, self.effects.flags(inst)):
             name = (*name, number)  # type: ignore[assignment]
         work = motion.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
-            kind, convergent = found
-            node = Node((inst, number), kind, convergent, deps[0].sites)
-            node.deps = list(dict.fromkeys(deps))
+            like = found.node
+            node = Node((inst, number), like.qualifiers, like.flat, like.sites)
+            node.convergent = all(d.node.convergent for d in deps)
+            node.deps = list(dict.fromkeys(d.node for d in deps))
             node.work = work
             node.uniforms = uniforms
             node.relaxed = inst in self.effects.signatures
             self.numbered[name] = node
             self.nodes.append(node)
         else:
-            node.places.append((inst, number))
             node.relaxed = node.relaxed and inst in self.effects.signatures
+        node.places.append((inst, number, found.kind))
         node.weight += work >> min(depth, 4)
-        return node
+        return Use(node, found.kind)
 
     def is_sensitive(self, inst: Inst) -> bool:
         if self.sensitive is None:
@@ -261,46 +270,46 @@ class Graph:
         of what stays."""
         return self.partial.get(lane, [lane[0]])
 
-    def joined(
-        self, inst: Inst, groups: list[list[Entry]], deps: list[Node]
-    ) -> tuple[Kind, bool] | None:
-        """The kind of what is made of these, and whether it is convergent; None if it stays."""
-        if len(deps) < sum(isinstance(e, Node) for g in groups for e in g) or any(
-            e is None for g in groups for e in g
-        ):
+    def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
+        """One of the operands that the result comes over like; None if it stays."""
+        if any(e is None for g in groups for e in g):
             return None
-        if any(d.sites != deps[0].sites for d in deps):
+        if any(d.node.sites != deps[0].node.sites for d in deps):
             return None
-        varying = [d for d in deps if not d.convergent]
-        kind = varying[0].kind if varying else closest(deps)
-        if any(d.kind is not kind for d in varying):
+        varying = [d for d in deps if not d.node.convergent]
+        like = varying[0] if varying else closest(deps)
+        if any(d.kind is not like.kind for d in varying):
             self.mixed = True
             return None
-        if kind.flat:
-            return kind, not varying
-        varies = [any(isinstance(e, Node) and not e.convergent for e in g) for g in groups]
-        if varying and not (single(inst) and lanes.linear(inst, varies)):
+        if like.node.flat:
+            return like
+        varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
+        affine = like.kind.centred(like.node.qualifiers)
+        if varying and not (single(inst) and lanes.linear(inst, varies, affine)):
             self.mixed = True
             return None
         discrete = motion.jumps(inst) or (
             inst.op == ops.OpSelect and not varying
-            and any(isinstance(e, Node) and not e.kind.flat for e in groups[0])
+            and any(isinstance(e, Use) and not e.node.flat for e in groups[0])
         )  # fmt: skip
         if discrete or self.is_sensitive(inst):
             return None  # 2.0 would come over as 1.9999999
-        return kind, not varying
+        return like
 
     def name(self, lane: Lane) -> object:
         """What a uniform lane is called: equal for equal values of different blocks."""
         return lane[1], self.number(lane[0])
 
-    def number(self, inst: Inst) -> object:
+    def number(self, inst: Inst, depth: int = 0) -> object:
         if inst.op in types.CONSTANTS:
             return id(inst)
         if inst.op == ops.OpLoad:
             access = self.transfer.from_blocks.access(inst)
             return access.key, tuple(access.element), access.offset, id(inst.type)
-        return id(inst)
+        if depth == _NAME_DEPTH:
+            return id(inst)
+        parts = tuple([self.number(a, depth + 1) for a in inst.args])
+        return inst.op, tuple(inst.imm), id(inst.type), parts
 
     # -- choosing ----------------------------------------------------------------------------------
 
@@ -339,16 +348,17 @@ class Graph:
             network.edge(SOURCE, ways[key], price)
         for node in nodes:
             mine, out = inner[node], outer[node]
-            for key in node.keys:
-                network.edge(ways[key], mine, INFINITE)
+            if node.key is not None:
+                network.edge(ways[node.key], mine, INFINITE)
             for dep in node.deps:
                 network.edge(outer[dep], mine, INFINITE)  # what does not cross is needed there only
-                if not dep.keys:  # inputs are there even if they cross too
+                if dep.key is None:  # inputs are there even if they cross too
                     network.edge(mine, inner[dep], INFINITE)  # made there of what is made there
             assert node.inst.type is not None
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
-            may = not node.keys and motion.crosses(type, node.kind.flat)
+            may = node.key is None and node not in self.homeless
+            may = may and motion.crosses(type, node.flat)
             network.edge(mine, out, price + extra if may else INFINITE)
             if node.sink:
                 network.edge(out, SINK, INFINITE)
@@ -358,7 +368,7 @@ class Graph:
             elif gain < 0:
                 network.edge(mine, SINK, -gain)
         side = network.cut()
-        made = [n for n in nodes if side[inner[n]] and not n.keys]
+        made = [n for n in nodes if side[inner[n]] and n.key is None]
         crossing = [n for n in made if not side[outer[n]]]
         return made, crossing, {k for k, way in ways.items() if side[way]}
 
@@ -370,201 +380,28 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     if rounding(link.producer.module) != rounding(link.consumer.module):
         return False
     graph = Graph(link, transfer, exact, set())
-    if graph.mixed and not exact and not all(varies_at_a_glance(link, k) for k in graph.inputs):
+    if (
+        graph.mixed
+        and not exact
+        and not link.exact
+        and not all(varies_at_a_glance(link, k) for k in graph.inputs)
+    ):
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
             graph = Graph(link, transfer, exact, equal)
-    if len(graph.nodes) > MAX_NODES or all(n.keys for n in graph.nodes):
+    if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
         return False
-    made, crossing, freed = graph.choose(*expect)
-    if not crossing:
+    for _ in range(MAX_TRIES):
+        made, crossing, freed = graph.choose(*expect)
+        keys = motion.assign(link, [(n.qualifiers, n.inst) for n in crossing], freed)
+        places = {n: k for n, k in zip(crossing, keys) if k is not None}
+        if len(places) == len(crossing):
+            break
+        graph.homeless.update(n for n in crossing if n not in places)
+    else:
         return False
-    keys = motion.assign(link, [(n.kind.qualifiers, n.inst) for n in crossing], freed)
-    uniforms = [u for n in made for u in n.uniforms]
-    if keys is None or not motion.declared(transfer, uniforms):
+    if not places or not motion.declared(transfer, [u for n in made for u in n.uniforms]):
         return False
-    _Move(link, graph, made, dict(zip(crossing, keys)), freed).run()
+    Move(link, graph, made, places, freed).run()
     return True
-
-
-class _Maker(motion.Cloner):
-    """Makes nodes in the producer, at one place where the outputs are stored."""
-
-    def __init__(self, graph: Graph, out: list[Inst]) -> None:
-        super().__init__(graph.transfer, out)
-        self.graph = graph
-
-    def origin(self, lane: Lane) -> Lane:
-        entry = self.graph.entry(lane)
-        if isinstance(entry, Node):
-            return entry.inst, entry.lane
-        assert entry is not None
-        return entry
-
-    def free(self, inst: Inst) -> bool:
-        return self.graph.free(inst)
-
-    def complete(self, inst: Inst) -> bool:
-        return None not in self.graph.table[inst] and self.graph.complete(inst)
-
-
-class _Move:
-    """One move: the new interface values on both sides."""
-
-    def __init__(
-        self, link: Link, graph: Graph, made: list[Node], places: dict[Node, int], freed: set[int]
-    ) -> None:
-        self.link = link
-        self.graph = graph
-        self.made = made
-        self.places = places
-        self.freed = freed
-        self.source = graph.transfer.source  # the consumer's module
-        self.target = graph.transfer.target
-        self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
-
-    def run(self) -> None:
-        stored = {k: list(self.link.stores[k]) for k in self.graph.inputs}
-        remove_stores(self.link.producer, self.freed)
-        self.produce(stored)
-        self.consume()
-        self.describe()
-
-    def produce(self, stored: dict[int, list[Inst]]) -> None:
-        """The values, at every place where the inputs that they are made of were stored."""
-        for site in self.link.spots:
-            here = {k: s for k, all in stored.items() for s in all if self.link.sites[s] == site}
-            out: list[Inst] = []
-            maker = _Maker(self.graph, out)
-            for key, store in here.items():
-                for node in self.graph.inputs[key]:
-                    type = self.link.inputs.slots[key].type
-                    made = motion.typed(self.graph.transfer, out, store.args[0], type)
-                    maker.known[node.inst, 0] = made
-            for node in self.made:
-                if site in node.sites:
-                    maker.lane((node.inst, node.lane))
-            for node, key in self.places.items():
-                if site in node.sites:
-                    made = maker.lane((node.inst, node.lane))
-                    made = motion.as_number(self.target, made, out)
-                    out.append(self.link.store(site, key, made))
-            self.link.insert(site, out)
-        self.target.version += 1
-
-    def consume(self) -> None:
-        """Loads of the new values in place of what they stand for."""
-        new: dict[Inst, dict[int, Node]] = {}
-        for node in self.places:
-            for inst, lane in node.places:
-                new.setdefault(inst, {})[lane] = node
-        self.forget()
-        self.slots(new)
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]] = {}
-        for block in self.graph.cfg.order:
-            if any(i in new for i in block.insts):
-                block.insts = self.replaced(block, new, partly)
-        if partly:
-            for block in self.graph.cfg.order:
-                for inst in block.insts:
-                    if any(a in partly and inst not in partly[a][1] for a in inst.args):
-                        inst.args = [
-                            partly[a][0] if a in partly and inst not in partly[a][1] else a
-                            for a in inst.args
-                        ]
-        entry = self.source.entry
-        assert entry is not None
-        self.source.version += 1
-        sweep(self.source, entry.function)
-
-    def forget(self) -> None:
-        """What is still made of the inputs that go is dead from here on; it must not read what
-        crosses in their place."""
-        for key in self.freed:
-            for load in self.link.loads[key]:
-                assert load.type is not None
-                become(self.source, load, types.null(self.source, load.type))
-
-    def replaced(
-        self, block: Block, new: dict[Inst, dict[int, Node]],
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]],
-    ) -> list[Inst]:  # fmt: skip
-        out: list[Inst] = []
-        for inst in block.insts:
-            if inst not in new:
-                out.append(inst)
-                continue
-            size = lanes.count(inst.type)
-            if len(new[inst]) < size:
-                out.append(inst)
-            parts, own = [], set[Inst]()
-            for number in range(size):
-                node = new[inst].get(number)
-                if node is not None:
-                    parts.append(self.load(node, self.graph.vertices.get((inst, number)), out))
-                else:
-                    parts.append(motion.take(self.source, inst, number, out))
-                    own.add(parts[-1])
-            assert inst.type is not None
-            whole = motion.gather(self.source, inst.type, parts, out)
-            if own:
-                partly[inst] = whole, frozenset(own)
-            else:
-                become(self.source, inst, whole)
-        return out
-
-    def load(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
-        """Read a new value where an old one was computed."""
-        key, kind = self.places[node], node.kind
-        slot = self.link.inputs.slots[key]
-        args = list(kind.args) if vertex is None else [vertex]
-        made = value(self.source, kind.op, slot.type, args, [key, *kind.imm])
-        out.append(made)
-        assert node.inst.type is not None
-        type = lanes.scalar(node.inst.type)
-        if type.op == ops.OpTypeBool:
-            zero = types.constant(self.source, slot.type, 0)
-            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], []))
-        return out[-1]
-
-    def slots(self, new: dict[Inst, dict[int, Node]]) -> None:
-        """The interface's scalars as they are now, and what to say of the old ones."""
-        link = self.link
-        group = 1 + max(s.group for s in link.inputs.slots.values())
-        groups = {inst: group + n for n, inst in enumerate(new)}
-        titles = {
-            i.args[0]: i.imm for i in self.source.names if i.op == ops.OpName and i.args[0] in new
-        }
-        for node, key in self.places.items():
-            assert node.inst.type is not None
-            type = lanes.scalar(node.inst.type)
-            if type.op == ops.OpTypeBool:
-                type = types.integer(self.source)
-            name = self.title(node, titles)
-            types_ = type, self.graph.transfer.type(type)
-            motion.redefine(link, key, types_, name, (node.lane, groups[node.inst]), node.relaxed)
-
-    def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
-        """The name of the consumer's value, or of the inputs that it is made of."""
-        words = titles.get(node.inst)
-        if words is not None:
-            return string_of(words)[0]
-        todo, seen, names = [node], {node}, list[str]()
-        while todo:
-            at = todo.pop()
-            for key in at.keys:
-                names.append(self.names.get(key) or self.link.inputs.slots[key].name)
-            for dep in at.deps:
-                if dep not in seen:
-                    seen.add(dep)
-                    todo.append(dep)
-        return "_".join(sorted(n for n in dict.fromkeys(names) if n))
-
-    def describe(self) -> None:
-        """The fate of the inputs that are gone."""
-        link = self.link
-        why = f"the {link.producer.name} stage computes what was made of it"
-        for key in self.freed:
-            link.fate[key] = ("moved-backward", why)
-            link.notes.pop(key, None)

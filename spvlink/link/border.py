@@ -143,9 +143,8 @@ class Link:
             if at_emits:
                 self.number_emits(block)
             elif block.terminator.op == ops.OpReturn:
-                for inst in block.insts:
-                    if inst.op == STORE_OUTPUT:
-                        self.sites[inst] = self.returns
+                stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+                self.sites.update(dict.fromkeys(stores, self.returns))
                 self.spots[self.returns] = block, block.terminator, []
                 self.returns += 1
 
@@ -246,7 +245,6 @@ def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
     for block in module.entry.function.blocks:
-        for inst in block.insts:
-            if inst.op in wanted:
-                found.setdefault(inst.imm[0], []).append(inst)
+        for inst in [i for i in block.insts if i.op in wanted]:
+            found.setdefault(inst.imm[0], []).append(inst)
     return found

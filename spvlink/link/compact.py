@@ -48,7 +48,7 @@ class Bin:
         """The first component where ``size`` neighbours are free (an even one for 64 bits), or
         -1."""
         for at in range(0, 5 - size, 2 if even else 1):
-            if all(c == -1 for c in self.cells[at : at + size]):
+            if self.cells[at : at + size].count(-1) == size:
                 return at
         return -1
 
@@ -73,13 +73,32 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
     link.gather()
     wholes = _wholes(link)
-    best = at_old_places(link, wholes)
+    best = _old_places(link, wholes)
     highest = best.cost()[1]
-    for keep in [wholes, []] if wholes else [[]]:
-        new = packed(link, keep, convergent)
-        if new.cost() < best.cost() and new.cost()[1] <= highest:
-            best = new
+    if wholes or best.moved or not _is_least(link, best, convergent):
+        for keep in [wholes, []] if wholes else [[]]:
+            new = packed(link, keep, convergent)
+            if new.cost() < best.cost() and new.cost()[1] <= highest:
+                best = new
+    for varying in best.varyings:
+        _describe(link, varying)
     return best
+
+
+def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:
+    """Whether no placement of these slots can be better: no Location is missing or could be saved,
+    and each variable holds all of its vector that is alive."""
+    sizes: dict[tuple[int, ...], int] = {}
+    groups: set[int] = set()
+    for varying in placement.varyings:
+        slot = link.slot(varying.keys[0])
+        assert slot is not None
+        groups.add(slot.group)
+        kind = () if convergent else varying.qualifiers
+        sizes[kind] = sizes.get(kind, 0) + varying.components
+    locations, highest, variables = placement.cost()
+    least = sum([(size + 3) // 4 for size in sizes.values()])
+    return locations == least and highest == least - 1 and variables == len(groups)
 
 
 def _wholes(link: Link) -> list[Whole]:
@@ -105,13 +124,19 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     varying.whole = whole.op
     varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
-    _describe(link, varying)
-    varying.name = varying.name.partition("[")[0]
     return varying
 
 
 def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     """What is alive, where it was."""
+    placement = _old_places(link, wholes)
+    for varying in placement.varyings:
+        _describe(link, varying)
+    return placement
+
+
+def _old_places(link: Link, wholes: list[Whole]) -> Placement:
+    """The same, but for names and decorations."""
     moved = {p: p.location for pair in link.pinned() for p in pair if p is not None}
     locations = {k >> 3 for p in moved for k in p.keys}
     bins: dict[int, dict[int, int]] = {}
@@ -418,8 +443,6 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             made.qualifiers = qualifiers
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
-    for varying in out:
-        _describe(link, varying)
     return out
 
 
@@ -429,6 +452,8 @@ def _describe(link: Link, varying: Varying) -> None:
     sources = [link.outputs.slots[k] for k in varying.keys if k in link.outputs.slots]
     names = dict.fromkeys((s.name or t.name) for s, t in zip(slots, sources or slots))
     varying.name = "_".join(n for n in names if n)
+    if varying.whole:
+        varying.name = varying.name.partition("[")[0]
     varying.relaxed = all(s.relaxed for s in slots) and all(s.relaxed for s in sources)
     extras = {words for s in sources for words in s.extras}
     varying.extras = tuple(sorted(extras))

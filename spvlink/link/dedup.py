@@ -35,7 +35,14 @@ from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
-from spvlink.link.propagate import as_interpolated, asks_fast_math, preserves_specials
+from spvlink.link.propagate import (
+    Scalar,
+    as_interpolated,
+    asks_fast_math,
+    component,
+    preserves_specials,
+    single_value,
+)
 from spvlink.passes.raise_io import need_capability
 
 TYPE_CHECKING = False
@@ -128,7 +135,7 @@ def _order(link: Link) -> list[int]:
     ]  # fmt: skip
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
-        negated = _scalar(link.stores[key][0].args[0])[0].op == ops.OpFNegate
+        negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         slot = link.inputs.slots[key]
         smooth = not link.carries_bits(slot)
@@ -140,18 +147,6 @@ def _order(link: Link) -> list[int]:
     return sorted(keys, key=rank)
 
 
-Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
-
-
-def _scalar(stored: Inst) -> Scalar:
-    """One name for one component, whichever extract took it out."""
-    if stored.op == ops.OpCompositeExtract and len(stored.imm) == 1:
-        source = stored.args[0]
-        if source.type is not None and source.type.op == ops.OpTypeVector:
-            return source, stored.imm[0]
-    return stored, -1
-
-
 def _behind(scalar: Scalar, op: int) -> Scalar | None:
     """What a negation or bit-cast of one component is made from, or None if it is none."""
     value, lane = scalar
@@ -160,13 +155,13 @@ def _behind(scalar: Scalar, op: int) -> Scalar | None:
     source = value.args[0]
     if lane >= 0 and source.op == ops.OpCompositeConstruct and source.type is not None:
         if len(source.args) == source.type.imm[0]:
-            return _scalar(source.args[lane])
-    return (source, lane) if lane >= 0 else _scalar(source)
+            return component(source.args[lane])
+    return (source, lane) if lane >= 0 else component(source)
 
 
 def _sites(link: Link, key: int) -> dict[int, Scalar]:
     """Number of the return -> what is stored there."""
-    return {link.sites[s]: _scalar(s.args[0]) for s in link.stores[key]}
+    return {link.sites[s]: component(s.args[0]) for s in link.stores[key]}
 
 
 def _bits(scalar: Scalar) -> Scalar:
@@ -297,11 +292,9 @@ def _flat(qualifiers: tuple[int, ...]) -> bool:
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     """Whether all vertices of a primitive store one value: every return stores it, since the
     provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
-    stores = link.stores.get(key, ())
-    values = {s.args[0] for s in stores}
-    if len(values) != 1 or len(stores) != link.returns or link.in_place:
+    value = single_value(link, key)
+    if value is None or len(link.stores[key]) != link.returns or link.in_place:
         return False
-    value = next(iter(values))
     if link.producer.name == "geom":
         # one invocation emits the whole primitive: a value computed once is the same for all of it
         return _computed_once(link.producer.module, value)
@@ -377,7 +370,7 @@ def _made(module: Module, inst: Inst, load: Inst, how: int, way: int, out: list[
     """What stands for a load, made from the load of another slot."""
     if way == AS_INTERPOLATED:
         load = as_interpolated(module, load, out)
-    if how == SAME:
+    if how != NEGATED and load.type is inst.type:
         return load
     op = ops.OpFNegate if how == NEGATED else ops.OpBitcast
     out.append(value(module, op, inst.type, [load], []))

@@ -35,7 +35,7 @@ from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
-from spvlink.link.nodes import replaceable
+from spvlink.link.nodes import centred, replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
@@ -71,10 +71,12 @@ class Graph:
         self.transfer = transfer
         self.flat = flat
         self.exact = exact
+        self.affine = True  # the weights of the interpolation sum to one
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, Node | Lane] = {}
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
+        self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
         """An output; it is left alone if it hangs on nothing that varies."""
@@ -138,7 +140,8 @@ class Graph:
         ]
         if not self.flat:
             varies = [any(isinstance(e, Node) for e in group) for group in groups]
-            if not lanes.linear(node.inst, varies) or not self.small(node.inst, groups):
+            linear = lanes.linear(node.inst, varies, self.affine)
+            if not linear or not self.small(node.inst, groups):
                 return
         node.leaf = False
         node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
@@ -251,6 +254,7 @@ def _group(
     kept = preserves_specials(link.producer.module) - preserves_specials(link.consumer.module)
     flat = link.exact or enums.Decoration_Flat in qualifiers
     graph = Graph(link, transfer, flat, exact or bool(kept))
+    graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
     if all(n.leaf for n in graph.nodes):
@@ -267,9 +271,11 @@ def _group(
     freed = set(graph.roots) - set(stay.values())
     new = [n for n in crossing if n not in stay]
     places = motion.assign(link, [(qualifiers, n.inst) for n in new], freed)
-    if places is None or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
+    if None in places or not motion.declared(transfer, [u for n in computed for u in n.uniforms]):
         return False
-    _Move(link, graph, {**stay, **dict(zip(new, places))}, new, freed, sites).run()
+    graph.computed = set(computed)
+    own = {n: k for n, k in zip(new, places) if k is not None}
+    _Move(link, graph, {**stay, **own}, new, freed, sites).run()
     return True
 
 
@@ -288,9 +294,10 @@ class _Maker(motion.Cloner):
         return self.graph.free(inst)
 
     def complete(self, inst: Inst) -> bool:
-        """Vectors are computed as such where none of their lanes crosses."""
+        """Vectors are computed as such where all of their lanes are and none crosses: what another
+        lane is made of may not have come over."""
         held = [self.graph.table.get((inst, n)) for n in range(lanes.count(inst.type))]
-        return all(isinstance(n, Node) and not n.leaf and n not in self.move.places for n in held)
+        return all(n in self.graph.computed and n not in self.move.places for n in held)
 
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
@@ -343,7 +350,8 @@ class _Move:
                 type = types.integer(self.source)
             spot = node.lane, groups.setdefault(node.inst, group + len(groups))
             own = self.graph.transfer.type(type), type
-            motion.redefine(link, self.places[node], own, name, spot, False)
+            key = self.places[node]
+            motion.redefine(link, key, own, name, spot, link.inputs.slots[key].qualifiers)
 
     def produce(self) -> None:
         """Store what crosses now, where the outputs were stored."""

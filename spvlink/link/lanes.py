@@ -130,25 +130,27 @@ def made_of(inst: Inst, lane: int, flags: int) -> list[list[Lane]]:
     return [_all(a) for a in args]
 
 
-def linear(inst: Inst, varies: list[bool]) -> bool:
-    """Whether a result is linear (or affine with weights that sum to one) in the operands that
-    vary over a primitive, if the others do not."""
+def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
+    """Whether a result is linear in the operands that vary over a primitive, if the others do not.
+    ``affine``: something that does not vary may be added, since the weights sum to one."""
     op = inst.op
     if op in _ADDITIVE:
-        return True
+        return affine or all(varies)
     if op in _PRODUCTS:
         return sum(varies) <= 1
     if op == ops.OpFDiv:
         return not varies[1]
     if op == ops.OpSelect:
-        return not varies[0]
+        return not varies[0] and (affine or all(varies[1:]))
     if op == ops.OpFmaKHR:
-        return not (varies[0] and varies[1])
+        return not (varies[0] and varies[1]) and (affine or varies[2])
     if op == ops.OpExtInst:
         number = inst.imm[0]
         if number == glsl.Glsl_Fma:
-            return not (varies[0] and varies[1])
+            return not (varies[0] and varies[1]) and (affine or varies[2])
         if number == glsl.Glsl_FMix:
+            if not affine:
+                return varies == [True, True, False]
             return not varies[2] or not (varies[0] or varies[1])
         if number == glsl.Glsl_Cross:
             return sum(varies) <= 1

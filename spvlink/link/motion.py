@@ -28,6 +28,9 @@ What breaks it, and what is done about it:
   for less are not counted among these: what they choose between mostly meets there. What floor and
   the like make of convergent values is not interpolated either: int(floor(id + 0.5)) is right for
   a rounded id, and wrong for a rounded floor.
+* Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
+  interpolateAt*) at least one driver is off by some thousandths where w varies. There only
+  homogeneous sums move: x + y, but not x + c.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
   place. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
@@ -50,7 +53,7 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects
+from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
@@ -69,6 +72,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
+_KINDS: Final = frozenset(
+    (enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR, enums.Decoration_Patch)
+)
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
@@ -97,21 +103,31 @@ def jumps(inst: Inst) -> bool:
     return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
 
 
+_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
+_PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
+
+
 def sensitive(effects: Effects, function: Function) -> set[Inst]:
-    """The values whose last bit may decide a jump: what goes, through arithmetic, into an operation
-    that is not continuous."""
+    """The values whose last bit may decide a jump: what goes, through arithmetic and variables,
+    into an operation that is not continuous."""
     found: set[Inst] = set()
     todo: list[Inst] = []
+    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
     for block in function.blocks:
         for inst in block.insts:
-            if jumps(inst):
+            if inst.op in _WRITES:
+                written.setdefault(root(inst.args[0]), []).append(inst.args[1])
+            elif jumps(inst):
                 todo += inst.args
     while todo:
         inst = todo.pop()
-        if inst not in found and inst.id:
-            found.add(inst)
-            if inst.op == ops.OpPhi or effects.flags(inst) & info.SPECULATABLE:
-                todo += inst.args
+        if inst in found or not inst.id:
+            continue
+        found.add(inst)
+        if inst.op in _PASSING or effects.flags(inst) & (info.SPECULATABLE | info.LANEWISE):
+            todo += inst.args
+        else:
+            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
     return found
 
 
@@ -160,6 +176,7 @@ class Cloner:
         self.out = out  # new instructions are appended
         self.known: dict[Lane, Inst] = {}
         self.wholes: dict[Inst, Inst] = {}
+        self.results: dict[Inst, Inst] = {}  # of what is computed as a whole
         self.effects = Effects.of(transfer.source)
 
     def origin(self, lane: Lane) -> Lane:
@@ -189,9 +206,11 @@ class Cloner:
     def make(self, lane: Lane) -> Inst:
         inst, number = lane
         assert inst.type is not None
-        if self.free(inst) or self.complete(inst):
+        if self.free(inst):
             return self.part(self.whole(inst), inst.type, number)
         flags = self.effects.flags(inst)
+        if self.complete(inst) and (self.own(inst) or not lanes.splits(inst, flags)):
+            return self.part(self.result(inst), inst.type, number)
         parts = [[self.lane(p) for p in group] for group in lanes.made_of(inst, number, flags)]
         op = ops.OpFMul if inst.op == ops.OpVectorTimesScalar else inst.op
         type = self.transfer.type(lanes.scalar(inst.type))
@@ -218,17 +237,32 @@ class Cloner:
             return self.transfer.copy(inst, self.out, self.wholes)
         places = [self.origin((inst, n)) for n in range(lanes.count(inst.type))]
         source = places[0][0]
-        if [(source, n) for n in range(lanes.count(source.type))] != places:
+        same = source.type is inst.type and all(p == (source, n) for n, p in enumerate(places))
+        if not same:
             made = self.construct(inst.type, [self.lane(p) for p in places])
         elif source is not inst:
             made = self.whole(source)
         elif places[0] in self.known or not self.complete(inst):
             made = self.construct(inst.type, [self.lane(p) for p in places])
         else:
-            args = [self.whole(a) for a in lanes.operands(inst)]
-            made = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+            made = self.result(inst)
         self.wholes[inst] = made
         return made
+
+    def own(self, inst: Inst) -> bool:
+        """Whether no lane of a value is a copy of another lane."""
+        size = lanes.count(inst.type)
+        return size == 1 or all(self.origin((inst, n)) == (inst, n) for n in range(size))
+
+    def result(self, inst: Inst) -> Inst:
+        """All lanes of a value, by its operation."""
+        found = self.results.get(inst)
+        if found is None:
+            assert inst.type is not None
+            args = [self.whole(a) for a in lanes.operands(inst)]
+            found = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+            self.results[inst] = found
+        return found
 
     def construct(self, type: Inst, parts: list[Inst]) -> Inst:
         return gather(self.transfer.target, self.transfer.type(type), parts, self.out)
@@ -280,47 +314,76 @@ def typed(transfer: Transfer, out: list[Inst], stored: Inst, type: Inst) -> Inst
     return out[-1]
 
 
-def assign(
-    link: Link, wanted: Sequence[tuple[tuple[int, ...], Inst]], freed: set[int]
-) -> list[int] | None:
-    """For each new value, given as (qualifiers, the vector or scalar that it is a lane of), a
-    component that gets free, in a Location of its qualifiers and type; None if there are not
-    enough."""
-    left = sorted(freed)
-    found: list[int] = []
+Wanted = tuple[tuple[int, ...], Inst]  # qualifiers, the vector or scalar that a new value is of
+
+
+def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | None]:
+    """For each new value a component that gets free: in a Location of its qualifiers and type, or
+    in one that gets free as a whole, if that needs no more Locations; None where there is none."""
     slots = link.inputs.slots
-    bases = {k >> 3: slots[k].type.op for k in link.used() if k in slots and k not in freed}
+    kinds: dict[int, tuple[tuple[int, ...], int]] = {
+        k >> 3: (slots[k].qualifiers, slots[k].type.op)
+        for k in link.used() if k in slots and k not in freed
+    }  # fmt: skip
+    change = _may_change(link, wanted, freed)
+    left = sorted(freed)
+    found: list[int | None] = []
     for qualifiers, whole in wanted:
         assert whole.type is not None
         base = lanes.scalar(whole.type).op
-        base = ops.OpTypeInt if base == ops.OpTypeBool else base
-        fits = [
-            k for k in left
-            if slots[k].qualifiers == qualifiers and bases.get(k >> 3, base) == base
-        ]  # fmt: skip
-        if not fits:
-            return None
-        found.append(fits[0])
-        bases[fits[0] >> 3] = base
-        left.remove(fits[0])
+        kind = qualifiers, ops.OpTypeInt if base == ops.OpTypeBool else base
+        fits = [k for k in left if kinds.get(k >> 3, kind) == kind]
+        same = [k for k in fits if slots[k].qualifiers == qualifiers]
+        if not same and not change:
+            found.append(None)
+            continue
+        key = next(iter(same or fits), None)
+        found.append(key)
+        if key is not None:
+            kinds[key >> 3] = kind
+            left.remove(key)
     return found
 
 
+def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
+    """Whether as many Locations suffice if components change their qualifiers."""
+    if link.exact:
+        return False
+    before: dict[tuple[int, ...], int] = {}
+    for key in link.used():
+        slot = link.inputs.slots.get(key)
+        if slot is not None:
+            before[slot.qualifiers] = before.get(slot.qualifiers, 0) + 1
+    after = dict(before)
+    for key in freed:
+        after[link.inputs.slots[key].qualifiers] -= 1
+    for qualifiers, _ in wanted:
+        if _KINDS.intersection(qualifiers):
+            return False
+        after[qualifiers] = after.get(qualifiers, 0) + 1
+    return _locations(after) <= _locations(before)
+
+
+def _locations(components: dict[tuple[int, ...], int]) -> int:
+    return sum(-(-count // 4) for count in components.values())
+
+
 def redefine(
-    link: Link, key: int, own: tuple[Inst, Inst], name: str, spot: tuple[int, int], relaxed: bool
-) -> None:
-    """A slot holds another value from now on. ``own``: its type in the consumer and in the
-    producer; ``spot``: the lane and the number of the vector that it belongs to."""
+    link: Link, key: int, own: tuple[Inst, Inst], name: str, spot: tuple[int, int],
+    qualifiers: tuple[int, ...],
+) -> list[Slot]:  # fmt: skip
+    """A slot holds another value from now on; gives both sides of it. ``own``: its type in the
+    consumer and in the producer; ``spot``: the lane and the number of its vector."""
     old_name = link.outputs.slots[key].name or link.inputs.slots[key].name
     link.made.setdefault(key, old_name)
     for side, type in zip((link.inputs, link.outputs), own):
         old = side.slots[key]
         slot = Slot(key, type, old.variable, name, *spot)
-        slot.qualifiers = old.qualifiers
-        slot.relaxed = relaxed
+        slot.qualifiers = qualifiers
         slot.length = old.length
         side.slots[key] = slot
         side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
+    return [side.slots[key] for side in (link.inputs, link.outputs)]
 
 
 def declared(transfer: Transfer, uniforms: Iterable[Inst]) -> bool:

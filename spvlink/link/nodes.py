@@ -6,7 +6,7 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import Inst
+from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
@@ -15,51 +15,75 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+_ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 _GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
 
 
 class Kind:
-    """How inputs come over: all that varies in one expression has one kind."""
+    """How inputs are read: interpolated in some way, or that of one vertex. All that varies in one
+    expression is read in one way."""
 
-    __slots__ = ("args", "flat", "imm", "op", "qualifiers")
+    __slots__ = ("args", "imm", "op")
 
-    def __init__(self, qualifiers: tuple[int, ...], flat: bool, load: Inst) -> None:
-        self.qualifiers = qualifiers
-        self.flat = flat
+    def __init__(self, load: Inst) -> None:
         self.op = load.op  # how one reads so: with these, behind the slot's key
         self.args = load.args
         self.imm = load.imm[1:]
 
+    def centred(self, qualifiers: tuple[int, ...]) -> bool:
+        """Whether inputs are interpolated at the middle of the pixel."""
+        return self.op == LOAD_INPUT and centred(qualifiers)
+
+
+def centred(qualifiers: tuple[int, ...]) -> bool:
+    """Whether inputs with these qualifiers are interpolated at the middle of the pixel."""
+    return not _ASIDE.intersection(qualifiers)
+
 
 class Node:
-    """A scalar of the consumer that the producer could make."""
+    """A scalar that the producer could make: an expression over what it stores, whichever way the
+    consumer reads that."""
 
     __slots__ = (
-        "convergent", "deps", "inst", "keys", "kind", "lane", "places", "relaxed", "sink",
-        "sites", "uniforms", "weight", "work",
+        "convergent", "deps", "flat", "inst", "key", "lane", "places", "qualifiers", "relaxed",
+        "sink", "sites", "uniforms", "weight", "work",
     )  # fmt: skip
 
-    def __init__(self, lane: Lane, kind: Kind, convergent: bool, sites: frozenset[int]) -> None:
+    def __init__(
+        self, lane: Lane, qualifiers: tuple[int, ...], flat: bool, sites: frozenset[int]
+    ) -> None:
         self.inst, self.lane = lane  # the first of the equal ones
-        self.places: list[Lane] = [lane]
-        self.kind = kind
-        self.convergent = convergent
+        self.places: list[tuple[Inst, int, Kind]] = []  # the lanes that it is, and how it is read
+        self.qualifiers = qualifiers
+        self.flat = flat  # comes over to the bit
+        self.convergent = False
         self.sites = sites  # where the outputs that it is made from are stored
         self.deps: list[Node] = []
         self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
-        self.keys: tuple[int, ...] = ()  # of an input: its slot
+        self.key: int | None = None  # of an input: its slot
         self.work = 0  # operations
         self.weight = 0  # operations, counted by how often the consumer may run them
         self.sink = False  # something that stays uses it
         self.relaxed = False
 
 
-Entry = Node | Lane | None  # made of inputs; made of uniforms alone; must stay
+class Use:
+    """A node as the consumer has it."""
+
+    __slots__ = ("kind", "node")
+
+    def __init__(self, node: Node, kind: Kind) -> None:
+        self.node = node
+        self.kind = kind
 
 
-def closest(deps: list[Node]) -> Kind:
-    """The kind of what is made of convergent values alone: Flat comes over to the bit."""
-    return next((d.kind for d in deps if d.kind.flat), deps[0].kind)
+Entry = Use | Lane | None  # made of inputs; made of uniforms alone; must stay
+
+
+def closest(deps: list[Use]) -> Use:
+    """The one that gives its qualifiers to what is made of convergent values alone: Flat comes over
+    to the bit."""
+    return next((d for d in deps if d.node.flat), deps[0])
 
 
 def single(inst: Inst) -> bool:
@@ -72,12 +96,14 @@ def replaceable(link: Link, key: int) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     if key not in link.stores or key in link.kept_in or key in link.kept_out:
         return False
+    if not link.loads.get(key) or not link.stored_once(key):
+        return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or slot.width != 32 or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False
-    return all(s in link.sites for s in link.stores[key]) and link.stored_once(key)
+    return all(s in link.sites for s in link.stores[key])
 
 
 def varies_at_a_glance(link: Link, key: int) -> bool:

@@ -5,7 +5,8 @@
 
 What moves: an output all of whose stores write one value, an expression over constants and over
 resources that nothing writes during the draw (``transfer``), which the consumer may read. Paths
-that store nothing leave the output undefined, so any value is right there.
+that store nothing leave the output undefined, so any value is right there; but a resource need not
+be bound for a draw none of whose vertices reads it, so every path must store what is read from one.
 
 Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
 is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
@@ -119,9 +120,21 @@ def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Can
 
 def single_value(link: Link, key: int) -> Inst | None:
     """The value that every store of a key writes, or None."""
-    stores = link.stores.get(key, ())
-    values = {s.args[0] for s in stores}
-    return values.pop() if len(values) == 1 else None
+    stores = link.stores.get(key) or []
+    values = {component(s.args[0]) for s in stores}
+    return stores[0].args[0] if len(values) == 1 else None
+
+
+Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
+
+
+def component(stored: Inst) -> Scalar:
+    """One name for one component, whichever extract took it out."""
+    if stored.op == ops.OpCompositeExtract and len(stored.imm) == 1:
+        source = stored.args[0]
+        if source.type is not None and source.type.op == ops.OpTypeVector:
+            return source, stored.imm[0]
+    return stored, -1
 
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
@@ -145,6 +158,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             transfer.check(stored)
             if not alike and not _moved_only(stored):
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
+            if len(link.stores[key]) < link.returns and transfer.accesses(stored):
+                raise Cannot("vertices that return early do not read what it is made from")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
             if not flat and exact:
@@ -297,7 +312,7 @@ def words(transfer: Transfer, stored: Inst) -> str:
     bits = types.bits_of(stored)
     if bits is not None:
         return f"constant {number(stored, bits)}"
-    return "computed there from " + " and ".join(transfer.reads(stored))
+    return "computed there from " + (" and ".join(transfer.reads(stored)) or "constants")
 
 
 def number(constant: Inst, bits: int) -> str:

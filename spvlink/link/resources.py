@@ -209,8 +209,9 @@ class Blocks:
             inner = self._find(part, at, start, end, want, words, own)
             if inner is not None:
                 return [index, *inner]
-            if part.op not in (ops.OpTypeStruct, ops.OpTypeArray):
-                raise Cannot("the other stage declares another type at these bytes")
+            if part.op in (ops.OpTypeStruct, ops.OpTypeArray):
+                raise Cannot("the other stage has padding at these bytes")
+            raise Cannot("the other stage declares another type at these bytes")
         return None
 
     def extent(self, type: Inst, words: list[list[int]]) -> int:

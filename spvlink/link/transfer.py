@@ -107,29 +107,25 @@ class Transfer:
     def check(self, root_value: Inst) -> int:
         """The cost of an expression, each instruction counted once. Raises Cannot."""
         todo, seen, cost = [root_value], set[Inst](), 0
-        users: dict[Inst, Inst] = {}  # on the way from the root
         while todo:
             inst = todo.pop()
             if inst in seen:
                 continue
             seen.add(inst)
-            found = self.known.get(inst)
-            if found is None:
+            if inst not in self.known:
                 try:
-                    found = self.own_cost(inst)
+                    self.known[inst] = self.own_cost(inst)
                 except Cannot as why:
-                    found = why
-                self.known[inst] = found
+                    self.known[inst] = why
+            found = self.known[inst]
             if isinstance(found, Cannot):
-                while inst is not root_value:
-                    inst = users[inst]
-                    self.known[inst] = found
-                raise found
+                try:
+                    raise found
+                finally:
+                    del found  # it holds this frame, which would hold it
             cost += found
             if inst.op != ops.OpLoad:
-                args = [a for a in inst.args if a not in self.glsl]
-                todo += args
-                users.update(dict.fromkeys(args, inst))
+                todo += [a for a in inst.args if a not in self.glsl]
         return cost
 
     def moves(self, root_value: Inst) -> bool:
@@ -164,7 +160,7 @@ class Transfer:
             try:
                 found = self.own_cost(inst)
             except Cannot as why:
-                found = why
+                found = why.with_traceback(None)  # which would hold all that is being linked
             self.known[inst] = found
         return not isinstance(found, Cannot)
 

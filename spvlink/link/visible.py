@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import ops
-from spvlink.ir.core import Module
+from spvlink.ir.core import Inst, Module
 from spvlink.link.resources import Key, resource_key
 from spvlink.passes.inline import callees
 
@@ -12,21 +12,17 @@ from spvlink.passes.inline import callees
 def used_resources(module: Module) -> frozenset[Key]:
     """The resources that a module's entry point uses statically, before anything was changed."""
     tables = Decorations.of(module)
-    found: set[Key] = set()
+    used: set[Inst] = set()
     entry = module.entry
     assert entry is not None
     todo, seen = [entry.function], {entry.function}
     while todo:
         function = todo.pop()
-        for callee in callees(function):
+        for callee in callees(function) if len(module.functions) > 1 else ():
             if callee not in seen:
                 seen.add(callee)
                 todo.append(callee)
         for block in function.blocks:
-            for inst in block.insts:
-                for arg in inst.args:
-                    if arg.op == ops.OpVariable:
-                        key = resource_key(tables, arg)
-                        if key is not None:
-                            found.add(key)
-    return frozenset(found)
+            used.update(*[i.args for i in block.insts])
+    keys = [resource_key(tables, i) for i in used if i.op == ops.OpVariable]
+    return frozenset([k for k in keys if k is not None])

@@ -49,7 +49,7 @@ def constant_branches(module: Module, function: Function) -> None:
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
     changed = False
-    for block in cfg.order:
+    for block in cfg.forks:
         target = _known_target(block.terminator)
         if target is None:
             continue

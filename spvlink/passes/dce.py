@@ -35,6 +35,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # the module fact that dead lanes became something that can be simplified
 TRIMMED: Final = "trimmed"
+# the module fact that a block lost all it held, so that a selection may have two empty arms now
+EMPTIED: Final = "emptied"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
@@ -50,6 +52,7 @@ _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, op
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 # vectors some of whose lanes come from operands with other lanes
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 _NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 
@@ -219,7 +222,9 @@ class _Marker:
             if op in _BY_LANE:
                 self.vector(inst, lanes)
                 return
-            if self.effects.flags(inst) & info.LANEWISE:
+            if op in _LANEWISE or (
+                op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
+            ):
                 for arg in args:
                     type = arg.type
                     part = lanes if type is not None and type.op == ops.OpTypeVector else ALL
@@ -309,6 +314,8 @@ class _Marker:
                     # a shuffle may take nothing from one side even if all its lanes live
                     self.trim(inst)
             if len(out) != len(insts):
+                if len(out) == 1:
+                    module.facts[EMPTIED] = (0, True)
                 block.insts = out
                 changed = True
         if changed:

@@ -21,10 +21,7 @@ def drop_unreachable(module: Module, function: Function) -> None:
     if len(cfg.order) == len(function.blocks):
         return
     stubs: dict[Block, list[Inst]] = {}
-    for block in cfg.order:
-        merge = block.merge()
-        if merge is None:
-            continue
+    for block, merge in cfg.headers:
         for at, target in enumerate(merge.args[:2]):
             assert isinstance(target, Block)
             if target not in cfg.index:

@@ -70,6 +70,7 @@ class Raise:
         self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
+        self.scalars: dict[str, Inst] = {}  # base type -> type on the wire
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
@@ -137,7 +138,14 @@ class Raise:
 
     def column_type(self, varying: Varying) -> Inst:
         size = len(varying.keys) // varying.columns
-        return types.vector(self.module, scalar_type(self.module, varying.base), size)
+        return types.vector(self.module, self.wire_type(varying), size)
+
+    def wire_type(self, varying: Varying) -> Inst:
+        """The scalar type that a variable's components travel as."""
+        made = self.scalars.get(varying.base)
+        if made is None:
+            made = self.scalars[varying.base] = scalar_type(self.module, varying.base)
+        return made
 
     def type_of(self, varying: Varying) -> Inst:
         """The variable's type: a scalar or vector, or a matrix or array of such."""
@@ -215,7 +223,7 @@ class Raise:
     def take_lane(self, inst: Inst, whole: Inst, varying: Varying, lane: int) -> None:
         """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses
         share it."""
-        wire = scalar_type(self.module, varying.base)
+        wire = self.wire_type(varying)
         lanes = self.lanes.setdefault(whole, {})
         held = lanes.get(lane)
         if held is not None:
@@ -289,7 +297,7 @@ class Raise:
         self, varying: Varying, lanes: dict[int, Inst], pointer: Inst, out: list[Inst]
     ) -> None:
         """Store a whole variable, or its element of one vertex."""
-        wire = scalar_type(self.module, varying.base)
+        wire = self.wire_type(varying)
         parts = [
             self.cast(lanes.get(lane) or types.null(self.module, wire), wire, out)
             for lane in range(len(varying.keys))

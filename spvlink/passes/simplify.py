@@ -12,6 +12,12 @@ in this sense: the value that dominates was computed by at least the same invoca
 Operations with the co-convergent fact (ballots and the like: their result hangs on which
 invocations take part) are merged only within one block, and BLOCK_LOCAL ones too. Decorations
 count: a value with NoContraction or RelaxedPrecision is not the same as one without.
+
+Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
+not known when its header is visited, so afterwards two phis of a header that begin alike are taken
+to be equal, and are if what they bring round is equal then, looked at through their operands and
+through other phis of one block (optimistic, as Alpern, Wegman, Zadeck 1988, but only as far as
+``_BUDGET`` pairs go).
 """
 
 from __future__ import annotations
@@ -35,7 +41,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     Held = tuple[Inst, Block, "Held | None"]
 
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 # What is done with an opcode.
 NUMBERED: Final = 0  # it gets a value number
@@ -53,6 +58,7 @@ def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
     return NUMBERED, flags, _NOTHING
 
 
+_TELLING: Final = types.CONSTANTS | {COPY}
 _NOTHING: Final[frozenset[int]] = frozenset()
 _PLANS: Final = {
     **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
@@ -66,6 +72,12 @@ _PLANS: Final = {
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
     return wanted is None or any([arg.op in wanted for arg in args])
+
+
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+# facts of what is equal only in one place, or only for the same invocations
+_PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
+_BUDGET: Final = 64  # pairs of values looked at to show that two phis of a loop are equal
 
 
 def run(module: Module, function: Function) -> None:
@@ -87,34 +99,83 @@ class _Walk:
         # the values of a key, each in a block that none of the others dominates: (value, block, the
         # next one)
         self.seen: dict[object, Held] = {}
+        self.phis: list[Inst] = []  # met in this walk
+        self.homes: dict[Inst, Block] = {}
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
             self.seen = {}
+            self.phis = []
             for block in self.cfg.order:
                 self.block(block)
-            self.resolve_phis()
-            if self.module.version == version:
-                return
+            if self.module.version != version:
+                self.resolve_phis()
             if not any([self.late_phis(b) for b in headers]):
                 return
 
     def resolve_phis(self) -> None:
         """Everything else was visited after what it uses; a phi may use what came later."""
-        for block in self.cfg.order:
-            for inst in block.insts:
-                if inst.op == ops.OpPhi:
-                    inst.args = [resolve(a) for a in inst.args]
-                elif inst.op not in _LINES:
-                    break
+        for phi in self.phis:
+            if phi.op == ops.OpPhi:
+                phi.args = [resolve(a) for a in phi.args]
 
     def late_phis(self, header: Block) -> bool:
         """Whether a phi went because of what its back edge was found to bring."""
-        return any([self.phi(i) for i in header.insts if i.op == ops.OpPhi])
+        version = self.module.version
+        phis = [i for i in header.insts if i.op == ops.OpPhi and not self.phi(i)]
+        for at, phi in enumerate(phis):
+            for other in phis[:at]:
+                if other.op == ops.OpPhi and phi.type is other.type and self.equal(phi, other):
+                    become(self.module, phi, other)
+                    break
+        return self.module.version != version
+
+    def equal(self, phi: Inst, other: Inst) -> bool:
+        """Whether two phis of a loop's header are equal if they are equal in the round before."""
+        signatures, flags = self.effects.signatures, self.effects.flags
+        pairs, known = [(phi, other)], {(phi, other)}
+        for a, b in pairs:  # grows
+            if len(pairs) > _BUDGET or a.op != b.op or a.type is not b.type or a.imm != b.imm:
+                return False
+            if len(a.args) != len(b.args) or signatures.get(a) != signatures.get(b):
+                return False
+            step = 1
+            if a.op == ops.OpPhi:
+                if a.args[1::2] != b.args[1::2] or self.home(a) is not self.home(b):
+                    return False
+                step = 2
+            elif not flags(a) & info.PURE or flags(a) & _PLACED:
+                return False
+            for x, y in zip(map(resolve, a.args[::step]), map(resolve, b.args[::step])):
+                if x is not y and (x, y) not in known:
+                    known.add((x, y))
+                    pairs.append((x, y))
+        return True
+
+    def equal_phis(self, block: Block) -> None:
+        """Phis that bring the same on every edge are one."""
+        seen: dict[object, Inst] = {}
+        for inst in block.insts:
+            if inst.op == ops.OpPhi:
+                inst.args = [resolve(a) for a in inst.args]
+                key = (inst.type, *inst.args, self.effects.signatures.get(inst))
+                found = seen.setdefault(key, inst)
+                if found is not inst:
+                    become(self.module, inst, found)
+            elif inst.op not in _LINES:
+                break
+
+    def home(self, phi: Inst) -> Block | None:
+        """The block that a phi stands in."""
+        if phi not in self.homes:
+            self.homes = {i: b for b in self.cfg.order for i in b.insts if i.op == ops.OpPhi}
+        return self.homes.get(phi)
 
     def block(self, block: Block) -> None:
+        if len(block.insts) > 2 and block.insts[1].op == ops.OpPhi:
+            self.equal_phis(block)
         out: list[Inst] = []
         self.walk(block.insts, block, out)
         if len(out) != len(block.insts) or out != block.insts:
@@ -123,7 +184,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, copy = _PLANS, types.CONSTANTS, COPY
+        plans, constants, copy, telling = _PLANS, types.CONSTANTS, COPY, _TELLING
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
@@ -134,12 +195,13 @@ class _Walk:
             known = 0  # operands that are constants
             for arg in args:
                 kind = arg.op
-                if kind in constants:
-                    known += 1
-                elif kind == copy:
+                if kind not in telling:
+                    continue
+                if kind == copy:
                     args[:] = [resolve(a) for a in args]
                     known = sum([a.op in constants for a in args])
                     break
+                known += 1
             plan = plans.get(op)
             if plan is None:
                 append(inst)
@@ -192,6 +254,7 @@ class _Walk:
                 return 0
             flags = info.GLSL_FLAGS.get(inst.imm[0], 0)
         elif op == ops.OpPhi:
+            self.phis.append(inst)
             return -1 if self.phi(inst) else 0
         elif op == ops.OpCopyObject:
             if inst in self.effects.signatures:

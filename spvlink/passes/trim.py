@@ -70,7 +70,15 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
             todo.append(variable)
     for mode in module.sections[core.EXECUTION_MODES]:
         todo += mode.args
-    _close(live, todo)
+    live.update(todo)
+    for inst in reversed(module.globals):  # what is used comes first
+        if inst in live:
+            if inst.type is not None:
+                live.add(inst.type)
+            if inst.args:
+                live.update(inst.args)
+    if any([i.op == ops.OpTypeForwardPointer for i in module.globals]):
+        _close(live, list(live))
     _debug_globals(module, live)
     return live
 

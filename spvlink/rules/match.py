@@ -23,6 +23,10 @@ CONSTANTS: Final = types.CONSTANTS
 _GLSL: Final = words_of("GLSL.std.450")
 _DOUBLE: Final = struct.Struct("<d")
 _BITS: Final = struct.Struct("<Q")
+# (width, bits) -> bits of the same number in binary64: a module has few constants, but uses them
+# often
+_WIDENED: Final[dict[tuple[int, int], int | None]] = {}
+_MOST: Final = 4096
 
 
 def is_glsl(set: Inst) -> bool:
@@ -62,14 +66,21 @@ def whole_bool(value: Inst) -> int | None:
 
 def whole_float(value: Inst) -> int | None:
     """The bit pattern, widened to binary64, of the float that all lanes hold (no denormal)."""
-    if value.type is None or not is_float(component(value.type)):
+    if value.type is None:
+        return None
+    scalar = component(value.type)
+    if not is_float(scalar):
         return None
     bits = _uniform(value)
-    number = None if bits is None else from_bits(component(value.type).imm[0], bits)
-    if number is None:
+    if bits is None:
         return None
-    found: int = _BITS.unpack(_DOUBLE.pack(number))[0]
-    return found
+    key = scalar.imm[0], bits
+    if key not in _WIDENED:
+        if len(_WIDENED) >= _MOST:
+            _WIDENED.clear()
+        number = from_bits(*key)
+        _WIDENED[key] = None if number is None else _BITS.unpack(_DOUBLE.pack(number))[0]
+    return _WIDENED[key]
 
 
 # Literals in results

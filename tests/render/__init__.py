@@ -10,8 +10,8 @@ Rooms: `reflect` (SPIR-V -> what a stage takes and gives), `chain` (what all sta
 for: primitives, patches, layers, captures), `scene` (seeded inputs), `device` (one Vulkan device
 per process), `rewrite` and `widen` (what keeps the driver exact, and what stands in
 for what it lacks), `resources`, `feedback` and `draw` (one draw,
-read back), `acceleration` (ray queries), `compare` (bitwise), `border` (do the
-stages fit together?), `batch` (a process that may crash),
+read back), `acceleration` (ray queries), `compare` (bitwise), `rounding` (ULPs
+and 8-bit steps), `border` (do the stages fit together?), `batch` (a process that may crash),
 `words` (compiling and breaking modules for the harness's own tests). Stages are a list everywhere,
 in any order: every chain that Vulkan has, with or without a fragment shader.
 """
@@ -20,12 +20,14 @@ from .border import mismatches
 from .compare import Difference, Result, compare, save_png
 from .draw import draw, draw_covering, messages
 from .reflect import CannotDraw
+from .rounding import Rounding, rounding
 from .scene import Scene, make_scene
 
 __all__ = [
     "CannotDraw",
     "Difference",
     "Result",
+    "Rounding",
     "Scene",
     "compare",
     "draw",
@@ -33,5 +35,6 @@ __all__ = [
     "make_scene",
     "messages",
     "mismatches",
+    "rounding",
     "save_png",
 ]

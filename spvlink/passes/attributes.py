@@ -1,0 +1,60 @@
+"""Components of a vertex attribute are read from one load of the whole.
+
+    %p = OpAccessChain %ptr %inUv 0     ->     %v = OpLoad %v2float %inUv
+    %x = OpLoad %float %p                      %x = OpCompositeExtract %float %v 0
+
+glslang reads ``inUv.x`` through a pointer and ``inUv`` as a whole; only if both look alike is it
+seen that an output says what another one says. An Input never changes, so it makes no difference.
+Done where an attribute is read more than once, since a single component is as well read alone.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.ir.edit import rewrite, value
+
+_CHAINS = (ops.OpAccessChain, ops.OpInBoundsAccessChain)
+
+
+def run(module: Module) -> None:
+    """Rewrite the loads of components in the entry point's function."""
+    entry = module.entry
+    assert entry is not None
+    pointers: dict[Inst, Inst] = {}  # to a component -> the attribute
+    reads: dict[Inst, int] = {}
+    for block in entry.function.blocks:
+        for inst in block.insts:
+            if inst.op == ops.OpLoad:
+                source = inst.args[0]
+                attribute = pointers.get(source, source)
+                reads[attribute] = reads.get(attribute, 0) + 1
+            elif inst.op in _CHAINS and len(inst.args) == 2 and _is_vector_input(inst.args[0]):
+                index, pointer = types.index_of(inst.args[1]), inst.args[0].type
+                if index is not None and pointer is not None:
+                    if 0 <= index < types.size_of(pointer.args[0]):
+                        pointers[inst] = inst.args[0]
+    if not any(reads.get(attribute, 0) > 1 for attribute in pointers.values()):
+        return
+    signatures = Effects.of(module).signatures
+    for block in entry.function.blocks:
+        out: list[Inst] = []
+        for inst in block.insts:
+            attribute = pointers.get(inst.args[0], inst) if inst.op == ops.OpLoad else inst
+            plain = attribute is not inst and not inst.imm and inst not in signatures
+            if plain and reads[attribute] > 1 and attribute.type is not None:
+                whole = value(module, ops.OpLoad, attribute.type.args[0], [attribute], [])
+                index = types.index_of(inst.args[0].args[1]) or 0
+                out.append(whole)
+                rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
+            out.append(inst)
+        block.insts = out
+
+
+def _is_vector_input(variable: Inst) -> bool:
+    """Whether a pointer is an Input variable that is a vector."""
+    if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Input:
+        return False
+    return variable.type is not None and variable.type.args[0].op == ops.OpTypeVector
