@@ -49,7 +49,8 @@ def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -
     """Remarks for an interface that stays as it is."""
     for variable in variables:
         location, _ = variable.place
-        last = max(spot[0] for spot in variable.covers)
+        # an array whose size is a specialization constant covers nothing that is known
+        last = max((spot[0] for spot in variable.covers), default=location)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
         linked.remarks.append(Remark(title, variable.name, slot, "kept", why))

@@ -1,0 +1,166 @@
+"""What the driver does with a chain: order, reports, interfaces that stay, refused pairs."""
+
+from __future__ import annotations
+
+import pytest
+
+import spvlink
+from spvlink.grammar import enums
+from spvlink.link import interface
+from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
+from tests.linking import INPUT, OUTPUT, built_ins, module_of
+from tests.samples import compile_glsl
+
+Stages = list[tuple[str, str]]
+
+TRIANGLES: Stages = [
+    vert(
+        "layout(location = 0) out vec4 c; layout(location = 3) out vec4 unread;",
+        "c = a; unread = b * 2.0;",
+    ),
+    geom(
+        """layout(location = 0) in vec4 c[]; layout(location = 3) in vec4 unread[];
+layout(location = 0) out vec4 p; layout(location = 4) out vec4 lost;""",
+        f"for (int i = 0; i < 3; ++i) {{ p = c[i]; lost = unread[i]; {PASS} }}",
+    ),
+    frag("layout(location = 0) in vec4 p;", "color = p;"),
+]
+PATCHES: Stages = [
+    vert("layout(location = 0) out vec4 c; layout(location = 3) out float s;", "c = a; s = b.x;"),
+    tesc(
+        """layout(location = 0) in vec4 c[]; layout(location = 3) in float s[];
+layout(location = 0) out vec4 p[]; layout(location = 5) patch out float q;""",
+        "p[gl_InvocationID] = c[gl_InvocationID]; q = s[0];",
+    ),
+    tese(
+        """layout(location = 0) in vec4 p[]; layout(location = 5) patch in float q;
+layout(location = 0) out vec4 f; layout(location = 2) out float g;""",
+        "f = p[0] * w.x + p[1] * w.y + p[2] * w.z; g = q * w.x;",
+    ),
+    frag("layout(location = 0) in vec4 f; layout(location = 2) in float g;", "color = f * g;"),
+]
+
+
+def build(stages: Stages) -> list[bytes]:
+    return [compile_glsl(text, stage) for stage, text in stages]
+
+
+def run(codes: list[bytes], **settings: object) -> spvlink.Linked:
+    options = spvlink.Options()
+    options.check_each = True
+    for name, value in settings.items():
+        setattr(options, name, value)
+    linked = spvlink.link(codes, options)
+    assert linked.defect is None, linked.defect
+    return linked
+
+
+def test_stages_come_in_any_order_and_go_out_in_the_pipeline_s() -> None:
+    codes = build(PATCHES)
+    linked = run(codes)
+    assert [s.stage for s in linked.stages] == ["vert", "tesc", "tese", "frag"]
+    assert [(i.producer, i.consumer) for i in linked.interfaces] == [
+        ("vert", "tesc"), ("tesc", "tese"), ("tese", "frag"),
+    ]  # fmt: skip
+    other = run([codes[2], codes[0], codes[3], codes[1]])
+    assert [s.data for s in other.stages] == [s.data for s in linked.stages]
+
+
+def test_every_varying_of_every_pair_has_a_remark() -> None:
+    linked = run(build(TRIANGLES))
+    found = {(r.interface, r.name) for r in linked.remarks}
+    assert {("vert->geom", "c"), ("vert->geom", "unread")} <= found
+    assert {("geom->frag", "p"), ("geom->frag", "lost")} <= found
+    assert [i.locations for i in linked.interfaces] == [(2, 1), (2, 1)]
+
+
+@pytest.mark.parametrize("kept", ["vert", "tesc", "tese", "frag"])
+@pytest.mark.parametrize("stages", [TRIANGLES, PATCHES], ids=["triangles", "patches"])
+def test_keep_interface_keeps_both_sides_of_a_stage_and_no_more(stages: Stages, kept: str) -> None:
+    codes = build(stages)
+    linked = run(codes, keep_interface=frozenset([kept]))
+    names = [stage for stage, _ in stages]
+    before = [module_of(c) for c in codes]
+    after = [module_of(s.data) for s in linked.stages]
+    for at, border in enumerate(linked.interfaces):
+        if kept not in (border.producer, border.consumer):
+            continue
+        assert border.locations[0] == border.locations[1]
+        for storage, stage in ((OUTPUT, at), (INPUT, at + 1)):
+            old = {(d.name, d.place, d.shape) for d in interface.declared(before[stage], storage)}
+            new = {(d.name, d.place, d.shape) for d in interface.declared(after[stage], storage)}
+            assert old == new
+    if stages is TRIANGLES and kept == "frag":
+        assert linked.interfaces[0].locations == (2, 2)  # geom still reads what it hands on
+    if kept in names:
+        assert any(r.why == "by --keep-interface" for r in linked.remarks)
+
+
+def test_a_pair_that_is_refused_does_not_stop_the_others() -> None:
+    stages = [
+        TRIANGLES[0],
+        geom(
+            """layout(constant_id = 0) const int N = 2; layout(location = 0) in vec4 c[];
+layout(location = 0) out vec4 p[N]; layout(location = 8) out vec4 lost;""",
+            f"""for (int i = 0; i < 3; ++i) {{
+p[0] = c[i]; p[1] = c[i] * 0.5; lost = c[i]; {PASS} }}""",
+        ),
+        frag(
+            "layout(constant_id = 0) const int N = 2; layout(location = 0) in vec4 p[N];",
+            "color = p[1];",
+        ),
+    ]
+    linked = run(build(stages))
+    assert linked.passed_through is None
+    first, second = linked.interfaces
+    assert first.locations == (2, 1)
+    assert second.locations[0] == second.locations[1]
+    whys = {r.why for r in linked.remarks if r.interface == "geom->frag"}
+    assert any("no small constant" in why for why in whys)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_without_a_fragment_shader(complete: bool) -> None:
+    """Only who says that the chain is complete says that nobody reads the last outputs."""
+    linked = run(build(TRIANGLES)[:2], complete=complete)
+    assert linked.passed_through is None
+    if complete:
+        assert [i.locations for i in linked.interfaces] == [(2, 0), (2, 0)]
+        assert linked.interfaces[1].consumer == "fixed-function"
+    else:
+        assert [i.consumer for i in linked.interfaces] == ["geom"]
+        new = interface.declared(module_of(linked.stages[1].data), OUTPUT)
+        assert {d.name for d in new} == {"p", "lost"}
+
+
+def test_what_is_captured_stays_without_a_fragment_shader() -> None:
+    text = """layout(location = 0, xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16) out vec4 c;
+layout(location = 1) out vec4 unread;"""
+    linked = run(build([vert(text, "c = a; unread = b;")]), complete=True)
+    assert linked.passed_through is None
+    new = interface.declared(module_of(linked.stages[0].data), OUTPUT)
+    assert {(d.name, d.place) for d in new} == {("c", (0, 0))}
+
+
+def test_built_ins_in_the_middle_of_a_chain() -> None:
+    """Position and PointSize of a vertex shader are for the next stage; those of the last stage are
+    for the rasterizer."""
+    stages = [
+        vert("layout(location = 0) out vec4 c;", "c = a; gl_PointSize = sin(a.x) + 2.0;"),
+        geom(
+            "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 p;",
+            "for (int i = 0; i < 3; ++i) { p = c[i]; gl_Position = c[i]; EmitVertex(); }",
+        ),
+        frag("layout(location = 0) in vec4 p;", "color = p;"),
+    ]
+    linked = run(build(stages))
+    removed = {(r.interface, r.name) for r in linked.remarks if r.slot == "built-in"}
+    assert removed == {("vert->geom", "gl_Position"), ("vert->geom", "gl_PointSize")}
+    assert enums.BuiltIn_Position in built_ins(module_of(linked.stages[1].data))
+
+
+def test_a_second_link_finds_nothing_to_do() -> None:
+    for stages in (TRIANGLES, PATCHES):
+        first = run(build(stages))
+        again = run([s.data for s in first.stages])
+        assert again.passed_through == "nothing to gain"
