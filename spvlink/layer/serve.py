@@ -182,7 +182,10 @@ class Server:
         if len(data) < 12 or len(data) != wire.request_size(data):
             raise wire.Nonsense("more than a request")
         key, identity = wire.read_key(data)
-        answer = self.kept.get(key) or self.store.get(key)
+        answer = self.store.get(key)
+        if answer is None and key in self.kept:
+            answer = self.kept[key]
+            self.store.put(key, answer)  # it was damaged or pruned, or the disk was full
         if identity != self.identity:
             answer = wire.write_answer(key, wire.NOT_NOW, "asked for another version of spvlink")
         if answer is None and key not in self.jobs:

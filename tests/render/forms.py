@@ -3,8 +3,8 @@
     python -m tests.render.forms FORM OUT.npz VERT.spv FRAG.spv [VERT.spv FRAG.spv ...]
 
 draws every pair in one of FORMS with inputs made from the modules, and writes all images and
-buffers to OUT.npz as `PAIR/NAME`. The tests of the Vulkan layer run it with and without the layer, in
-processes of their own: layers are chosen when a process makes its instance.
+buffers to OUT.npz as `PAIR/NAME`. The tests of the Vulkan layer run it with and without the layer,
+in processes of their own: layers are chosen when a process makes its instance.
 """
 
 from __future__ import annotations
@@ -36,9 +36,7 @@ _SPIRV = 1  # VK_SHADER_CODE_TYPE_SPIRV_EXT
 device_module._EXTENSIONS.update(
     {
         "VK_KHR_pipeline_library": None,
-        "VK_EXT_graphics_pipeline_library": (
-            "VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT"
-        ),
+        "VK_EXT_graphics_pipeline_library": ("VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT"),
         "VK_EXT_shader_object": "VkPhysicalDeviceShaderObjectFeaturesEXT",
     }
 )
@@ -180,9 +178,7 @@ class _FormDraw(_Draw):
         if self.sets:
             sets = [self.sets[number] for number in sorted(self.sets)]
             graphics = vk.VK_PIPELINE_BIND_POINT_GRAPHICS
-            vk.vkCmdBindDescriptorSets(
-                command, graphics, self.layout, 0, len(sets), sets, 0, None
-            )
+            vk.vkCmdBindDescriptorSets(command, graphics, self.layout, 0, len(sets), sets, 0, None)
         for number, (_, data) in enumerate(self.scene.attributes.values()):
             buffer, mapped = self.pool.buffer(data.size, vk.VK_BUFFER_USAGE_VERTEX_BUFFER_BIT)
             np.frombuffer(mapped, np.uint8)[:] = data.ravel()
@@ -270,9 +266,7 @@ class _FormDraw(_Draw):
         bindings = ffi.new("VkVertexInputBindingDescription2EXT[]", max(len(attributes), 1))
         described = ffi.new("VkVertexInputAttributeDescription2EXT[]", max(len(attributes), 1))
         for number, (location, (format_, data)) in enumerate(attributes.items()):
-            bindings[number].sType = (
-                vk.VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT
-            )
+            bindings[number].sType = vk.VK_STRUCTURE_TYPE_VERTEX_INPUT_BINDING_DESCRIPTION_2_EXT
             bindings[number].binding, bindings[number].stride = number, data.shape[1]
             bindings[number].divisor = 1
             one = described[number]
