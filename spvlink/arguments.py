@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
+       spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink passes | --version | --help
 
 Optimizes the SPIR-V modules of ONE Vulkan pipeline together: what one stage writes and the next

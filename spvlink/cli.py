@@ -47,6 +47,10 @@ def _main(words: Sequence[str]) -> int:
     if not words:
         raise Usage(f"what is to be done? see {SEE}")
     command, rest = words[0], words[1:]
+    if command in ("layer", "serve"):
+        from spvlink.layer.command import main as layer
+
+        return _print(layer(words))
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command == "--version":
@@ -61,7 +65,7 @@ def _main(words: Sequence[str]) -> int:
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    raise Usage(f"unknown command {command}: there are link and passes; see {SEE}")
+    raise Usage(f"unknown command {command}: there are link, passes, layer and serve; see {SEE}")
 
 
 def _print(text: str) -> int:

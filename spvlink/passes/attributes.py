@@ -42,14 +42,14 @@ def run(module: Module) -> None:
     wholes: dict[Inst, Inst] = {}
     for block in entry.function.blocks:
         for inst in block.insts:
-            attribute = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
-            if attribute is None or inst.imm or inst in signatures or reads[attribute] < 2:
+            found = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
+            if found is None or inst.imm or inst in signatures or reads[found] < 2:
                 continue
-            assert attribute.type is not None
-            whole = wholes.get(attribute)
+            assert found.type is not None
+            whole = wholes.get(found)
             if whole is None:
-                whole = value(module, ops.OpLoad, attribute.type.args[0], [attribute], [])
-                wholes[attribute] = whole
+                whole = value(module, ops.OpLoad, found.type.args[0], [found], [])
+                wholes[found] = whole
             index = types.index_of(inst.args[0].args[1]) or 0
             rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
     # in front of everything, so that no construct is kept for the load in it

@@ -1,0 +1,270 @@
+/* The linker process: `spvlink serve`, behind a socket in a folder that is only ours.
+ *
+ * One connection a request, so that threads share nothing. Whatever goes wrong, the answer is a
+ * line that says so, within the time that the settings allow. A request that reached nobody is
+ * left as a file in the cache folder (`pending`), where the next linker process finds it.
+ */
+#include "layer.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MS 1000000u
+#define SEND_LIMIT (50 * MS)    /* to hand over a request that nobody waits for */
+#define POLL_EVERY 4            /* ms between looks for a server that is starting */
+#define START_AGAIN 10000000000 /* ns; doubled after each start that led to nothing */
+#define PENDING_MOST 512        /* files of one process */
+#define PATIENCE 3              /* answers in a row that may come too late */
+#define NO_WAIT 10000000000     /* ns without waiting after so many */
+
+static atomic_ullong next_start;   /* no start before this time */
+static atomic_uint failed_starts;  /* in a row */
+static atomic_uint late_answers;   /* in a row */
+static atomic_ullong wait_again;   /* no waiting before this time */
+static atomic_ullong waited_total; /* ns */
+static atomic_uint pending;
+
+static int left_ms(uint64_t deadline) {
+    uint64_t now = now_ns();
+    return now >= deadline ? 0 : (int)((deadline - now + MS - 1) / MS);
+}
+
+/* -- starting it ----------------------------------------------------------------------------------- */
+
+static bool may_start(void) {
+    unsigned long long now = now_ns(), next = atomic_load(&next_start);
+    unsigned failed = atomic_load(&failed_starts);
+    unsigned long long pause = (unsigned long long)START_AGAIN << (failed < 6 ? failed : 6);
+    return now >= next && atomic_compare_exchange_strong(&next_start, &next, now + pause);
+}
+
+/* Only what the linker needs: an application's LD_PRELOAD or PYTHONPATH is not for it. */
+static void environment(char *into[], size_t room) {
+    static const char *const KEPT[] = {
+        "HOME=", "PATH=", "USER=", "LANG=", "LC_ALL=", "TMPDIR=",
+        "XDG_CACHE_HOME=", "XDG_RUNTIME_DIR=", "XDG_STATE_HOME=",
+    };
+    extern char **environ;
+    size_t count = 0;
+    for (char **at = environ; at != NULL && *at != NULL; at++)
+        for (size_t i = 0; i < sizeof KEPT / sizeof *KEPT; i++)
+            if (strncmp(*at, KEPT[i], strlen(KEPT[i])) == 0 && count + 1 < room)
+                into[count++] = *at;
+    into[count] = NULL;
+}
+
+/* A shell stands between, and is gone at once: the linker process is no child of the application,
+ * which may count its children. posix_spawn copies no page tables, whatever the application's size.
+ */
+static const char *start(void) {
+    const struct settings *s = settings();
+    char idle[16], size[16], *environment_of[16];
+    if (access(s->python, X_OK) != 0)
+        return "no Python where the layer was built with";
+    snprintf(idle, sizeof idle, "%u", s->idle_s);
+    snprintf(size, sizeof size, "%u", s->cache_mb);
+    const char *words[] = {
+        "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
+        s->python, "-P", "-m", "spvlink", "serve", "--idle", idle, "--cache-dir", s->cache,
+        "--cache-mb", size, NULL,
+    };
+    environment(environment_of, sizeof environment_of / sizeof *environment_of);
+    posix_spawnattr_t attributes;
+    sigset_t none, all;
+    sigemptyset(&none);
+    sigfillset(&all);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigdefault(&attributes, &all);
+    pid_t shell;
+    int failed = posix_spawn(&shell, "/bin/sh", NULL, &attributes, (char *const *)words,
+                             environment_of);
+    posix_spawnattr_destroy(&attributes);
+    if (failed != 0)
+        return "the linker process could not be started";
+    while (waitpid(shell, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    return NULL;
+}
+
+/* -- talking to it --------------------------------------------------------------------------------- */
+
+static int try_connect(void) {
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return -1;
+    snprintf(address.sun_path, sizeof address.sun_path, "%.107s", settings()->socket);
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
+        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
+        return fd;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* A connection, or -1 and why; a linker process is started if there is none. */
+static int reach(uint64_t deadline, const char **why) {
+    int fd = try_connect();
+    if (fd >= 0)
+        return fd;
+    *why = "the linker process could not be reached";
+    if (errno != ENOENT && errno != ECONNREFUSED)
+        return -1;
+    if (!may_start())
+        return -1;
+    const char *trouble = start();
+    if (trouble != NULL) {
+        atomic_fetch_add(&failed_starts, 1);
+        *why = trouble;
+        return -1;
+    }
+    do {
+        poll(NULL, 0, POLL_EVERY);
+        fd = try_connect();
+        if (fd >= 0) {
+            atomic_store(&failed_starts, 0);
+            return fd;
+        }
+    } while (left_ms(deadline) > 0);
+    atomic_fetch_add(&failed_starts, 1);
+    *why = "the linker process did not start in time";
+    return -1;
+}
+
+static bool ready(int fd, short what, uint64_t deadline) {
+    struct pollfd one = {.fd = fd, .events = what};
+    for (;;) {
+        int left = left_ms(deadline), got = poll(&one, 1, left);
+        if (got > 0)
+            return true;
+        if (got < 0 && errno != EINTR)
+            return false;
+        if (left == 0)
+            return false;
+    }
+}
+
+static bool send_all(int fd, const struct bytes *request, uint64_t deadline) {
+    for (size_t at = 0; at < request->size;) {
+        ssize_t sent = send(fd, request->data + at, request->size - at, MSG_NOSIGNAL);
+        if (sent > 0)
+            at += (size_t)sent;
+        else if (sent < 0 && errno == EAGAIN && ready(fd, POLLOUT, deadline))
+            continue;
+        else if (sent < 0 && errno == EINTR)
+            continue;
+        else
+            return false;
+    }
+    return true;
+}
+
+/* Exactly `size` bytes. 1: there; 0: too late; -1: the other side went away. */
+static int receive(int fd, void *into, size_t size, uint64_t deadline) {
+    for (size_t at = 0; at < size;) {
+        ssize_t got = recv(fd, (char *)into + at, size - at, 0);
+        if (got > 0)
+            at += (size_t)got;
+        else if (got < 0 && errno == EAGAIN) {
+            if (!ready(fd, POLLIN, deadline))
+                return 0;
+        } else if (got == 0 || errno != EINTR)
+            return -1;
+    }
+    return 1;
+}
+
+static const char *receive_answer(int fd, struct bytes *reply, uint64_t deadline) {
+    uint32_t size;
+    int got = receive(fd, &size, sizeof size, deadline);
+    if (got == 1 && size <= MAX_FILE) {
+        reply->data = malloc(size + 1);
+        if (reply->data == NULL)
+            return "no memory";
+        reply->room = size + 1;
+        reply->size = size;
+        got = receive(fd, reply->data, size, deadline);
+    } else if (got == 1) {
+        return "nonsense from the linker process";
+    }
+    if (got == 1)
+        return NULL;
+    bytes_free(reply);
+    return got == 0 ? "not linked yet: the linker process had no answer in time"
+                    : "the linker process went away before it had answered";
+}
+
+/* -- all together ---------------------------------------------------------------------------------- */
+
+static void leave_pending(const struct bytes *request, const unsigned char *key) {
+    char path[PATH_SIZE + 96], name[2 * DIGEST + 1];
+    if (atomic_fetch_add(&pending, 1) >= PENDING_MOST)
+        return;
+    hex(key, DIGEST, name);
+    snprintf(path, sizeof path, "%s/pending/%s", settings()->cache, name);
+    make_folders(path);
+    if (access(path, F_OK) != 0)
+        write_file(path, request->data, request->size);
+}
+
+static bool patient(void) {
+    const struct settings *s = settings();
+    return s->wait_ns > 0 && atomic_load(&waited_total) < s->wait_total_ns &&
+           now_ns() >= atomic_load(&wait_again);
+}
+
+static const char *converse(int fd, const struct bytes *request, bool wait, uint64_t deadline,
+                            struct bytes *reply) {
+    if (!send_all(fd, request, deadline))
+        return "the linker process did not take the request";
+    if (!wait)
+        return "not linked yet: not waited for";
+    const char *why = receive_answer(fd, reply, deadline);
+    if (why == NULL)
+        atomic_store(&late_answers, 0);
+    else if (left_ms(deadline) == 0 && atomic_fetch_add(&late_answers, 1) + 1 >= PATIENCE) {
+        atomic_store(&late_answers, 0);
+        atomic_store(&wait_again, now_ns() + NO_WAIT);
+    }
+    return why;
+}
+
+const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
+                struct bytes *reply) {
+    const char *why = NULL;
+    uint64_t begin = now_ns();
+    wait = wait && patient();
+    uint64_t deadline = begin + (wait ? settings()->wait_ns : SEND_LIMIT);
+    int fd = reach(wait ? deadline : begin, &why);
+    if (fd < 0) {
+        leave_pending(request, key);
+        log_event(why);
+    } else {
+        why = converse(fd, request, wait, deadline, reply);
+        close(fd);
+        if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
+            log_event(why);
+    }
+    uint64_t waited = now_ns() - begin;
+    atomic_fetch_add(&waited_total, waited);
+    log_add(WAITED_NANOSECONDS, waited);
+    return why;
+}

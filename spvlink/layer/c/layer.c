@@ -1,0 +1,326 @@
+/* Instances and devices: who is next, and which functions are ours. */
+#include "layer.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+struct instance {
+    struct instance *next;
+    void *key;
+    PFN_vkGetInstanceProcAddr get;
+    PFN_vkDestroyInstance destroy;
+};
+
+static pthread_rwlock_t devices_lock = PTHREAD_RWLOCK_INITIALIZER; /* the two lists */
+static struct device *devices;
+static struct instance *instances;
+
+static void *key_of(const void *dispatchable) { return *(void *const *)dispatchable; }
+
+struct device *device_of(const void *dispatchable) {
+    void *key = key_of(dispatchable);
+    pthread_rwlock_rdlock(&devices_lock);
+    struct device *device = devices;
+    while (device != NULL && device->key != key)
+        device = device->next;
+    pthread_rwlock_unlock(&devices_lock);
+    return device;
+}
+
+static struct instance *instance_of(const void *dispatchable) {
+    void *key = key_of(dispatchable);
+    pthread_rwlock_rdlock(&devices_lock);
+    struct instance *instance = instances;
+    while (instance != NULL && instance->key != key)
+        instance = instance->next;
+    pthread_rwlock_unlock(&devices_lock);
+    return instance;
+}
+
+/* -- modules and layouts --------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice handle,
+                                                    const VkShaderModuleCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkShaderModule *module) {
+    struct device *device = device_of(handle);
+    VkResult result = device->create_module(handle, info, allocator, module);
+    if (result == VK_SUCCESS) {
+        struct blob *blob = blob_new(info->pCode, info->codeSize);
+        const VkBaseInStructure *next = info->pNext;
+        bool known = next == NULL || /* what a validation layer caches is no part of the code */
+                     (next->sType == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT &&
+                      next->pNext == NULL);
+        if (blob != NULL)
+            blob->opaque = !known || info->flags != 0;
+        table_put(device->modules, (uint64_t)*module, blob);
+    }
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_module(VkDevice handle, VkShaderModule module,
+                                                 const VkAllocationCallbacks *allocator) {
+    struct device *device = device_of(handle);
+    if (module != VK_NULL_HANDLE) /* first: the driver may give the handle to another thread */
+        table_remove(device->modules, (uint64_t)module);
+    device->destroy_module(handle, module, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_set_layout(VkDevice handle,
+                                                        const VkDescriptorSetLayoutCreateInfo *info,
+                                                        const VkAllocationCallbacks *allocator,
+                                                        VkDescriptorSetLayout *layout) {
+    struct device *device = device_of(handle);
+    VkResult result = device->create_set_layout(handle, info, allocator, layout);
+    if (result == VK_SUCCESS)
+        table_put(device->set_layouts, (uint64_t)*layout, set_layout_blob(info));
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_set_layout(VkDevice handle, VkDescriptorSetLayout layout,
+                                                     const VkAllocationCallbacks *allocator) {
+    struct device *device = device_of(handle);
+    if (layout != VK_NULL_HANDLE)
+        table_remove(device->set_layouts, (uint64_t)layout);
+    device->destroy_set_layout(handle, layout, allocator);
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_layout(VkDevice handle,
+                                                    const VkPipelineLayoutCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkPipelineLayout *layout) {
+    struct device *device = device_of(handle);
+    VkResult result = device->create_layout(handle, info, allocator, layout);
+    if (result == VK_SUCCESS) {
+        struct blob *blob = layout_blob(device, info->setLayoutCount, info->pSetLayouts,
+                                        info->pushConstantRangeCount, info->pPushConstantRanges);
+        if (blob != NULL && info->pNext != NULL)
+            blob->opaque = true;
+        table_put(device->layouts, (uint64_t)*layout, blob);
+    }
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_layout(VkDevice handle, VkPipelineLayout layout,
+                                                 const VkAllocationCallbacks *allocator) {
+    struct device *device = device_of(handle);
+    if (layout != VK_NULL_HANDLE)
+        table_remove(device->layouts, (uint64_t)layout);
+    device->destroy_layout(handle, layout, allocator);
+}
+
+/* -- devices --------------------------------------------------------------------------------------- */
+
+static void device_free(struct device *device) {
+    table_free(device->modules);
+    table_free(device->set_layouts);
+    table_free(device->layouts);
+    table_free(device->refused);
+    free(device);
+}
+
+static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
+    struct device *d = calloc(1, sizeof *d);
+    if (d == NULL)
+        return NULL;
+    d->modules = table_new();
+    d->set_layouts = table_new();
+    d->layouts = table_new();
+    d->refused = table_new();
+    if (!d->modules || !d->set_layouts || !d->layouts || !d->refused) {
+        device_free(d);
+        return NULL;
+    }
+    d->key = key_of(handle);
+    d->get = get;
+#define NEXT(field, name) d->field = (void *)get(handle, name)
+    NEXT(destroy_device, "vkDestroyDevice");
+    NEXT(create_module, "vkCreateShaderModule");
+    NEXT(destroy_module, "vkDestroyShaderModule");
+    NEXT(create_set_layout, "vkCreateDescriptorSetLayout");
+    NEXT(destroy_set_layout, "vkDestroyDescriptorSetLayout");
+    NEXT(create_layout, "vkCreatePipelineLayout");
+    NEXT(destroy_layout, "vkDestroyPipelineLayout");
+    NEXT(create_pipelines, "vkCreateGraphicsPipelines");
+    NEXT(destroy_pipeline, "vkDestroyPipeline");
+    NEXT(create_shaders, "vkCreateShadersEXT");
+    NEXT(destroy_shader, "vkDestroyShaderEXT");
+#undef NEXT
+    return d;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
+                                                    const VkDeviceCreateInfo *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkDevice *handle) {
+    VkLayerDeviceCreateInfo *link = (VkLayerDeviceCreateInfo *)info->pNext;
+    while (link != NULL && !(link->sType == VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO &&
+                             link->function == VK_LAYER_LINK_INFO))
+        link = (VkLayerDeviceCreateInfo *)link->pNext;
+    if (link == NULL)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetInstanceProcAddr get_instance = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    PFN_vkGetDeviceProcAddr get = link->u.pLayerInfo->pfnNextGetDeviceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    PFN_vkCreateDevice create =
+        (PFN_vkCreateDevice)(void *)get_instance(VK_NULL_HANDLE, "vkCreateDevice");
+    if (create == NULL)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    VkResult result = create(physical, info, allocator, handle);
+    if (result != VK_SUCCESS)
+        return result;
+    struct device *device = device_new(get, *handle);
+    if (device == NULL) {
+        PFN_vkDestroyDevice destroy = (PFN_vkDestroyDevice)(void *)get(*handle, "vkDestroyDevice");
+        destroy(*handle, allocator);
+        return VK_ERROR_OUT_OF_HOST_MEMORY;
+    }
+    pthread_rwlock_wrlock(&devices_lock);
+    device->next = devices;
+    devices = device;
+    pthread_rwlock_unlock(&devices_lock);
+    log_add(PIPELINES, 0); /* a run without pipelines is a run, too */
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle,
+                                                 const VkAllocationCallbacks *allocator) {
+    if (handle == VK_NULL_HANDLE)
+        return;
+    struct device *device = device_of(handle);
+    pthread_rwlock_wrlock(&devices_lock);
+    for (struct device **at = &devices; *at != NULL; at = &(*at)->next) {
+        if (*at == device) {
+            *at = device->next;
+            break;
+        }
+    }
+    pthread_rwlock_unlock(&devices_lock);
+    device->destroy_device(handle, allocator);
+    device_free(device);
+    log_flush(true);
+}
+
+/* -- instances ------------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo *info,
+                                                      const VkAllocationCallbacks *allocator,
+                                                      VkInstance *handle) {
+    VkLayerInstanceCreateInfo *link = (VkLayerInstanceCreateInfo *)info->pNext;
+    while (link != NULL && !(link->sType == VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO &&
+                             link->function == VK_LAYER_LINK_INFO))
+        link = (VkLayerInstanceCreateInfo *)link->pNext;
+    if (link == NULL)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    PFN_vkGetInstanceProcAddr get = link->u.pLayerInfo->pfnNextGetInstanceProcAddr;
+    link->u.pLayerInfo = link->u.pLayerInfo->pNext;
+    PFN_vkCreateInstance create =
+        (PFN_vkCreateInstance)(void *)get(VK_NULL_HANDLE, "vkCreateInstance");
+    struct instance *instance = calloc(1, sizeof *instance);
+    VkResult result = VK_ERROR_INITIALIZATION_FAILED;
+    if (create != NULL && instance != NULL)
+        result = create(info, allocator, handle);
+    if (result != VK_SUCCESS) {
+        free(instance);
+        return result;
+    }
+    instance->key = key_of(*handle);
+    instance->get = get;
+    instance->destroy = (PFN_vkDestroyInstance)(void *)get(*handle, "vkDestroyInstance");
+    pthread_rwlock_wrlock(&devices_lock);
+    instance->next = instances;
+    instances = instance;
+    pthread_rwlock_unlock(&devices_lock);
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle,
+                                                   const VkAllocationCallbacks *allocator) {
+    if (handle == VK_NULL_HANDLE)
+        return;
+    struct instance *instance = instance_of(handle);
+    pthread_rwlock_wrlock(&devices_lock);
+    for (struct instance **at = &instances; *at != NULL; at = &(*at)->next) {
+        if (*at == instance) {
+            *at = instance->next;
+            break;
+        }
+    }
+    pthread_rwlock_unlock(&devices_lock);
+    instance->destroy(handle, allocator);
+    free(instance);
+}
+
+/* -- who gets which function ----------------------------------------------------------------------- */
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice, const char *);
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance, const char *);
+
+struct hook {
+    const char *name;
+    PFN_vkVoidFunction function;
+    enum { GLOBAL, INSTANCE, DEVICE, EXTENSION } level; /* extension: only if the next one has it */
+};
+#define HOOK(name, function, level) {name, (PFN_vkVoidFunction)(void *)(function), level}
+
+static PFN_vkVoidFunction hook_named(const char *name, bool device_only, bool *extension) {
+    static const struct hook HOOKS[] = {
+        HOOK("vkGetInstanceProcAddr", get_instance_proc, GLOBAL),
+        HOOK("vkCreateInstance", create_instance, GLOBAL),
+        HOOK("vkDestroyInstance", destroy_instance, INSTANCE),
+        HOOK("vkCreateDevice", create_device, INSTANCE),
+        HOOK("vkGetDeviceProcAddr", get_device_proc, DEVICE),
+        HOOK("vkDestroyDevice", destroy_device, DEVICE),
+        HOOK("vkCreateShaderModule", create_module, DEVICE),
+        HOOK("vkDestroyShaderModule", destroy_module, DEVICE),
+        HOOK("vkCreateDescriptorSetLayout", create_set_layout, DEVICE),
+        HOOK("vkDestroyDescriptorSetLayout", destroy_set_layout, DEVICE),
+        HOOK("vkCreatePipelineLayout", create_layout, DEVICE),
+        HOOK("vkDestroyPipelineLayout", destroy_layout, DEVICE),
+        HOOK("vkCreateGraphicsPipelines", hook_create_pipelines, DEVICE),
+        HOOK("vkCreateShadersEXT", hook_create_shaders, EXTENSION),
+    };
+    for (size_t i = 0; i < sizeof HOOKS / sizeof *HOOKS; i++) {
+        if (strcmp(HOOKS[i].name, name) == 0 && (!device_only || HOOKS[i].level >= DEVICE)) {
+            *extension = HOOKS[i].level == EXTENSION;
+            return HOOKS[i].function;
+        }
+    }
+    return NULL;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_device_proc(VkDevice handle, const char *name) {
+    bool extension = false;
+    struct device *device = device_of(handle);
+    PFN_vkVoidFunction hook = hook_named(name, true, &extension);
+    if (hook != NULL && !extension)
+        return hook;
+    PFN_vkVoidFunction next = device == NULL ? NULL : device->get(handle, name);
+    return next != NULL && hook != NULL ? hook : next;
+}
+
+static VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL get_instance_proc(VkInstance handle,
+                                                                  const char *name) {
+    bool extension = false;
+    PFN_vkVoidFunction hook = hook_named(name, false, &extension);
+    if (hook != NULL && !extension)
+        return hook;
+    struct instance *instance = handle == VK_NULL_HANDLE ? NULL : instance_of(handle);
+    PFN_vkVoidFunction next = instance == NULL ? NULL : instance->get(handle, name);
+    return next != NULL && hook != NULL ? hook : next;
+}
+
+EXPORT VKAPI_ATTR VkResult VKAPI_CALL
+vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions) {
+    if (versions == NULL || versions->sType != LAYER_NEGOTIATE_INTERFACE_STRUCT ||
+        versions->loaderLayerInterfaceVersion < 2)
+        return VK_ERROR_INITIALIZATION_FAILED;
+    versions->loaderLayerInterfaceVersion = 2;
+    versions->pfnGetInstanceProcAddr = get_instance_proc;
+    versions->pfnGetDeviceProcAddr = get_device_proc;
+    versions->pfnGetPhysicalDeviceProcAddr = NULL;
+    return VK_SUCCESS;
+}

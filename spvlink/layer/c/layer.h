@@ -1,0 +1,213 @@
+/* VK_LAYER_SPVLINK_stage_link: what the files of this layer share.
+ *
+ * The layer stands between an application and the next layer or the driver. At pipeline creation it
+ * writes down what it knows of the pipeline ("facts", facts.c), looks the linked modules up in a
+ * folder (answer.c), asks the linker process when they are not there (client.c), and hands the
+ * pipeline on with the new modules or as it was (pipelines.c, shaders.c). On any doubt: as it was.
+ *
+ * Locks: `devices` (layer.c), one mutex a handle table (objects.c), two in log.c. Each is held
+ * for a few memory accesses, none while another one of the layer is taken, while the next layer is
+ * called or while anybody is waited for. The one exception is log.c's writer, which holds its own
+ * mutex over a write of two small files, and whoever finds it taken goes away.
+ */
+#ifndef SPVLINK_LAYER_H
+#define SPVLINK_LAYER_H
+
+#define VK_NO_PROTOTYPES
+#include <vulkan/vulkan.h>
+#include <vulkan/vk_layer.h>
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define LAYER_NAME "VK_LAYER_SPVLINK_stage_link"
+#define MAX_STAGES 8          /* of one pipeline: vertex to fragment are five, with mesh four */
+#define MAX_FILE (64u << 20)  /* bytes of an answer: a guard against nonsense in a length */
+#define DIGEST 32             /* bytes of a BLAKE2b-256 */
+
+/* -- bytes.c: a growing buffer, BLAKE2b, files, time ------------------------------------------- */
+
+struct bytes {
+    unsigned char *data;
+    size_t size, room;
+    bool failed; /* no memory: everything appended since then is missing */
+};
+
+void put(struct bytes *to, const void *data, size_t size);
+void put_u32(struct bytes *to, uint32_t value);
+void put_padded(struct bytes *to, const void *data, size_t size); /* zeros up to a multiple of 4 */
+void bytes_free(struct bytes *of);
+
+void blake2b(const void *data, size_t size, unsigned char *out, size_t out_size);
+void hex(const unsigned char *data, size_t size, char *out); /* 2 * size + 1 chars */
+
+bool read_file(int fd, struct bytes *into, size_t limit);
+bool write_file(const char *path, const void *data, size_t size); /* complete, or not at all */
+void make_folders(char *path); /* every folder above the last "/" */
+uint64_t now_ns(void);         /* monotonic */
+
+/* -- settings.c: read once a process ----------------------------------------------------------- */
+
+#define PATH_SIZE 1024
+
+struct settings {
+    bool usable;              /* there is a place for the cache and for the socket */
+    bool exact;               /* only changes that keep every bit (spvlink link --exact) */
+    uint64_t wait_ns;         /* for one answer; 0: never wait */
+    uint64_t wait_total_ns;   /* for all answers of this process */
+    uint32_t cache_mb, idle_s;
+    char cache[PATH_SIZE];    /* folder of linked modules */
+    char state[PATH_SIZE];    /* folder of the log */
+    char runtime[PATH_SIZE];  /* folder of the socket, only ours */
+    char socket[PATH_SIZE];
+    char python[PATH_SIZE];   /* interpreter that has spvlink */
+    char log[PATH_SIZE];      /* "", "stderr" or a file: a line for every pipeline */
+    unsigned char identity[16]; /* which linker: changes when any file of it does */
+};
+
+const struct settings *settings(void);
+bool identify(const char *package, unsigned char identity[16]);
+
+/* -- log.c: what was done, in numbers ---------------------------------------------------------- */
+
+enum counter {
+    PIPELINES, LINKED, HITS, MISSES,
+    COMPONENTS_BEFORE, COMPONENTS_AFTER, LOCATIONS_BEFORE, LOCATIONS_AFTER,
+    NANOSECONDS, WAITED_NANOSECONDS, COUNTERS
+};
+
+void log_add(enum counter counter, uint64_t amount);
+void log_passed_through(const char *reason); /* one pipeline */
+void log_event(const char *text);            /* something that went wrong around us */
+void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void log_flush(bool last); /* into the log files; not `last`: at most once a second */
+
+/* -- objects.c: what handles stand for --------------------------------------------------------- */
+
+/* The words of a shader module, or a layout as facts.c writes it. Shared and counted. */
+struct blob {
+    atomic_uint holds;
+    bool opaque; /* made with something that we do not know */
+    unsigned char digest[DIGEST];
+    size_t size;
+    uint32_t data[];
+};
+
+struct table;
+struct blob *blob_new(const void *data, size_t size);
+void blob_drop(struct blob *blob);
+struct table *table_new(void);
+void table_free(struct table *table);
+void table_put(struct table *table, uint64_t handle, struct blob *blob); /* takes the blob over */
+struct blob *table_find(struct table *table, uint64_t handle);           /* to be dropped */
+void table_remove(struct table *table, uint64_t handle);
+
+/* -- shader objects: younger than the headers that we want to build with ------------------------ */
+
+typedef uint64_t Shader; /* VkShaderEXT */
+struct shader_info {     /* VkShaderCreateInfoEXT */
+    VkStructureType sType;
+    const void *pNext;
+    VkFlags flags;
+    VkShaderStageFlagBits stage;
+    VkShaderStageFlags nextStage;
+    uint32_t codeType;
+    size_t codeSize;
+    const void *pCode;
+    const char *pName;
+    uint32_t setLayoutCount;
+    const VkDescriptorSetLayout *pSetLayouts;
+    uint32_t pushConstantRangeCount;
+    const VkPushConstantRange *pPushConstantRanges;
+    const VkSpecializationInfo *pSpecializationInfo;
+};
+typedef VkResult(VKAPI_PTR *create_shaders_fn)(VkDevice, uint32_t, const struct shader_info *,
+                                               const VkAllocationCallbacks *, Shader *);
+typedef void(VKAPI_PTR *destroy_shader_fn)(VkDevice, Shader, const VkAllocationCallbacks *);
+
+/* -- layer.c: instances and devices ------------------------------------------------------------ */
+
+struct device {
+    struct device *next;
+    void *key; /* the loader's dispatch table: the same for everything made from the device */
+    PFN_vkGetDeviceProcAddr get;
+    PFN_vkDestroyDevice destroy_device;
+    PFN_vkCreateShaderModule create_module;
+    PFN_vkDestroyShaderModule destroy_module;
+    PFN_vkCreateDescriptorSetLayout create_set_layout;
+    PFN_vkDestroyDescriptorSetLayout destroy_set_layout;
+    PFN_vkCreatePipelineLayout create_layout;
+    PFN_vkDestroyPipelineLayout destroy_layout;
+    PFN_vkCreateGraphicsPipelines create_pipelines;
+    PFN_vkDestroyPipeline destroy_pipeline;
+    create_shaders_fn create_shaders;
+    destroy_shader_fn destroy_shader;
+    struct table *modules, *set_layouts, *layouts;
+    struct table *refused; /* by the first 8 bytes of the key: linked modules the driver refused */
+};
+
+struct device *device_of(const void *dispatchable);
+
+/* -- facts.c, answer.c: what is asked and what comes back --------------------------------------- */
+
+struct stage { /* of a pipeline, as the application gave it */
+    VkShaderStageFlagBits bit;
+    const char *entry;
+    const VkSpecializationInfo *spec;
+    struct blob *code; /* held */
+};
+
+struct chain {
+    struct stage stages[MAX_STAGES];
+    uint32_t count;
+    struct blob *layout; /* held; NULL: not known */
+};
+
+struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info);
+struct blob *layout_blob(struct device *device, uint32_t set_count,
+                         const VkDescriptorSetLayout *sets, uint32_t range_count,
+                         const VkPushConstantRange *ranges);
+bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char key[DIGEST]);
+bool chain_request(const struct chain *chain, const struct bytes *facts, struct bytes *request);
+void chain_free(struct chain *chain);
+
+enum status { STATUS_LINKED = 1, STATUS_PASSED_THROUGH = 2, STATUS_NOT_NOW = 3 };
+
+struct answer { /* points into `from` */
+    enum status status;
+    uint32_t figures[4]; /* components before, after; Locations before, after */
+    const char *reason;  /* why it was passed through; ends with a zero */
+    const uint32_t *code[MAX_STAGES];
+    uint32_t size[MAX_STAGES];
+    struct bytes from;
+};
+
+bool answer_read(struct answer *answer, const struct chain *chain, const unsigned char *key);
+bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key);
+void answer_free(struct answer *answer);
+
+/* Linked modules for a chain, or NULL with the pipeline counted and logged as passed through. The
+ * answer is the caller's, to be freed. */
+struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
+                          unsigned char key[DIGEST]);
+void chain_linked(const struct chain *chain, const struct answer *answer);
+void chain_refused(struct device *device, const unsigned char *key);
+void chain_untouched(const char *reason);
+
+/* -- client.c: the linker process ---------------------------------------------------------------- */
+
+/* NULL and the answer's bytes in `reply`, or why there is none. */
+const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
+                struct bytes *reply);
+
+/* -- the hooks ------------------------------------------------------------------------------------ */
+
+VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice, VkPipelineCache, uint32_t,
+                                                     const VkGraphicsPipelineCreateInfo *,
+                                                     const VkAllocationCallbacks *, VkPipeline *);
+VKAPI_ATTR VkResult VKAPI_CALL hook_create_shaders(VkDevice, uint32_t, const struct shader_info *,
+                                                   const VkAllocationCallbacks *, Shader *);
+
+#endif

@@ -1,0 +1,298 @@
+/* vkCreateGraphicsPipelines: which pipelines may be linked, and creating them so or as they were.
+ *
+ * A pipeline is linked if all of its stages are in one VkGraphicsPipelineCreateInfo, given as
+ * modules that we saw or inline, and if nothing hangs on it that we do not know. Parts of pipelines
+ * (libraries of one stage) are shared, and pipelines made from libraries have no stages.
+ */
+#include "layer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* sTypes by number: some are younger than the headers that we want to build with */
+enum {
+    DEBUG_NAME = 1000128000, SUBGROUP_SIZE = 1000225001, FLAGS_2 = 1000470005,
+    RENDERING = 1000044002, FEEDBACK = 1000192000, LIBRARIES = 1000290000,
+    LIBRARY_PARTS = 1000320002, DISCARD_RECTANGLE = 1000099001, SHADING_RATE = 1000226001,
+    SAMPLE_COUNT_AMD = 1000044008, ROBUSTNESS = 1000068000, ATTACHMENT_LOCATIONS = 1000232001,
+    INPUT_INDICES = 1000232002, RASTER_STREAM = 1000028002, VALIDATION_CACHE = 1000160001,
+};
+enum {
+    DISABLE_OPTIMIZATION = 0x1, FAIL_ON_COMPILE = 0x100, IS_LIBRARY = 0x800,
+    PARTS = 0x6, /* pre-rasterization and fragment shader, of VkGraphicsPipelineLibraryFlagsEXT */
+    KNOWN_STAGE_FLAGS = 0x3, /* subgroup sizes: linking moves no subgroup operation */
+};
+#define KNOWN_FLAGS UINT64_C(0x3fffffff) /* later bits change where code or descriptors come from */
+
+struct flags_2 { /* VkPipelineCreateFlags2CreateInfo */
+    VkStructureType sType;
+    const void *pNext;
+    uint64_t flags;
+};
+
+/* One pipeline on its way: what replaces its stages. */
+struct change {
+    struct chain chain;
+    struct answer *answer; /* NULL: not changed */
+    unsigned char key[DIGEST];
+    VkPipelineShaderStageCreateInfo stages[MAX_STAGES];
+    VkShaderModule made[MAX_STAGES];
+    VkShaderModuleCreateInfo inlines[MAX_STAGES];
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo sizes[MAX_STAGES];
+};
+
+/* -- what may be linked ---------------------------------------------------------------------------- */
+
+static const void *find(const void *chain, int type) {
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
+        if ((int)at->sType == type)
+            return at;
+    return NULL;
+}
+
+static bool only(const void *chain, const int *known, size_t count) {
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext) {
+        size_t i = 0;
+        while (i < count && (int)at->sType != known[i])
+            i++;
+        if (i == count)
+            return false;
+    }
+    return true;
+}
+#define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
+
+static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
+    static const int KNOWN[] = {
+        RENDERING, FEEDBACK, LIBRARIES, LIBRARY_PARTS, DISCARD_RECTANGLE, SHADING_RATE,
+        SAMPLE_COUNT_AMD, ROBUSTNESS, ATTACHMENT_LOCATIONS, INPUT_INDICES, FLAGS_2,
+    };
+    if (!ONLY(info->pNext, KNOWN))
+        return "a structure that the layer does not know is on the pipeline";
+    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+    uint64_t flags = wide != NULL ? wide->flags : info->flags;
+    if (flags & ~KNOWN_FLAGS)
+        return "a creation flag that the layer does not know";
+    const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
+    if (libraries != NULL && libraries->libraryCount > 0)
+        return "made from pipeline libraries";
+    const VkGraphicsPipelineLibraryCreateInfoEXT *parts = find(info->pNext, LIBRARY_PARTS);
+    if (parts != NULL && (parts->flags & PARTS) != PARTS)
+        return "a pipeline library that does not hold all stages";
+    if (flags & DISABLE_OPTIMIZATION)
+        return "the application wants it not optimized";
+    if (info->stageCount < 2)
+        return "there is nothing to link: the pipeline has one stage";
+    if (info->stageCount > MAX_STAGES)
+        return "more stages than the layer knows";
+    return NULL;
+}
+
+static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state) {
+    const VkPipelineDynamicStateCreateInfo *dynamic = info->pDynamicState;
+    for (uint32_t i = 0; dynamic != NULL && i < dynamic->dynamicStateCount; i++)
+        if (dynamic->pDynamicStates[i] == state)
+            return true;
+    return false;
+}
+
+/* Without rasterization the fragment shader never runs, and another stream feeds it from elsewhere.
+ * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
+ * that, since linking is right with and without rasterization. */
+static const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
+    const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
+    if (is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) || state == NULL)
+        return NULL;
+    if (state->rasterizerDiscardEnable)
+        return "nothing is rasterized";
+    const VkPipelineRasterizationStateStreamCreateInfoEXT *stream =
+        find(state->pNext, RASTER_STREAM);
+    if (stream != NULL && stream->rasterizationStream != 0)
+        return "a vertex stream other than the first is rasterized";
+    return NULL;
+}
+
+/* The stage for the chain; its code is held. */
+static const char *take_stage(struct device *device, const VkPipelineShaderStageCreateInfo *info,
+                              struct stage *stage) {
+    static const int KNOWN[] = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, DEBUG_NAME,
+                                SUBGROUP_SIZE};
+    if (!ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)KNOWN_STAGE_FLAGS))
+        return "a stage by identifier, or with a structure or flag that the layer does not know";
+    *stage = (struct stage){info->stage, info->pName, info->pSpecializationInfo, NULL};
+    if (info->module != VK_NULL_HANDLE) {
+        stage->code = table_find(device->modules, (uint64_t)info->module);
+    } else {
+        const VkShaderModuleCreateInfo *code =
+            find(info->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
+        if (code != NULL && code->flags == 0)
+            stage->code = blob_new(code->pCode, code->codeSize);
+    }
+    if (stage->code == NULL)
+        return "a shader module that the layer did not see";
+    return stage->code->opaque ? "a shader module made with something unknown" : NULL;
+}
+
+/* -- one pipeline ---------------------------------------------------------------------------------- */
+
+/* The stage's pNext again, with the linked code in place of the application's. */
+static const void *inline_chain(struct change *change, uint32_t i, const void *chain) {
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *size = find(chain, SUBGROUP_SIZE);
+    if (size != NULL) {
+        change->sizes[i] = *size;
+        change->sizes[i].pNext = NULL;
+    }
+    change->inlines[i] = (VkShaderModuleCreateInfo){
+        VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
+        size != NULL ? &change->sizes[i] : NULL, 0, change->answer->size[i],
+        change->answer->code[i],
+    };
+    return &change->inlines[i];
+}
+
+static bool make_stages(struct device *device, VkDevice handle, struct change *change,
+                        const VkGraphicsPipelineCreateInfo *info) {
+    for (uint32_t i = 0; i < info->stageCount; i++) {
+        change->stages[i] = info->pStages[i];
+        if (info->pStages[i].module == VK_NULL_HANDLE) {
+            change->stages[i].pNext = inline_chain(change, i, info->pStages[i].pNext);
+            continue;
+        }
+        VkShaderModuleCreateInfo code = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, NULL, 0,
+                                         change->answer->size[i], change->answer->code[i]};
+        if (device->create_module(handle, &code, NULL, &change->made[i]) != VK_SUCCESS) {
+            change->made[i] = VK_NULL_HANDLE;
+            return false;
+        }
+        change->stages[i].module = change->made[i];
+    }
+    return true;
+}
+
+static void change_free(struct device *device, VkDevice handle, struct change *change) {
+    for (uint32_t i = 0; i < MAX_STAGES; i++)
+        if (change->made[i] != VK_NULL_HANDLE)
+            device->destroy_module(handle, change->made[i], NULL);
+    chain_free(&change->chain);
+    if (change->answer != NULL)
+        answer_free(change->answer);
+    free(change->answer);
+    free(change);
+}
+
+/* NULL: the pipeline goes on as it is, and that has been counted. */
+static struct change *change_of(struct device *device, VkDevice handle,
+                                const VkGraphicsPipelineCreateInfo *info) {
+    const char *why = unfit_pipeline(info);
+    why = why != NULL ? why : unfit_state(info);
+    struct change *change = why != NULL ? NULL : calloc(1, sizeof *change);
+    if (change == NULL) {
+        chain_untouched(why != NULL ? why : "no memory");
+        return NULL;
+    }
+    struct chain *chain = &change->chain;
+    while (why == NULL && chain->count < info->stageCount) {
+        why = take_stage(device, &info->pStages[chain->count], &chain->stages[chain->count]);
+        chain->count++;
+    }
+    if (why == NULL) {
+        const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+        uint64_t flags = wide != NULL ? wide->flags : info->flags;
+        chain->layout = table_find(device->layouts, (uint64_t)info->layout);
+        /* who forbids the driver to compile has no time for us either */
+        change->answer = chain_link(device, chain, !(flags & FAIL_ON_COMPILE), change->key);
+        if (change->answer != NULL && make_stages(device, handle, change, info))
+            return change;
+        if (change->answer != NULL)
+            chain_untouched("the driver refused the linked modules");
+    } else {
+        chain_untouched(why);
+    }
+    change_free(device, handle, change);
+    return NULL;
+}
+
+/* -- the hook -------------------------------------------------------------------------------------- */
+
+/* The driver said no. Was it because of us? Everything again, as if the layer were not there. */
+static VkResult create_again(struct device *device, VkDevice handle, VkPipelineCache cache,
+                             uint32_t count, const VkGraphicsPipelineCreateInfo *infos,
+                             const VkAllocationCallbacks *allocator, VkPipeline *pipelines) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (pipelines[i] != VK_NULL_HANDLE)
+            device->destroy_pipeline(handle, pipelines[i], allocator);
+        pipelines[i] = VK_NULL_HANDLE;
+    }
+    return device->create_pipelines(handle, cache, count, infos, allocator, pipelines);
+}
+
+static void count_all(struct device *device, struct change **changes, uint32_t count, bool kept,
+                      const VkPipeline *first, const VkPipeline *pipelines) {
+    for (uint32_t i = 0; i < count; i++) {
+        if (changes[i] == NULL)
+            continue;
+        if (kept) {
+            chain_linked(&changes[i]->chain, changes[i]->answer);
+            continue;
+        }
+        bool ours = first[i] == VK_NULL_HANDLE && pipelines[i] != VK_NULL_HANDLE;
+        if (ours)
+            chain_refused(device, changes[i]->key);
+        chain_untouched(ours ? "the driver refused the linked modules"
+                             : "created again as it was, since another of the same call failed");
+    }
+}
+
+/* Pipelines of one call, some of them changed. */
+static VkResult create(struct device *device, VkDevice handle, VkPipelineCache cache,
+                       uint32_t count, const VkGraphicsPipelineCreateInfo *infos,
+                       const VkGraphicsPipelineCreateInfo *changed, struct change **changes,
+                       const VkAllocationCallbacks *allocator, VkPipeline *pipelines) {
+    memset(pipelines, 0, count * sizeof *pipelines); /* what a failure leaves there is looked at */
+    VkResult result =
+        device->create_pipelines(handle, cache, count, changed, allocator, pipelines);
+    if (result == VK_SUCCESS) {
+        count_all(device, changes, count, true, NULL, pipelines);
+        return result;
+    }
+    VkPipeline *first = calloc(count, sizeof *first);
+    if (first != NULL)
+        memcpy(first, pipelines, count * sizeof *first);
+    result = create_again(device, handle, cache, count, infos, allocator, pipelines);
+    count_all(device, changes, count, false, first != NULL ? first : pipelines, pipelines);
+    free(first);
+    return result;
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipelineCache cache,
+                                                     uint32_t count,
+                                                     const VkGraphicsPipelineCreateInfo *infos,
+                                                     const VkAllocationCallbacks *allocator,
+                                                     VkPipeline *pipelines) {
+    uint64_t begin = now_ns(), ours;
+    struct device *device = device_of(handle);
+    struct change **changes = calloc(count, sizeof *changes);
+    VkGraphicsPipelineCreateInfo *changed = calloc(count, sizeof *changed);
+    bool any = false;
+    for (uint32_t i = 0; changes != NULL && changed != NULL && i < count; i++) {
+        changed[i] = infos[i];
+        changes[i] = change_of(device, handle, &infos[i]);
+        if (changes[i] != NULL) {
+            changed[i].pStages = changes[i]->stages;
+            any = true;
+        }
+    }
+    ours = now_ns() - begin;
+    VkResult result =
+        any ? create(device, handle, cache, count, infos, changed, changes, allocator, pipelines)
+            : device->create_pipelines(handle, cache, count, infos, allocator, pipelines);
+    begin = now_ns();
+    for (uint32_t i = 0; any && i < count; i++)
+        if (changes[i] != NULL)
+            change_free(device, handle, changes[i]);
+    free(changed);
+    free(changes);
+    log_add(NANOSECONDS, ours + now_ns() - begin);
+    log_flush(false);
+    return result;
+}

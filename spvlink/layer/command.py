@@ -1,0 +1,139 @@
+"""The arguments of ``spvlink layer`` and ``spvlink serve``."""
+
+from __future__ import annotations
+
+import os
+
+from spvlink.errors import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
+
+HELP: Final = """\
+usage: spvlink layer run [options] -- COMMAND...
+       spvlink layer install [--implicit] | uninstall | log [--json]
+       spvlink serve [options]
+
+Links the graphics pipelines of any Vulkan program while it creates them.
+
+layer run        start COMMAND with the layer; the layer is built first if need be
+  --wait MS        how long a pipeline may wait for its linked modules (default 1000); what comes
+                   too late is there the next time
+  --never-wait     do not wait at all
+  --exact          only changes that keep every output bit of every stage
+  --log FILE       a line for every pipeline (-: on standard error)
+layer install    build VK_LAYER_SPVLINK_stage_link and tell the Vulkan loader of it; it stays off
+                 until VK_INSTANCE_LAYERS names it
+  --implicit       as an implicit layer, which ENABLE_SPVLINK_STAGE_LINK=1 switches on
+layer uninstall  remove it, with its cache and its log
+layer log        what the layer did in the last run, and since it was installed
+  --json           the same as JSON
+serve            the linker process that the layer asks; it starts one when there is none
+  --idle SECONDS   end after this time without work (default 60; 0: never)
+  --cache-dir DIR  the folder of linked modules (default: spvlink/linked in XDG_CACHE_HOME)
+  --cache-mb N     the most it may hold (default 256): the oldest go first
+  --workers N      links at the same time (default: half of the processors)
+"""
+
+
+def main(words: Sequence[str]) -> str:
+    """Do what ``spvlink WORDS`` says; gives what is to be printed. Raises Usage and others."""
+    command, rest = words[0], list(words[1:])
+    action = rest[0] if rest else ""
+    before_command = rest[: rest.index("--")] if "--" in rest else rest
+    if "--help" in before_command or "-h" in before_command:
+        return HELP
+    if command == "serve":
+        return _serve(rest)
+    if action == "run":
+        return _run(rest[1:])
+    options, others = _options(rest[1:], _VALUES.get(action, {}))
+    if others:
+        raise Usage(f"layer {action}: {others[0]} is too much")
+    if action == "install":
+        from spvlink.layer.install import install
+
+        return install("--implicit" in options)
+    if action == "uninstall":
+        from spvlink.layer.install import uninstall
+
+        return uninstall()
+    if action == "log":
+        from spvlink.layer import log
+
+        return log.to_json() if "--json" in options else log.to_text()
+    raise Usage("layer: there are run, install, uninstall and log; see spvlink layer --help")
+
+
+# Options of each action, and whether they take a value.
+_VALUES: Final = {
+    "run": {"--wait": True, "--never-wait": False, "--exact": False, "--log": True},
+    "install": {"--implicit": False},
+    "log": {"--json": False},
+    "serve": {"--idle": True, "--cache-dir": True, "--cache-mb": True, "--workers": True},
+}
+
+
+def _options(words: Sequence[str], known: dict[str, bool]) -> tuple[dict[str, str], list[str]]:
+    """Options with their values ("" if they take none), and the words behind them."""
+    options: dict[str, str] = {}
+    left = list(words)
+    while left and left[0].startswith("-"):
+        name, equals, value = left.pop(0).partition("=")
+        if name == "--" and not equals:
+            break
+        if name not in known:
+            raise Usage(f"unknown option {name}; see spvlink layer --help")
+        if known[name] and not equals:
+            if not left:
+                raise Usage(f"{name} needs a value")
+            value = left.pop(0)
+        elif equals and not known[name]:
+            raise Usage(f"{name} takes no value")
+        options[name] = value
+    return options, left
+
+
+def _number(options: dict[str, str], name: str, default: int) -> int:
+    text = options.get(name, str(default))
+    if not (text.isascii() and text.isdigit()):
+        raise Usage(f"{name} {text}: expected a whole number")
+    return int(text)
+
+
+def _run(words: Sequence[str]) -> str:
+    options, command = _options(words, _VALUES["run"])
+    if not command:
+        raise Usage("layer run: no command; say spvlink layer run -- COMMAND")
+    settings: dict[str, str] = {}
+    if "--wait" in options:
+        settings["WAIT_MS"] = str(_number(options, "--wait", 0))
+    if "--never-wait" in options:
+        settings["NEVER_WAIT"] = "1"
+    if "--exact" in options:
+        settings["EXACT"] = "1"
+    if "--log" in options:
+        path = options["--log"]
+        settings["LOG"] = "stderr" if path == "-" else os.path.abspath(path)
+    from spvlink.layer.run import run
+
+    run(command, settings)
+
+
+def _serve(words: Sequence[str]) -> str:
+    options, others = _options(words, _VALUES["serve"])
+    if others:
+        raise Usage(f"serve: {others[0]} is too much")
+    from spvlink.layer import places
+    from spvlink.layer.serve import serve
+
+    cache = os.path.abspath(options["--cache-dir"]) if "--cache-dir" in options else places.cache()
+    workers = _number(options, "--workers", max(1, (os.cpu_count() or 1) // 2))
+    if workers == 0:
+        raise Usage("--workers 0: it takes one")
+    size, idle = _number(options, "--cache-mb", 256), _number(options, "--idle", 60)
+    if serve(cache, size, idle, workers):
+        return ""
+    return "there is a linker process for this cache already\n"

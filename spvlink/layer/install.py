@@ -1,0 +1,62 @@
+"""``spvlink layer install`` and ``uninstall``: the layer for all programs of this user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+
+from spvlink import output
+from spvlink.layer import build, places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterator
+
+
+def install(implicit: bool) -> str:
+    """Build the layer and tell the Vulkan loader of it; gives what to say. Raises Usage."""
+    library = build.build(os.path.join(places.data(), "layer"))
+    kind, other = ("implicit", "explicit") if implicit else ("explicit", "implicit")
+    path = os.path.join(places.manifests(kind), build.MANIFEST)
+    output.write_all([(path, build.manifest(library, implicit).encode())])
+    _remove(os.path.join(places.manifests(other), build.MANIFEST))  # one name, one layer
+    _forget_log()
+    switch = f"{build.ENABLE}=1" if implicit else f"VK_INSTANCE_LAYERS={places.LAYER}"
+    return f"installed {places.LAYER} ({path}); it is off until {switch} is set\n"
+
+
+def uninstall() -> str:
+    """Remove the layer, its cache and its log; gives what to say. Linker processes end when idle.
+    Raises Usage."""
+    gone = [path for path in _ours() if _remove(path)]
+    for path in (places.data(), os.path.dirname(places.builds()), places.state()):
+        with contextlib.suppress(OSError):
+            os.rmdir(path)  # if nothing else of ours is in it
+    return "".join(f"removed {path}\n" for path in gone) or "nothing was installed\n"
+
+
+def _ours() -> Iterator[str]:
+    for kind in ("explicit", "implicit"):
+        yield os.path.join(places.manifests(kind), build.MANIFEST)
+    yield os.path.join(places.data(), "layer")
+    yield places.builds()
+    yield places.cache()
+    for name in ("layer-last", "layer-total", "layer-lock"):
+        yield os.path.join(places.state(), name)
+
+
+def _forget_log() -> None:
+    for name in ("layer-last", "layer-total"):
+        _remove(os.path.join(places.state(), name))
+
+
+def _remove(path: str) -> bool:
+    if os.path.isdir(path) and not os.path.islink(path):
+        shutil.rmtree(path, ignore_errors=True)
+        return True
+    try:
+        os.unlink(path)
+    except OSError:
+        return False
+    return True

@@ -1,0 +1,104 @@
+"""Where things lie, and which linker this is. ``c/settings.c`` finds the same places."""
+
+from __future__ import annotations
+
+import os
+
+from spvlink.errors import Usage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+LAYER: Final = "VK_LAYER_SPVLINK_stage_link"
+PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+VARIABLE: Final = "VK_SPVLINK_STAGE_LINK_"  # a setting in the environment: VARIABLE + its name
+SOCKET_PATH_LIMIT: Final = 107  # bytes of sockaddr_un.sun_path without the zero
+
+
+def folder(variable: str, below_home: str, rest: str) -> str:
+    """The XDG folder ``variable``, else ``below_home`` of HOME, and ``rest`` in it. Raises Usage if
+    there is neither."""
+    base = os.environ.get(variable, "")
+    if base.startswith("/"):
+        return base + rest
+    home = os.environ.get("HOME", "")
+    if not home.startswith("/"):
+        raise Usage(f"neither {variable} nor HOME names a folder")
+    return home + below_home + rest
+
+
+def cache() -> str:
+    """The folder of linked modules."""
+    given = os.environ.get(VARIABLE + "CACHE_DIR", "")
+    return given if given.startswith("/") else _cache("/spvlink/linked")
+
+
+def _cache(rest: str) -> str:
+    return folder("XDG_CACHE_HOME", "/.cache", rest)
+
+
+def builds() -> str:
+    """The folder of layers that ``spvlink layer run`` built."""
+    return _cache("/spvlink/builds")
+
+
+def state() -> str:
+    """The folder of the log."""
+    return folder("XDG_STATE_HOME", "/.local/state", "/spvlink")
+
+
+def data() -> str:
+    """The folder of an installed layer."""
+    return folder("XDG_DATA_HOME", "/.local/share", "/spvlink")
+
+
+def manifests(kind: str) -> str:
+    """The folder where the Vulkan loader looks for layers, ``explicit`` or ``implicit``."""
+    return folder("XDG_DATA_HOME", "/.local/share", f"/vulkan/{kind}_layer.d")
+
+
+def runtime() -> str:
+    """The folder of the socket; made, and only ours. Raises Usage if it is not."""
+    base = os.environ.get("XDG_RUNTIME_DIR", "")
+    path = base + "/spvlink" if base.startswith("/") else f"/tmp/spvlink-{os.geteuid()}"
+    try:
+        os.makedirs(path, mode=0o700, exist_ok=True)
+        status = os.lstat(path)
+    except OSError as error:
+        raise Usage(f"{path}: cannot make it: {error.strerror}") from None
+    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+        raise Usage(f"{path}: others may write there")
+    return path
+
+
+def socket(identity: bytes, cache_folder: str) -> str:
+    """The socket of the linker with this identity that fills this cache."""
+    from hashlib import blake2b
+
+    name = blake2b(identity + os.fsencode(cache_folder), digest_size=8).hexdigest()
+    path = f"{runtime()}/{name}.socket"
+    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
+        raise Usage(f"{path}: too long for a socket")
+    return path
+
+
+def identity(package: str = PACKAGE) -> bytes:
+    """16 bytes that change when any Python file of the package does: a sum of digests of their
+    names, sizes and times."""
+    from hashlib import blake2b
+
+    sums = [0, 0]
+    for path, folders, files in os.walk(package):
+        folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
+        for name in files:
+            if not name.endswith(".py") or name.startswith(".") or len(name) == 3:
+                continue
+            whole = os.path.join(path, name)
+            status = os.stat(whole)
+            seconds, nanoseconds = divmod(status.st_mtime_ns, 1_000_000_000)
+            line = f"{whole[len(package) + 1 :]} {status.st_size} {seconds}.{nanoseconds:09}"
+            digest = blake2b(os.fsencode(line), digest_size=16).digest()
+            for half in (0, 1):
+                sums[half] += int.from_bytes(digest[half * 8 : half * 8 + 8], "little")
+    return b"".join((s % (1 << 64)).to_bytes(8, "little") for s in sums)

@@ -1,0 +1,178 @@
+"""What the layer and the linker process say to each other, as bytes.
+
+``c/facts.c`` writes requests and ``c/answer.c`` reads answers; the layout stands there. All numbers
+are 32-bit words of the machine, which is little endian.
+"""
+
+from __future__ import annotations
+
+import struct
+from hashlib import blake2b
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
+
+FORMAT: Final = 1
+REQUEST: Final = 0x524C5053
+MAGIC: Final = b"SPVLINK1"
+LIMIT: Final = 64 << 20  # bytes of a request or an answer
+LINKED, PASSED_THROUGH, NOT_NOW = 1, 2, 3  # what became of a pipeline; "not now" is not kept
+_DIGEST: Final = 32
+_SEAL: Final = 16
+
+
+class Nonsense(Exception):
+    """A request that no layer of this format sends."""
+
+
+class Stage:
+    """One stage of a request. ``spec``: (constant id, its bytes), as the application gave it."""
+
+    __slots__ = ("bit", "code", "digest", "entry", "size", "spec")
+
+    def __init__(self) -> None:
+        self.bit = 0  # VkShaderStageFlagBits
+        self.entry = ""
+        self.spec: list[tuple[int, bytes]] = []
+        self.size = 0
+        self.digest = b""
+        self.code = b""
+
+
+class Request:
+    """One pipeline. ``layout`` is in the form of ``--layout``, None if it is not known."""
+
+    __slots__ = ("exact", "identity", "key", "layout", "stages")
+
+    def __init__(self) -> None:
+        self.key = b""
+        self.identity = b""
+        self.exact = False
+        self.stages: list[Stage] = []
+        self.layout: dict[str, object] | None = None
+
+
+class _Reader:
+    def __init__(self, data: bytes) -> None:
+        self.data = data
+        self.at = 0
+
+    def bytes(self, size: int) -> bytes:
+        if size > len(self.data) - self.at:
+            raise Nonsense("it ends early")
+        self.at += size
+        return self.data[self.at - size : self.at]
+
+    def word(self) -> int:
+        return int.from_bytes(self.bytes(4), "little")
+
+    def words(self, count: int) -> tuple[int, ...]:
+        return struct.unpack(f"<{count}I", self.bytes(4 * count))
+
+    def count(self, each: int) -> int:
+        """A number of things of ``each`` bytes or more."""
+        count = self.word()
+        if count * each > len(self.data) - self.at:
+            raise Nonsense("a count that cannot be")
+        return count
+
+
+def request_size(start: bytes) -> int:
+    """Bytes of the whole request, from its first 8. Raises Nonsense."""
+    magic, size = struct.unpack("<2I", start[:8])
+    if magic != REQUEST or size > LIMIT:
+        raise Nonsense("not a request")
+    return int(size) + 8
+
+
+def read_key(data: bytes) -> tuple[bytes, bytes]:
+    """The key of a whole request, and the identity of the linker that it is for. Raises
+    Nonsense."""
+    reader = _Reader(data)
+    reader.words(2)
+    facts = reader.bytes(reader.word())
+    return blake2b(facts, digest_size=_DIGEST).digest(), facts[4:20]
+
+
+def read_request(data: bytes) -> Request:
+    """Raises Nonsense unless every byte fits."""
+    outer = _Reader(data)
+    outer.words(2)
+    facts = outer.bytes(outer.word())
+    reader = _Reader(facts)
+    if reader.word() != FORMAT:
+        raise Nonsense("another format")
+    request = Request()
+    request.key = blake2b(facts, digest_size=_DIGEST).digest()
+    request.identity = reader.bytes(16)
+    request.exact = reader.word() != 0
+    request.stages = [_read_stage(reader) for _ in range(reader.count(52))]
+    if reader.word():
+        request.layout = _read_layout(reader)
+    for stage in request.stages:
+        stage.code = outer.bytes(stage.size)
+        if blake2b(stage.code, digest_size=_DIGEST).digest() != stage.digest:
+            raise Nonsense("a module that is not the one it says")
+    if reader.at != len(facts) or outer.at != len(data):
+        raise Nonsense("more than there should be")
+    return request
+
+
+def _read_stage(reader: _Reader) -> Stage:
+    stage = Stage()
+    stage.bit, length = reader.words(2)
+    stage.entry = reader.bytes(length).decode("utf-8", "surrogateescape")
+    reader.bytes(-length % 4)
+    for _ in range(reader.count(16)):
+        number, size = reader.words(2)
+        stage.spec.append((number, reader.bytes(8)[:size]))
+    stage.size = reader.word()
+    stage.digest = reader.bytes(_DIGEST)
+    return stage
+
+
+def _read_layout(reader: _Reader) -> dict[str, object]:
+    sets = []
+    for _ in range(reader.count(8)):
+        number = reader.word()
+        names = ("binding", "descriptorType", "descriptorCount", "stageFlags")
+        bindings = [dict(zip(names, reader.words(4))) for _ in range(reader.count(16))]
+        sets.append({"set": number, "bindings": bindings})
+    parts = ("stageFlags", "offset", "size")
+    ranges = [dict(zip(parts, reader.words(3))) for _ in range(reader.count(12))]
+    return {"setLayouts": sets, "pushConstantRanges": ranges}
+
+
+def write_answer(
+    key: bytes,
+    status: int,
+    reason: str = "",
+    figures: Sequence[int] = (0, 0, 0, 0),
+    stages: Sequence[tuple[int, bytes]] = (),
+) -> bytes:
+    """An answer: components before and after, Locations before and after, (stage bit, module)
+    each."""
+    text = reason.encode("utf-8", "replace").replace(b"\0", b" ")[:1000]
+    head = struct.pack("<8s32s7I", MAGIC, key, status, *figures, len(stages), len(text))
+    pairs = b"".join(struct.pack("<2I", bit, len(code)) for bit, code in stages)
+    padding = bytes(4 - len(text) % 4)
+    body = b"".join((head, pairs, text, padding, *(code for _, code in stages)))
+    return body + blake2b(body, digest_size=_SEAL).digest()
+
+
+def is_answer(data: bytes, key: bytes) -> bool:
+    """Whether these bytes are a whole answer for this key."""
+    body, seal = data[:-_SEAL], data[-_SEAL:]
+    return (
+        len(body) >= 68
+        and data[:8] == MAGIC
+        and data[8:40] == key
+        and blake2b(body, digest_size=_SEAL).digest() == seal
+    )
+
+
+def status_of(answer: bytes) -> int:
+    """LINKED, PASSED_THROUGH or NOT_NOW, of an answer that we wrote."""
+    return int.from_bytes(answer[40:44], "little")

@@ -1,0 +1,429 @@
+"""The Vulkan layer with real programs on lavapipe: the same frames, pipelines really linked, and
+never worse when the linker process, the cache or the disk fail."""
+
+from __future__ import annotations
+
+import glob
+import json
+import os
+import shutil
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spvlink.layer import places, wire, work
+from tests.render.words import compile_glsl
+from tests.samples import compile_glsl as compile_for
+
+ROOT = Path(__file__).resolve().parent.parent
+WAIT = ("--wait", "20000")  # as long as it takes on a busy machine
+NAMES = ("material", "pbr_cascades", "light_rig")
+
+
+class Place:
+    """A user's folders of a test's own, and programs run in them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.variables = dict(os.environ)
+        for name in ("CACHE", "STATE", "DATA"):
+            self.variables[f"XDG_{name}_HOME"] = str(folder / name.lower())
+        # a socket's path is short, and a test's folder may not be
+        self.runtime = Path(f"/tmp/spvlink-test-{os.getpid()}-{abs(hash(folder)) % 10**8}")
+        self.runtime.mkdir(mode=0o700)
+        self.variables["XDG_RUNTIME_DIR"] = str(self.runtime)
+        self.variables["VK_SPVLINK_STAGE_LINK_IDLE_S"] = "5"
+        self.variables["VK_ICD_FILENAMES"] = sorted(
+            glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json")
+        )[0]
+
+    def program(self, *command: str, **variables: str) -> str:
+        """Standard output and error of a program that must succeed."""
+        done = subprocess.run(
+            command, cwd=ROOT, env={**self.variables, **variables}, timeout=100,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout[-2000:]
+        return done.stdout
+
+    def spvlink(self, *words: str, **variables: str) -> str:
+        return self.program(sys.executable, "-m", "spvlink", *words, **variables)
+
+    def layered(self, *command: str, options: tuple[str, ...] = WAIT, **variables: str) -> Any:
+        """Run with the layer; what the log says of this run."""
+        self.spvlink("layer", "run", *options, "--", *command, **variables)
+        return json.loads(self.spvlink("layer", "log", "--json"))["last_run"]
+
+    def cached(self) -> list[Path]:
+        return [p for p in (self.folder / "cache/spvlink/linked").glob("??/*") if p.is_file()]
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    made = Place(tmp_path)
+    yield made
+    shutil.rmtree(made.runtime)
+
+
+@pytest.fixture(scope="module")
+def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    folder = tmp_path_factory.mktemp("pairs")
+    paths = []
+    for name in NAMES:
+        for stage in ("vert", "frag"):
+            source = (ROOT / "shaders" / name / f"{name}.{stage}").read_text()
+            path = folder / f"{name}.{stage}.spv"
+            path.write_bytes(compile_for(source, stage, "vulkan1.1"))
+            paths.append(str(path))
+    return paths
+
+
+def forms(form: str, out: Path, pairs: list[str]) -> list[str]:
+    return [sys.executable, "-m", "tests.render.forms", form, str(out), *pairs]
+
+
+def assert_same(a: Path, b: Path) -> None:
+    before, after = np.load(a), np.load(b)
+    assert set(before) == set(after)
+    for name in before:
+        assert before[name].tobytes() == after[name].tobytes(), name
+
+
+# -- programs --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["monolithic", "inline", "library", "shader-object"])
+def test_every_form_of_pipeline_is_linked_and_draws_the_same(
+    form: str, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    plain, cold, warm = (tmp_path / f"{n}.npz" for n in ("plain", "cold", "warm"))
+    place.program(*forms(form, plain, pairs))
+    assert all(np.load(plain)[f"{n}/good"] for n in range(len(NAMES)))
+    asked = place.layered(*forms(form, cold, pairs), options=("--exact", *WAIT))
+    assert asked["linked"] == asked["misses"] == len(NAMES) and asked["hits"] == 0, asked
+    assert asked["components"][1] < asked["components"][0]
+    assert asked["locations"][1] < asked["locations"][0]
+    assert asked["pipelines"] == asked["linked"] + sum(asked["passed_through"].values())
+    assert not asked["events"]
+    # the second run needs no Python at all
+    nobody = {"VK_SPVLINK_STAGE_LINK_PYTHON": "/no/such/python"}
+    hit = place.layered(*forms(form, warm, pairs), options=("--exact",), **nobody)
+    assert hit["linked"] == hit["hits"] == len(NAMES) and hit["misses"] == 0, hit
+    assert_same(plain, cold)
+    assert_same(plain, warm)
+
+
+@pytest.mark.parametrize("form", ["libraries", "unlinked-objects"])
+def test_parts_of_pipelines_are_left_alone(
+    form: str, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
+    place.program(*forms(form, plain, pairs))
+    log = place.layered(*forms(form, layered, pairs))
+    assert log["linked"] == log["misses"] == 0 and log["pipelines"] > 0
+    assert sum(log["passed_through"].values()) == log["pipelines"]
+    assert_same(plain, layered)
+
+
+@pytest.mark.parametrize("form", ["monolithic", "library"])
+def test_the_validation_layer_below_reports_nothing_new(
+    form: str, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
+    place.program(*forms(form, plain, pairs), RENDER_VALIDATE="1")
+    log = place.layered(*forms(form, layered, pairs), RENDER_VALIDATE="1")
+    assert log["linked"] == len(NAMES)
+    assert np.load(plain)["messages"].tolist() == np.load(layered)["messages"].tolist()
+
+
+def test_a_wgpu_program(place: Place, tmp_path: Path) -> None:
+    program = [sys.executable, "-m", "tests.render.wgpu_program"]
+    plain, layered = tmp_path / "plain.npy", tmp_path / "layered.npy"
+    place.program(*program, str(plain))
+    log = place.layered(*program, str(layered))
+    assert log["linked"] >= 1 and log["components"] == [8, 2], log
+    assert np.array_equal(np.load(plain), np.load(layered))
+    assert len(np.unique(np.load(plain))) > 10
+
+
+def test_an_opengl_program_over_zink(place: Place, tmp_path: Path) -> None:
+    zink = {
+        "MESA_LOADER_DRIVER_OVERRIDE": "zink",
+        "GALLIUM_DRIVER": "zink",
+        "LIBGL_ALWAYS_SOFTWARE": "1",
+    }
+    program = [sys.executable, "-m", "tests.render.gl_program"]
+    plain, layered = tmp_path / "plain.npy", tmp_path / "layered.npy"
+    assert "zink" in place.program(*program, str(plain), **zink)
+    log = place.layered(*program, str(layered), **zink)
+    assert log["linked"] >= 1, log
+    assert np.array_equal(np.load(plain), np.load(layered))
+    assert len(np.unique(np.load(plain))) > 10
+
+
+# Before vkcube destroys its window it has waited for the device: the last frame is in there.
+GRAB = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { unsigned sequence; } cookie;
+typedef struct { unsigned char type, depth; unsigned short sequence; unsigned length; } head;
+cookie xcb_get_image(void *, unsigned char, unsigned, short, short, unsigned short, unsigned short,
+                     unsigned);
+head *xcb_get_image_reply(void *, cookie, void **);
+cookie xcb_destroy_window(void *connection, unsigned window) {
+    cookie (*next)(void *, unsigned);
+    *(void **)&next = dlsym(RTLD_NEXT, "xcb_destroy_window");
+    head *reply = xcb_get_image_reply(
+        connection, xcb_get_image(connection, 2, window, 0, 0, 200, 200, ~0u), NULL);
+    FILE *out = reply == NULL ? NULL : fopen(getenv("GRAB"), "wb");
+    if (out != NULL) {
+        fwrite((char *)reply + 32, 4, reply->length, out);
+        fclose(out);
+    }
+    return next(connection, window);
+}
+"""
+
+
+def test_vkcube(place: Place, tmp_path: Path) -> None:
+    source, library = tmp_path / "grab.c", tmp_path / "grab.so"
+    source.write_text(GRAB)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source, "-ldl", "-l:libxcb.so.1"],
+                   check=True)  # fmt: skip
+    command = ["vkcube", "--suppress_popups", "--width", "200", "--height", "200", "--c"]
+    read, write = os.pipe()
+    server = subprocess.Popen(
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp"],
+        pass_fds=[write], stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    os.close(write)
+    try:
+        with os.fdopen(read) as answer:
+            display = f":{answer.readline().strip()}"
+        common = {"DISPLAY": display, "LD_PRELOAD": str(library)}
+        # an event of the X server may cost or save a turn of the cube: any of these may be it
+        counts = ("5", "6", "7", "8", "9")
+        for count in counts:
+            place.program(*command, count, **common, GRAB=str(tmp_path / count))
+        log = place.layered(*command, "7", **common, GRAB=str(tmp_path / "layered"))
+    finally:
+        server.terminate()
+        server.wait()
+    assert log["linked"] == 1 and log["program"] == "vkcube", log
+    plain = {(tmp_path / count).read_bytes() for count in counts}
+    layered = (tmp_path / "layered").read_bytes()
+    assert len(layered) == 200 * 200 * 4 and len(set(layered)) > 20 and len(plain) > 2
+    assert layered in plain
+
+
+# -- never worse -----------------------------------------------------------------------------------
+
+
+def test_without_python_the_program_runs_and_the_log_says_why(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
+    place.program(*forms("monolithic", plain, pairs))
+    nobody = {"VK_SPVLINK_STAGE_LINK_PYTHON": "/no/such/python"}
+    log = place.layered(*forms("monolithic", layered, pairs), **nobody)
+    assert log["linked"] == 0 and sum(log["passed_through"].values()) == len(NAMES)
+    assert any("no Python" in event for event in log["events"])
+    assert log["seconds"] < 5  # nobody was waited for
+    assert_same(plain, layered)
+
+
+def test_damaged_files_in_the_cache_are_made_again(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    plain, out = tmp_path / "plain.npz", tmp_path / "out.npz"
+    place.program(*forms("monolithic", plain, pairs))
+    place.layered(*forms("monolithic", out, pairs), options=("--exact", *WAIT))
+    files = place.cached()
+    assert len(files) == len(NAMES)
+    files[0].write_bytes(b"")
+    files[1].write_bytes(files[1].read_bytes()[:-20])
+    data = bytearray(files[2].read_bytes())
+    data[len(data) // 2] ^= 1
+    files[2].write_bytes(data)
+    log = place.layered(*forms("monolithic", out, pairs), options=("--exact", *WAIT))
+    assert log["misses"] == len(NAMES) and log["linked"] == len(NAMES), log
+    assert sum(n for text, n in log["events"].items() if "damaged" in text) == len(NAMES)
+    assert_same(plain, out)
+    assert place.layered(*forms("monolithic", out, pairs), options=("--exact",))["hits"] == 3
+
+
+def socket_of(place: Place) -> str:
+    old = os.environ.get("XDG_RUNTIME_DIR")
+    os.environ["XDG_RUNTIME_DIR"] = str(place.runtime)
+    try:
+        return places.socket(places.identity(), str(place.folder / "cache/spvlink/linked"))
+    finally:
+        if old is None:
+            del os.environ["XDG_RUNTIME_DIR"]
+        else:
+            os.environ["XDG_RUNTIME_DIR"] = old
+
+
+@pytest.mark.parametrize("said", [b"", b"\xff" * 64, struct.pack("<I", 100) + b"x" * 100, b"\x64"])
+def test_nonsense_or_silence_from_the_socket(
+    said: bytes, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """Something else sits behind the socket: it says nonsense and goes away."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(socket_of(place))
+    listener.listen()
+
+    def talk() -> None:
+        for _ in NAMES:
+            connection, _address = listener.accept()
+            connection.recv(100)
+            connection.sendall(said)
+            connection.close()
+
+    thread = threading.Thread(target=talk, daemon=True)
+    thread.start()
+    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
+    place.program(*forms("monolithic", plain, pairs))
+    log = place.layered(*forms("monolithic", layered, pairs))
+    thread.join(10)
+    listener.close()
+    assert log["linked"] == 0 and sum(log["passed_through"].values()) == len(NAMES)
+    assert sum(log["events"].values()) == len(NAMES), log
+    assert_same(plain, layered)
+
+
+def test_a_server_that_says_nothing_costs_the_limit_and_no_more(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    listener.bind(socket_of(place))
+    listener.listen()
+    out = tmp_path / "out.npz"
+    log = place.layered(*forms("monolithic", out, pairs), options=("--wait", "100"))
+    listener.close()
+    assert log["linked"] == 0 and 0.25 < log["seconds_waited"] < 5, log
+    assert any("in time" in reason for reason in log["passed_through"])
+
+
+def test_never_wait_has_the_result_ready_next_time(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    out = tmp_path / "out.npz"
+    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
+    assert log["linked"] == 0 and log["misses"] == len(NAMES)
+    for _ in range(200):
+        if len(place.cached()) == len(NAMES):
+            break
+        time.sleep(0.1)
+    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
+    assert log["linked"] == log["hits"] == len(NAMES)
+
+
+def test_a_cache_that_cannot_be_written(place: Place, pairs: list[str], tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")  # where a folder should be
+    variables = {"VK_SPVLINK_STAGE_LINK_CACHE_DIR": str(tmp_path / "file")}
+    out = tmp_path / "out.npz"
+    log = place.layered(*forms("monolithic", out, pairs), **variables)
+    assert log["linked"] == log["misses"] == len(NAMES)  # answers come over the socket
+
+
+# -- the linker process ----------------------------------------------------------------------------
+
+
+def test_it_ends_when_idle_and_after_a_kill_another_one_starts(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    server = subprocess.Popen(
+        [sys.executable, "-m", "spvlink", "serve", "--idle", "1"], env=place.variables
+    )
+    path = socket_of(place)
+    for _ in range(100):
+        if os.path.exists(path):
+            break
+        time.sleep(0.05)
+    assert "already" in place.spvlink("serve")
+    server.wait(20)
+    assert not os.path.exists(path)
+    second = subprocess.Popen([sys.executable, "-m", "spvlink", "serve"], env=place.variables)
+    for _ in range(100):
+        if os.path.exists(path):
+            break
+        time.sleep(0.05)
+    second.send_signal(signal.SIGKILL)
+    second.wait()
+    assert os.path.exists(path)  # what a killed process leaves behind
+    log = place.layered(*forms("monolithic", tmp_path / "out.npz", pairs))
+    assert log["linked"] == len(NAMES) and not log["events"]
+
+
+def test_specialization_takes_what_is_given_and_else_the_default() -> None:
+    code = compile_glsl(
+        "frag",
+        """#version 450
+        layout(constant_id = 1) const float a = 1.5;
+        layout(constant_id = 2) const int b = -2;
+        layout(constant_id = 3) const bool c = true;
+        layout(constant_id = 4) const uint d = 7u;
+        layout(location = 0) out vec4 o;
+        void main() { o = vec4(a, float(b), c ? 1.0 : 0.0, float(d)); }
+        """,
+    )
+    stage = wire.Stage()
+    stage.code = code
+    assert work.specialization(stage) == {1: "1.5", 2: "0xfffffffe", 3: "true", 4: "0x7"}
+    stage.spec = [(1, struct.pack("<f", 0.25)), (3, bytes(4)), (4, bytes(2)), (9, bytes(4))]
+    assert work.specialization(stage) == {1: "0.25", 2: "0xfffffffe", 3: "false"}
+
+
+# -- in place --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("implicit", [False, True])
+def test_install_and_uninstall(
+    implicit: bool, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    said = place.spvlink("layer", "install", *(["--implicit"] if implicit else []))
+    switch = (
+        {"ENABLE_SPVLINK_STAGE_LINK": "1"} if implicit else {"VK_INSTANCE_LAYERS": places.LAYER}
+    )
+    assert next(iter(switch)) in said
+    command = forms("monolithic", tmp_path / "out.npz", pairs)
+    place.program(*command)
+    log = json.loads(place.spvlink("layer", "log", "--json"))
+    assert log["last_run"]["pipelines"] == 0  # off until it is switched on
+    place.program(*command, **switch, VK_SPVLINK_STAGE_LINK_WAIT_MS="20000")
+    log = json.loads(place.spvlink("layer", "log", "--json"))
+    assert log["since_install"]["linked"] == len(NAMES)
+    assert "removed" in place.spvlink("layer", "uninstall")
+    left = [p for kind in ("data", "state") for p in (place.folder / kind).rglob("*")]
+    assert not [p for p in left if p.is_file()]
+    assert "nothing" in place.spvlink("layer", "uninstall")
+
+
+def test_a_missing_compiler_or_header_is_said_in_one_line(place: Place, tmp_path: Path) -> None:
+    def error(**variables: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "spvlink", "layer", "install"], capture_output=True, text=True,
+            env={**place.variables, **variables}, check=False,
+        )  # fmt: skip
+        assert done.returncode == 2 and done.stderr.count("\n") == 1
+        return done.stderr
+
+    assert "package gcc" in error(PATH=str(tmp_path), CC="")
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\nexec /usr/bin/cc -nostdinc "$@"\n')
+    compiler.chmod(0o755)
+    assert "libvulkan-dev" in error(CC="cc", PATH=f"{tmp_path}:/usr/bin:/bin")
