@@ -54,9 +54,7 @@ def run(module: Module) -> None:
             rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
     # in front of everything, so that no construct is kept for the load in it
     insts = entry.function.blocks[0].insts
-    at = 0
-    while insts[at].op == ops.OpVariable:
-        at += 1
+    at = max([n for n, i in enumerate(insts) if i.op == ops.OpVariable], default=-1) + 1
     insts[at:at] = wholes.values()
 
 
