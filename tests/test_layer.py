@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spvlink.layer import places, wire, work
+from spvlink.layer import build, places, wire, work
 from tests.render.words import compile_glsl
 from tests.samples import compile_glsl as compile_for
 
@@ -338,6 +338,29 @@ def test_a_cache_that_cannot_be_written(place: Place, pairs: list[str], tmp_path
     out = tmp_path / "out.npz"
     log = place.layered(*forms("monolithic", out, pairs), **variables)
     assert log["linked"] == log["misses"] == len(NAMES)  # answers come over the socket
+
+
+@pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
+def test_threads_and_ten_thousand_pipelines(
+    sanitizer: str, place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """Races, leaks and bad accesses end the program with an error (tests/layer_threads.c)."""
+    (tmp_path / "config.h").write_text(build.config())
+    program = str(tmp_path / "threads")
+    subprocess.run(
+        ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-pthread", f"-fsanitize={sanitizer}",
+         "-fno-sanitize-recover=all", "-I", build.SOURCES, "-I", tmp_path, "-o", program,
+         ROOT / "tests/layer_threads.c", *build.sources()],
+        check=True,
+    )  # fmt: skip
+    # the sanitizers want addresses where they expect them: no randomization
+    said = place.program(
+        "setarch", "-R", program, "4", "10000", *pairs[:2], VK_SPVLINK_STAGE_LINK_WAIT_MS="20000"
+    )
+    assert said == "10000 pipelines, 0 modules left\n"
+    log = json.loads(place.spvlink("layer", "log", "--json"))["last_run"]
+    assert log["pipelines"] == 10000 and log["linked"] > 5000, log
+    assert log["linked"] + sum(log["passed_through"].values()) == 10000
 
 
 # -- the linker process ----------------------------------------------------------------------------

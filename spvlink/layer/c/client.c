@@ -31,6 +31,7 @@
 
 static atomic_ullong next_start;   /* no start before this time */
 static atomic_uint failed_starts;  /* in a row */
+static atomic_bool starting;       /* a thread is at it: the others wait for the same process */
 static atomic_uint late_answers;   /* in a row */
 static atomic_ullong wait_again;   /* no waiting before this time */
 static atomic_ullong waited_total; /* ns */
@@ -128,23 +129,32 @@ static int reach(uint64_t deadline, const char **why) {
     *why = "the linker process could not be reached";
     if (errno != ENOENT && errno != ECONNREFUSED)
         return -1;
-    if (!may_start())
+    bool first = may_start();
+    if (!first && !atomic_load(&starting))
         return -1;
-    const char *trouble = start();
-    if (trouble != NULL) {
-        atomic_fetch_add(&failed_starts, 1);
-        *why = trouble;
-        return -1;
+    if (first) {
+        atomic_store(&starting, true);
+        const char *trouble = start();
+        if (trouble != NULL) {
+            atomic_fetch_add(&failed_starts, 1);
+            atomic_store(&starting, false);
+            *why = trouble;
+            return -1;
+        }
     }
     do {
         poll(NULL, 0, POLL_EVERY);
         fd = try_connect();
         if (fd >= 0) {
             atomic_store(&failed_starts, 0);
+            atomic_store(&starting, false);
             return fd;
         }
     } while (left_ms(deadline) > 0);
-    atomic_fetch_add(&failed_starts, 1);
+    if (first) {
+        atomic_fetch_add(&failed_starts, 1);
+        atomic_store(&starting, false);
+    }
     *why = "the linker process did not start in time";
     return -1;
 }
