@@ -154,10 +154,9 @@ class Graph:
         return self.transfer.moves(inst)
 
     def spoil(self, inst: Inst) -> None:
-        """An instruction that stays, and needs what it uses."""
+        """An instruction that stays, and needs what it uses. What is made of it is not looked at:
+        most of a shader."""
         self.need(inst)
-        if inst.id:
-            self.table[inst] = [None] * max(1, lanes.count(inst.type))
 
     def need(self, inst: Inst) -> None:
         """What an instruction uses, the consumer must have."""
@@ -170,13 +169,15 @@ class Graph:
         """An instruction that uses what is made of inputs."""
         size = lanes.count(inst.type)
         used = [e for a in inst.args for e in self.table.get(a, ()) if e is not None]
-        if not used or not size:  # most are made of what stays
+        if not used or not size:
             self.spoil(inst)
             return
         if inst.op in lanes.MOVES:
             moved = lanes.moved(inst)
             if moved is not None:
-                self.table[inst] = [self.entry(lane) for lane in moved]
+                entries = [self.entry(lane) for lane in moved]
+                if any(entries):
+                    self.table[inst] = entries
                 return
         if inst.op not in lanes.LINEAR and not any(
             isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
