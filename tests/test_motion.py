@@ -606,3 +606,11 @@ def test_a_second_link_finds_nothing() -> None:
     done = link(producer(stores, THREE), consumer(body, THREE))
     again = spvlink.link(list(done.data), options())
     assert [s.data for s in again.stages] == done.data
+
+
+def test_flat_arithmetic_whose_last_bit_decides_stays() -> None:
+    """One stage may contract x * y + x where the other does not; floor shows the difference."""
+    outputs = "flat vec4 x; flat vec4 y"
+    vert = producer(f"x = {X}; y = {Y};", outputs)
+    stay(vert, consumer("o = floor((x * y + x) * 64.0);", outputs), backward_only())
+    moved(vert, consumer("o = cos((x * y + x) * 64.0);", outputs), 4, backward_only())

@@ -283,7 +283,8 @@ class Graph:
             self.mixed = True
             return None
         if like.node.flat:
-            return like
+            rounds = not motion.bit_exact(inst) and self.is_sensitive(inst)
+            return None if rounds else like  # the other stage may contract it with its own
         varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
         affine = like.kind.centred(like.node.qualifiers)
         if varying and not (single(inst) and lanes.linear(inst, varies, affine)):

@@ -167,7 +167,8 @@ class Graph:
         assert module.entry is not None
         found = motion.sensitive(Effects.of(module), module.entry.function)
         for key in list(self.roots):
-            if any(i in found for i in self.link.loads[key]):
+            rounds = self.link.inputs.slots[key].type.op == ops.OpTypeFloat
+            if rounds and any(i in found for i in self.link.loads[key]):
                 del self.roots[key]
 
     def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
@@ -259,8 +260,7 @@ def _group(
         graph.add(key)
     if all(n.leaf for n in graph.nodes):
         return False
-    if not graph.flat:
-        graph.spare_sensitive()
+    graph.spare_sensitive()
     crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False

@@ -23,11 +23,12 @@ interpolated values, an absolute value, a maximum, a comparison are not linear: 
 What breaks it, and what is done about it:
 * Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
-* Jumps. Where the result goes into floor, fract, a conversion to integers, an equality and the like
-  (hashes, noise, checkerboards), a last bit becomes another picture: such values stay. Comparisons
-  for less are not counted among these: what they choose between mostly meets there. What floor and
-  the like make of convergent values is not interpolated either: int(floor(id + 0.5)) is right for
-  a rounded id, and wrong for a rounded floor.
+* Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, an
+  equality and the like (hashes, noise, checkerboards), a last bit becomes another picture: such
+  values stay, Flat ones too, since a compiler may contract them in one stage and not in the other.
+  Comparisons for less are not counted among these: what they choose between mostly meets there.
+  What floor and the like make of convergent values is not interpolated either: int(floor(id + 0.5))
+  is right for a rounded id, and wrong for a rounded floor.
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
   interpolateAt*) at least one driver is off by some thousandths where w varies. There only
   homogeneous sums move: x + y, but not x + c.
