@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -503,6 +504,8 @@ def test_interrupt_as_a_process(work: Path) -> None:
     child = subprocess.Popen(
         [sys.executable, "-m", "spvlink", "link", "-", "-o", "out"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        # a shell starts what runs in its background with interrupts ignored, and that is inherited
+        preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
     time.sleep(0.5)  # it waits for standard input
     child.send_signal(signal.SIGINT)
