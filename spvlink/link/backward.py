@@ -87,6 +87,7 @@ class Graph:
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.structure = Structure.of(link.consumer.module, entry.function)
         phis: list[Inst] = []
+        untouched = self.table.keys().isdisjoint
         for block in self.cfg.order:
             depth = len(self.structure.around(block)) if len(self.cfg.order) > 1 else 0
             for inst in block.insts:
@@ -94,7 +95,7 @@ class Graph:
                     self.read(inst)
                 elif inst.op == ops.OpPhi:
                     phis.append(inst)
-                elif any(a in self.table for a in inst.args):
+                elif not untouched(inst.args):
                     self.visit(inst, depth)
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
@@ -185,17 +186,22 @@ class Graph:
             self.mixed = True
             self.spoil(inst)
             return
-        flags = self.effects.flags(inst)
-        if not self.movable(inst) or not (lanes.splits(inst, flags) or self.complete(inst)):
+        if not self.movable(inst):
+            self.spoil(inst)
+            return
+        lanewise = lanes.lanewise(inst, self.effects.flags(inst))
+        splits = lanewise or size == 1 or inst.op == ops.OpVectorTimesScalar
+        if not splits and not self.complete(inst):
             self.spoil(inst)
             return
         made: list[Entry] = []
         for number in range(size):
             groups = [
-                [self.entry(lane) for lane in group] for group in lanes.made_of(inst, number, flags)
+                [self.entry(lane) for lane in group]
+                for group in lanes.made_of(inst, number, lanewise)
             ]
-            made.append(self.node(inst, number, groups, depth))
-        if not lanes.splits(inst, flags) and (None in made or not self.together(inst)):
+            made.append(self.node(inst, number, lanewise, groups, depth))
+        if not splits and (None in made or not self.together(inst)):
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
         self.table[inst] = made
@@ -225,7 +231,9 @@ class Graph:
             return False
         return True
 
-    def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
+    def node(
+        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]], depth: int
+    ) -> Entry:
         """The node of one lane; None if it must stay, which its operands then have to serve."""
         deps = [e for group in groups for e in group if isinstance(e, Use)]
         uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
@@ -239,7 +247,7 @@ class Graph:
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names))
-        if not lanes.lanewise(inst, self.effects.flags(inst)):
+        if not lanewise:
             name = (*name, number)  # type: ignore[assignment]
         work = motion.cost_of(inst)
         node = self.numbered.get(name)

@@ -133,10 +133,10 @@ class Graph:
 
     def open(self, node: Node, depth: int) -> None:
         """Look behind an operation."""
-        flags = self.effects.flags(node.inst)
+        by_lane = lanes.lanewise(node.inst, self.effects.flags(node.inst))
         groups = [
             [self.expand(lane, depth + 1) for lane in group]
-            for group in lanes.made_of(node.inst, node.lane, flags)
+            for group in lanes.made_of(node.inst, node.lane, by_lane)
         ]
         if not self.flat:
             varies = [any(isinstance(e, Node) for e in group) for group in groups]
@@ -170,6 +170,22 @@ class Graph:
             rounds = self.link.inputs.slots[key].type.op == ops.OpTypeFloat
             if rounds and any(i in found for i in self.link.loads[key]):
                 del self.roots[key]
+
+    def independent(self) -> bool:
+        """Whether every output is made of something that no other one is made of. Then so is all
+        that is made on the way, so nothing less than one value for each can cross."""
+        once = twice = 0  # bits of leaves
+        made_of: dict[Node, int] = {}
+        for number, node in enumerate(self.nodes):  # operands come first
+            leaves = 1 << number if node.leaf else 0
+            for dep in node.deps:
+                leaves |= made_of[dep]
+            made_of[node] = leaves
+        for node in self.roots.values():
+            leaves = made_of[node]
+            twice |= once & leaves
+            once |= leaves
+        return all([made_of[node] & ~twice for node in self.roots.values()])
 
     def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
         """(what crosses, what the consumer computes), the cheapest."""
@@ -258,9 +274,11 @@ def _group(
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
-    if all(n.leaf for n in graph.nodes):
+    if all([n.leaf for n in graph.nodes]):
         return False
     graph.spare_sensitive()
+    if graph.independent():
+        return False
     crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False

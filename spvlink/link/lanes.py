@@ -105,10 +105,11 @@ def _all(value: Inst) -> list[Lane]:
     return [(value, n) for n in range(count(value.type))]
 
 
-def made_of(inst: Inst, lane: int, flags: int) -> list[list[Lane]]:
-    """The lanes of each operand that one lane of a result depends on."""
+def made_of(inst: Inst, lane: int, by_lane: bool) -> list[list[Lane]]:
+    """The lanes of each operand that one lane of a result depends on; ``by_lane``: what
+    ``lanewise`` says."""
     op, args = inst.op, operands(inst)
-    if lanewise(inst, flags):
+    if by_lane:
         return [[(a, lane if count(a.type) > 1 else 0)] for a in args]
     if op in _SCALED:
         return [[(args[0], lane)], [(args[1], 0)]]

@@ -212,7 +212,8 @@ class Cloner:
         flags = self.effects.flags(inst)
         if self.complete(inst) and (self.own(inst) or not lanes.splits(inst, flags)):
             return self.part(self.result(inst), inst.type, number)
-        parts = [[self.lane(p) for p in group] for group in lanes.made_of(inst, number, flags)]
+        by_lane = lanes.lanewise(inst, flags)
+        parts = [[self.lane(p) for p in group] for group in lanes.made_of(inst, number, by_lane)]
         op = ops.OpFMul if inst.op == ops.OpVectorTimesScalar else inst.op
         type = self.transfer.type(lanes.scalar(inst.type))
         return self.operation(inst, op, type, [group[0] for group in parts])

@@ -131,23 +131,26 @@ class Transfer:
     def moves(self, root_value: Inst) -> bool:
         """Whether an expression can be copied: ``check`` for many values that share parts, each
         looked at once."""
-        verdicts = self.verdicts
+        verdicts, glsl = self.verdicts, self.glsl
         todo = [root_value]
         while todo:
             inst = todo[-1]
-            if inst in verdicts:
-                todo.pop()
-                continue
-            if inst.op == ops.OpLoad:
-                waiting: list[Inst] = []
-            else:
-                waiting = [a for a in inst.args if a not in verdicts and a not in self.glsl]
-            if waiting and self.moves_alone(inst):
-                todo += waiting
-                continue
-            verdicts[inst] = self.moves_alone(inst) and (
-                inst.op == ops.OpLoad or all(verdicts[a] for a in inst.args if a not in self.glsl)
-            )
+            verdict = verdicts.get(inst)
+            if verdict is None:
+                verdict = self.moves_alone(inst)
+                if verdict and inst.op != ops.OpLoad:
+                    for arg in inst.args:
+                        if arg not in glsl:
+                            held = verdicts.get(arg)
+                            if held is None:
+                                todo.append(arg)
+                                break
+                            if not held:
+                                verdict = False
+                                break
+                    if todo[-1] is not inst:
+                        continue
+                verdicts[inst] = verdict
             todo.pop()
         return verdicts[root_value]
 
