@@ -124,6 +124,7 @@ class Chain:
             self.behind = Stage.fixed_functions()
             self.borders.append(Border(stages[-1], self.behind))
         self.untouched: set[Stage] = set()  # go out as they came
+        self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
 
     def run(self) -> list[bytes]:
@@ -368,11 +369,18 @@ class Chain:
         forward.run(link, transfer, settings.exact, expect, settings.cost_limit)
 
     def transfer(self, source: Stage, target: Stage) -> Transfer:
-        """The way of an expression from one stage to another."""
+        """The way of an expression from one stage to another; what is known of it holds until one
+        of them changes."""
+        versions = source.module.version, target.module.version
+        held = self.transfers.get((source, target))
+        if held is not None and held[0] == versions:
+            return held[1]
         grant = Grant(target.visible)
         if self.options.layout is not None:
             grant = Grant(target.visible, *granted(self.options.layout, STAGE_BITS[target.name]))
-        return Transfer(source.module, target.module, grant)
+        made = Transfer(source.module, target.module, grant)
+        self.transfers[source, target] = versions, made
+        return made
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

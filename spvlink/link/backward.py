@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
+from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
 from spvlink.grammar import ops
 from spvlink.ir import types
@@ -45,7 +46,7 @@ from spvlink.link.nodes import (
     single,
     varies_at_a_glance,
 )
-from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding
+from spvlink.link.propagate import COMPONENT_PRICE
 from spvlink.link.relocate import Move
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
@@ -79,7 +80,7 @@ class Graph:
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
-        kept, own = (preserves_specials(s.module) for s in (link.consumer, link.producer))
+        kept, own = (Floats.of(s.module).preserved for s in (link.consumer, link.producer))
         self.exact = exact or bool(kept - own)
         self.linear = not self.exact and 32 not in kept | own
         entry = link.consumer.module.entry
@@ -390,7 +391,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
     link.gather()
-    if rounding(link.producer.module) != rounding(link.consumer.module):
+    if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
     graph = Graph(link, transfer, exact, set())
     if (

@@ -73,6 +73,7 @@ class Link:
 
     __slots__ = (
         "consumer",
+        "exact",
         "fate",
         "gathered",
         "gone",
@@ -113,6 +114,8 @@ class Link:
         # site -> (block, what new stores of it stand before, their vertex)
         self.spots: dict[int, tuple[Block, Inst, list[Inst]]] = {}
         self.in_place = producer.name in IN_PLACE
+        # every value comes over to the bit: only fragment shaders interpolate
+        self.exact = consumer.name != "frag"
         self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
         # Components of variables that stay whole, per side: they count as stored and as loaded.
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
@@ -191,14 +194,9 @@ class Link:
         stores = self.stores[key]
         return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
 
-    @property
-    def exact(self) -> bool:
-        """Whether every value comes over to the bit: only fragment shaders interpolate."""
-        return self.consumer.name != "frag"
-
     def carries_bits(self, slot: Slot) -> bool:
         """Whether the values of this input come over to the bit."""
-        return self.exact or bool(_UNTOUCHED.intersection(slot.qualifiers))
+        return self.exact or not _UNTOUCHED.isdisjoint(slot.qualifiers)
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both."""

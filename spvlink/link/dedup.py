@@ -27,6 +27,7 @@ one of the capabilities that need it. There is no way from Centroid back to the 
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
+from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
@@ -38,9 +39,7 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.propagate import (
     Scalar,
     as_interpolated,
-    asks_fast_math,
     component,
-    preserves_specials,
     single_value,
 )
 from spvlink.passes.raise_io import need_capability
@@ -78,8 +77,8 @@ class Rules:
         mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
         # None: values that are equal for a primitive are not looked for
         self.divergence = divergence_of(link) if mixed and not exact else None
-        self.preserved = preserves_specials(module)
-        self.fast_math = asks_fast_math(module)
+        asked = Floats.of(module)
+        self.preserved, self.fast_math = asked.preserved, asked.fast_math
         self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
         self.functions = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
 
@@ -324,7 +323,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
     ]  # fmt: skip
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
-    preserved = preserves_specials(link.consumer.module)
+    preserved = Floats.of(link.consumer.module).preserved
     divergence = divergence_of(link)
     return frozenset(
         k for k in wanted

@@ -26,6 +26,7 @@ import math
 import struct
 
 from spvlink.facts.effects import Effects
+from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst
@@ -36,7 +37,7 @@ from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
 from spvlink.link.lanes import Lane
 from spvlink.link.nodes import centred, replaceable
-from spvlink.link.propagate import COMPONENT_PRICE, preserves_specials, rounding, single_value
+from spvlink.link.propagate import COMPONENT_PRICE, single_value
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
 
@@ -236,7 +237,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
     """Move what saves components and pays; whether anything did. ``transfer`` leads from the
     producer to the consumer; ``expect`` and ``limit``: see ``options``."""
     link.gather()
-    if rounding(link.producer.module) != rounding(link.consumer.module):
+    if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
     moved = False
     for group, keys in _groups(link, exact).items():
@@ -246,7 +247,8 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
 
 def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
     """Keys that may be replaced together: of one qualifier, stored at the same places."""
-    preserved = preserves_specials(link.consumer.module) | preserves_specials(link.producer.module)
+    modules = link.producer.module, link.consumer.module
+    preserved = set[int]().union(*[Floats.of(m).preserved for m in modules])
     found: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
@@ -268,7 +270,7 @@ def _group(
 ) -> bool:  # fmt: skip
     """Replace the outputs of one group by fewer, if that pays."""
     qualifiers, sites = group
-    kept = preserves_specials(link.producer.module) - preserves_specials(link.consumer.module)
+    kept = Floats.of(link.producer.module).preserved - Floats.of(link.consumer.module).preserved
     flat = link.exact or enums.Decoration_Flat in qualifiers
     graph = Graph(link, transfer, flat, exact or bool(kept))
     graph.affine = centred(qualifiers)

@@ -38,8 +38,9 @@ from __future__ import annotations
 
 import struct
 
+from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
-from spvlink.ir import core, types
+from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border import Link
@@ -53,15 +54,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 COMPONENT_PRICE: Final = 12
 _EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
-_SPECIAL: Final = (
-    enums.FPFastMathMode_NotNaN | enums.FPFastMathMode_NotInf | enums.FPFastMathMode_NSZ
-)
-_ROUNDING: Final = frozenset(
-    (
-        enums.ExecutionMode_DenormPreserve, enums.ExecutionMode_DenormFlushToZero,
-        enums.ExecutionMode_RoundingModeRTE, enums.ExecutionMode_RoundingModeRTZ,
-    )
-)  # fmt: skip
 
 
 class Candidate:
@@ -121,6 +113,8 @@ def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Can
 def single_value(link: Link, key: int) -> Inst | None:
     """The value that every store of a key writes, or None."""
     stores = link.stores.get(key) or []
+    if len(stores) == 1:
+        return stores[0].args[0]
     values = {component(s.args[0]) for s in stores}
     return stores[0].args[0] if len(values) == 1 else None
 
@@ -138,9 +132,9 @@ def component(stored: Inst) -> Scalar:
 
 
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
-    preserve = preserves_specials(link.consumer.module)
-    fast_math = asks_fast_math(link.consumer.module)
-    alike = alike_floats(link.producer.module, link.consumer.module)
+    asked = Floats.of(link.consumer.module)
+    preserve, fast_math = asked.preserved, asked.fast_math
+    same_floats = alike(link.producer.module, link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -156,7 +150,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)
-            if not alike and not _moved_only(stored):
+            if not same_floats and not _moved_only(stored):
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
             if len(link.stores[key]) < link.returns and transfer.accesses(stored):
                 raise Cannot("vertices that return early do not read what it is made from")
@@ -178,7 +172,6 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
         candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
-    transfer.known.clear()  # exceptions hold their frames, and so all that is being linked
     return list(groups.values())
 
 
@@ -220,63 +213,6 @@ def joint_cost(transfer: Transfer, values: list[Inst]) -> int:
     root = Inst(ops.OpCompositeConstruct, None, list(values), [])
     transfer.known[root] = 0
     return transfer.check(root)
-
-
-def preserves_specials(module: Module) -> set[int]:
-    """Widths of floats whose signed zeros, infinities and NaNs this entry point preserves."""
-    entry = module.entry
-    assert entry is not None
-    found: set[int] = set()
-    for mode in module.sections[core.EXECUTION_MODES]:
-        if mode.args[0] is not entry.function:
-            continue
-        if mode.imm[0] == enums.ExecutionMode_SignedZeroInfNanPreserve:
-            found.add(mode.imm[1])
-    return {16, 32, 64} if asks_fast_math(module) else found
-
-
-def asks_fast_math(module: Module) -> bool:
-    """Whether fast-math decorations or defaults ask for signed zeros, infinities or NaNs."""
-    if not any(
-        c.imm[0] == enums.Capability_FloatControls2 for c in module.sections[core.CAPABILITIES]
-    ):
-        return False
-    masks = [
-        types.bits_of(mode.args[2])
-        for mode in module.sections[core.EXECUTION_MODES]
-        if mode.imm[0] == enums.ExecutionMode_FPFastMathDefault
-    ]
-    masks += [
-        note.imm[1]
-        for note in module.annotations
-        if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_FPFastMathMode
-    ]
-    return any(mask is None or mask & _SPECIAL != _SPECIAL for mask in masks)
-
-
-def alike_floats(producer: Module, consumer: Module) -> bool:
-    """Whether arithmetic gives the same in both: rounding, denormal numbers, and what the producer
-    preserves the consumer preserves too."""
-    if rounding(producer) != rounding(consumer):
-        return False
-    return preserves_specials(producer) <= preserves_specials(consumer)
-
-
-def rounding(module: Module) -> set[tuple[int, ...]]:
-    """The execution modes of the entry point that say how floats are rounded, flushed and
-    rearranged."""
-    entry = module.entry
-    assert entry is not None
-    found: set[tuple[int, ...]] = set()
-    for mode in module.sections[core.EXECUTION_MODES]:
-        if mode.args[0] is not entry.function:
-            continue
-        if mode.imm[0] in _ROUNDING:
-            found.add(tuple(mode.imm))
-        elif mode.imm[0] == enums.ExecutionMode_FPFastMathDefault:
-            mask = types.bits_of(mode.args[2])
-            found.add((mode.imm[0], mode.args[1].imm[0], -1 if mask is None else mask))
-    return found
 
 
 def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: set[int]) -> None:

@@ -116,13 +116,10 @@ class Transfer:
                 try:
                     self.known[inst] = self.own_cost(inst)
                 except Cannot as why:
-                    self.known[inst] = why
+                    self.known[inst] = why.with_traceback(None)
             found = self.known[inst]
             if isinstance(found, Cannot):
-                try:
-                    raise found
-                finally:
-                    del found  # it holds this frame, which would hold it
+                raise type(found)(*found.args)  # a new one: it will hold its frames
             cost += found
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in self.glsl]
