@@ -181,8 +181,8 @@ class Graph:
                 if any(entries):
                     self.table[inst] = entries
                 return
-        if inst.op not in lanes.LINEAR and not any(
-            isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
+        if not lanes.may_be_linear(inst) and not any(
+            [isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used]
         ):
             self.mixed = True
             self.spoil(inst)
