@@ -88,10 +88,12 @@ class Names:
     def __init__(self, module: Module) -> None:
         self.names = module.names
         self.members: dict[tuple[Inst, int], list[int]] = {}  # filled when asked for
-        self.targets = {i.args[0]: i.imm for i in self.names if i.op == ops.OpName}
+        self.targets: dict[Inst, list[int]] = {}  # the same
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
+        if not self.targets:
+            self.targets = {i.args[0]: i.imm for i in self.names if i.op == ops.OpName}
         words = self.targets.get(target)
         return "" if words is None else string_of(words)[0]
 

@@ -74,6 +74,7 @@ class Graph:
         self.nodes: list[Node] = []
         self.inputs: dict[int, Node] = {}  # key -> what its loads give
         self.numbered: dict[object, Node] = {}
+        self.places: dict[frozenset[int], frozenset[int]] = {}  # where inputs are stored
         self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
@@ -113,11 +114,13 @@ class Graph:
             self.spoil(load)
             self.stuck.add(key)
             return
-        self.need(load)  # where it is interpolated stays
+        if load.args:
+            self.need(load)  # where it is interpolated stays
         node = self.inputs.get(key)
         if node is None:
             slot, stores = self.link.inputs.slots[key], self.link.stores[key]
-            sites = frozenset(self.link.sites[s] for s in stores)
+            found = frozenset([self.link.sites[s] for s in stores])
+            sites = self.places.setdefault(found, found)  # equal ones are one
             node = Node((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
             node.key = key
             node.convergent = key in self.convergent
@@ -181,8 +184,8 @@ class Graph:
                 if any(entries):
                     self.table[inst] = entries
                 return
-        if inst.op not in lanes.LINEAR and not any(
-            isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
+        if not lanes.may_be_linear(inst) and not any(
+            [isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used]
         ):
             self.mixed = True
             self.spoil(inst)

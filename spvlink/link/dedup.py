@@ -90,11 +90,12 @@ def run(link: Link, exact: bool) -> bool:
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
     for key in _order(link):
-        twin = _twin(link, key, kept, rules)
+        sites = _sites(link, key)
+        twin = _twin(link, key, sites, kept, rules) if kept else None
         if twin is not None:
             merged[key] = twin
             continue
-        for name in _names(link, key):
+        for name in _names(sites):
             kept.setdefault(name, []).append(key)
     if not merged:
         return False
@@ -135,7 +136,7 @@ def _order(link: Link) -> list[int]:
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
         negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
-        interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
+        interpolated = any([i.op == INTERPOLATE for i in link.loads[key]])
         slot = link.inputs.slots[key]
         smooth = not link.carries_bits(slot)
         aside = enums.Decoration_Centroid in slot.qualifiers
@@ -160,7 +161,8 @@ def _behind(scalar: Scalar, op: int) -> Scalar | None:
 
 def _sites(link: Link, key: int) -> dict[int, Scalar]:
     """Number of the return -> what is stored there."""
-    return {link.sites[s]: component(s.args[0]) for s in link.stores[key]}
+    sites = link.sites
+    return {sites[s]: component(s.args[0]) for s in link.stores[key]}
 
 
 def _bits(scalar: Scalar) -> Scalar:
@@ -188,29 +190,32 @@ def _seen(scalar: Scalar, how: int) -> Scalar | None:
     return _bits(scalar) if how == CAST else scalar
 
 
-def _names(link: Link, key: int) -> list[tuple[object, ...]]:
+def _names(sites: dict[int, Scalar]) -> list[tuple[object, ...]]:
     """Under which a slot can be found: by (return, value), and by (return, bits)."""
     names: list[tuple[object, ...]] = []
-    for site, stored in _sites(link, key).items():
+    for site, stored in sites.items():
         names += [(site, stored), (site, _bits(stored), CAST)]
     return names
 
 
 def _twin(
-    link: Link, key: int, kept: dict[tuple[object, ...], list[int]], rules: Rules
-) -> Twin | None:
+    link: Link, key: int, sites: dict[int, Scalar], kept: dict[tuple[object, ...], list[int]],
+    rules: Rules,
+) -> Twin | None:  # fmt: skip
     """What to read instead, or None."""
-    sites = _sites(link, key)
     site, stored = next(iter(sites.items()))
     for how in (SAME, NEGATED, CAST):
         wanted = _seen(stored, how)
-        mine = link.inputs.slots[key]
-        if wanted is None or (
-            how == NEGATED and mine.width in rules.signed and not link.carries_bits(mine)
-        ):
+        if wanted is None:
             continue
         name = (site, wanted, CAST) if how == CAST else (site, wanted)
-        for other in kept.get(name, ()):
+        found = kept.get(name)
+        if found is None:
+            continue
+        mine = link.inputs.slots[key]
+        if how == NEGATED and mine.width in rules.signed and not link.carries_bits(mine):
+            continue
+        for other in found:
             if _covers(link, other, sites, how):
                 way = _way(link, key, other, how, rules)
                 if way is not None:

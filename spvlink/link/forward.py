@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MAX_DEPTH: Final = 12  # operations on the way from an output to what may cross in its place
+_SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
 SMALL: Final = 16.0  # a sum with a constant up to this keeps all digits that matter beside it
 
 Group = tuple[tuple[int, ...], frozenset[int]]  # qualifiers, places where the outputs are stored
@@ -135,10 +136,11 @@ class Graph:
     def open(self, node: Node, depth: int) -> None:
         """Look behind an operation."""
         by_lane = lanes.lanewise(node.inst, self.effects.flags(node.inst))
-        groups = [
-            [self.expand(lane, depth + 1) for lane in group]
-            for group in lanes.made_of(node.inst, node.lane, by_lane)
-        ]
+        made_of = lanes.made_of(node.inst, node.lane, by_lane)
+        if not self.flat and node.inst.op in _SUMS:
+            if not any([self.origin(g[0])[0].op in types.CONSTANTS for g in made_of]):
+                return  # see ``small``
+        groups = [[self.expand(lane, depth + 1) for lane in group] for group in made_of]
         if not self.flat:
             varies = [any(isinstance(e, Node) for e in group) for group in groups]
             linear = lanes.linear(node.inst, varies, self.affine)
@@ -151,7 +153,7 @@ class Graph:
 
     def small(self, inst: Inst, groups: list[list[Node | Lane]]) -> bool:
         """Whether what is added to an interpolated value is a small constant."""
-        added = groups if inst.op in (ops.OpFAdd, ops.OpFSub) else []
+        added = groups if inst.op in _SUMS else []
         if inst.op == ops.OpFmaKHR or inst.op == ops.OpExtInst:
             a, b, c = (g[0] for g in groups)
             if isinstance(a, tuple) and isinstance(b, tuple):

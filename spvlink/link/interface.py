@@ -42,14 +42,30 @@ _ARRAYED: Final = frozenset(
 _KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 
 
+class Label:
+    """What a variable or a member of a block is called, looked up when somebody asks."""
+
+    __slots__ = ("index", "names", "type", "variable")
+
+    def __init__(self, names: Names, variable: Inst, type: Inst, index: int = -1) -> None:
+        self.names = names
+        self.variable = variable
+        self.type = type
+        self.index = index  # of the member, or -1
+
+    def __str__(self) -> str:
+        name = self.names.of(self.variable) or f"%{self.variable.id}"
+        return name if self.index < 0 else f"{name}.{self.names.of_member(self.type, self.index)}"
+
+
 class Declared:
     """One user variable, or one member of a user block, as declared."""
 
-    __slots__ = ("covers", "integral", "kind", "name", "place", "qualifiers", "shape")
+    __slots__ = ("covers", "integral", "kind", "label", "place", "qualifiers", "shape")
 
     def __init__(
         self,
-        name: str,
+        label: Label,
         place: Place,
         shape: str,
         qualifiers: frozenset[int],
@@ -57,13 +73,17 @@ class Declared:
         integral: bool,
         kind: frozenset[int],
     ) -> None:
-        self.name = name
+        self.label = label
         self.place = place
         self.shape = shape
         self.qualifiers = qualifiers
         self.covers = covers
         self.integral = integral
         self.kind = kind  # Patch or PerPrimitiveEXT, or nothing
+
+    @property
+    def name(self) -> str:
+        return str(self.label)
 
 
 def check(producer: Module, consumer: Module, fragment: bool) -> None:
@@ -130,7 +150,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
     tables = Decorations.of(module)
     names = Names(module)
     found: list[Declared] = []
-    taken: dict[Place, str] = {}
+    taken: dict[Place, Label] = {}
     assert module.entry is not None
     arrays = (module.entry.model, storage) in _ARRAYED
     for variable in module.entry.inst.args[1:]:
@@ -140,23 +160,23 @@ def declared(module: Module, storage: int) -> list[Declared]:
         type = variable.type.args[0]
         if enums.Decoration_BuiltIn in [w[0] for w in words]:
             continue
-        name = names.of(variable) or f"%{variable.id}"
         place = _place(words)
         element = type.args[0] if type.op == ops.OpTypeArray else type
+        label = Label(names, variable, element)
         held = {w[0] for w in words}
         if element.op == ops.OpTypeStruct:
             for index in range(len(element.args)):
                 held.update(w[0] for w in tables.members.get((element, index), ()))
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
-                raise Broken(f"{name} is no array over vertices")
+                raise Broken(f"{label} is no array over vertices")
             type = element
         elif enums.Decoration_PerVertexKHR in held and type.op == ops.OpTypeArray:
             type = element
         if type.op != ops.OpTypeStruct:
             if place is None:
-                raise Broken(f"{name} has no Location")
-            _add(found, taken, name, place, type, words)
+                raise Broken(f"{label} has no Location")
+            _add(found, taken, label, place, type, words)
             continue
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
@@ -165,7 +185,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
                 break
             own = _place(inner)
             spot = own or (at, 0)
-            label = f"{name}.{names.of_member(type, index)}"
+            label = Label(names, variable, type, index)
             if spot[0] < 0:
                 raise Broken(f"{label} has no Location")
             at = spot[0] + _add(found, taken, label, spot, member, words + inner)
@@ -174,28 +194,29 @@ def declared(module: Module, storage: int) -> list[Declared]:
 
 def _add(
     found: list[Declared],
-    taken: dict[Place, str],
-    name: str,
+    taken: dict[Place, Label],
+    label: Label,
     place: Place,
     type: Inst,
     words: list[list[int]],
 ) -> int:
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
-    qualifiers = frozenset(w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS)
-    kind = frozenset(w[0] for w in words if w[0] in _KINDS)
-    length = _cover(type, place, covers, name)
+    qualifiers = frozenset([w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS])
+    kind = frozenset([w[0] for w in words if w[0] in _KINDS])
+    length = _cover(type, place, covers, label)
     for spot in covers:
         if spot in taken:
-            raise Broken(f"{name} and {taken[spot]} overlap at {_at(spot)}")
-        taken[spot] = name
+            raise Broken(f"{label} and {taken[spot]} overlap at {_at(spot)}")
+        taken[spot] = label
     shape = shape_of(type)
-    integral = any(t in shape for t in ("i", "u", "f64"))
-    found.append(Declared(name, place, shape, qualifiers, covers, integral, kind))
+    integral = "i" in shape or "u" in shape or "f64" in shape
     for other in found:
-        mixed = enums.Decoration_PerPrimitiveEXT in kind ^ other.kind
-        if mixed and {p[0] for p in covers} & {p[0] for p in other.covers}:
-            raise Broken(f"{name} and {other.name} share a Location, and one is per primitive")
+        if other.kind == kind or enums.Decoration_PerPrimitiveEXT not in kind ^ other.kind:
+            continue
+        if {p[0] for p in covers} & {p[0] for p in other.covers}:
+            raise Broken(f"{label} and {other.name} share a Location, and one is per primitive")
+    found.append(Declared(label, place, shape, qualifiers, covers, integral, kind))
     return length
 
 
@@ -209,26 +230,26 @@ def _place(words: list[list[int]]) -> Place | None:
     return None if location is None else (location, component or 0)
 
 
-def _cover(type: Inst, place: Place, covers: set[Place], name: str) -> int:
+def _cover(type: Inst, place: Place, covers: set[Place], label: Label) -> int:
     """Add the components of a variable; gives the Locations it takes."""
     location, component = place
     op = type.op
     if op == ops.OpTypeStruct:
         total = 0
         for member in type.args:
-            total += _cover(member, (location + total, 0), covers, name)
+            total += _cover(member, (location + total, 0), covers, label)
         return total
     if op in (ops.OpTypeArray, ops.OpTypeMatrix):
         total = 0
         for _ in range(types.size_of(type)):
-            total += _cover(type.args[0], (location + total, component), covers, name)
+            total += _cover(type.args[0], (location + total, component), covers, label)
         return total
     scalar = type.args[0] if op == ops.OpTypeVector else type
     size = type.imm[0] if op == ops.OpTypeVector else 1
     wide = scalar.imm[0] == 64
     words = size * (2 if wide else 1)
     if (wide and component % 2) or component + min(words, 4) > 4 or (words > 4 and component):
-        raise Broken(f"{name} does not fit at {_at(place)}")
+        raise Broken(f"{label} does not fit at {_at(place)}")
     for word in range(words):
         at = component + word
         covers.add((location + at // 4, at % 4))

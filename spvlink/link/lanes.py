@@ -33,8 +33,9 @@ _PRODUCTS: Final = frozenset(
         ops.OpMatrixTimesVector, ops.OpMatrixTimesMatrix, ops.OpOuterProduct, ops.OpDot,
     )
 )  # fmt: skip
-# What may be linear at all (``linear``); an extended instruction shows by its number.
-LINEAR: Final = _ADDITIVE | _PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR, ops.OpExtInst}
+# What may be linear at all (``linear``).
+_LINEAR: Final = _ADDITIVE | _PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR}
+_GLSL_LINEAR: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_FMix, glsl.Glsl_Cross))
 
 
 def count(type: Inst | None) -> int:
@@ -129,6 +130,13 @@ def made_of(inst: Inst, lane: int, by_lane: bool) -> list[list[Lane]]:
         left = [(args[0], k * rows + row) for k in range(inner)]
         return [left, [(args[1], column * inner + k) for k in range(inner)]]
     return [_all(a) for a in args]
+
+
+def may_be_linear(inst: Inst) -> bool:
+    """Whether ``linear`` can hold of an operation, whatever its operands are."""
+    if inst.op == ops.OpExtInst:
+        return inst.imm[0] in _GLSL_LINEAR
+    return inst.op in _LINEAR
 
 
 def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:

@@ -38,6 +38,7 @@ from __future__ import annotations
 
 import struct
 
+from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -141,7 +142,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             continue
         slot = link.inputs.slots[key]
         stored = single_value(link, key)
-        if stored is None:
+        if stored is None or _is_attribute(stored):
             continue
         flat = link.carries_bits(slot)
         try:
@@ -173,6 +174,17 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate.cost = joint_cost(transfer, candidate.values)
         candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
     return list(groups.values())
+
+
+def _is_attribute(stored: Inst) -> bool:
+    """Whether what is stored was only read from an input: ``Transfer.check`` would take longer to
+    say so."""
+    while stored.op == ops.OpCompositeExtract:
+        stored = stored.args[0]
+    if stored.op != ops.OpLoad:
+        return stored.op == LOAD_INPUT
+    source = root(stored.args[0])
+    return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
