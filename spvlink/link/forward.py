@@ -256,7 +256,7 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
         slot = link.inputs.slots.get(key)
         if slot is None or slot.relaxed or not replaceable(link, key):
             continue
-        if any(i.op != LOAD_INPUT or i.args for i in link.loads[key]):
+        if any(i.op != LOAD_INPUT for i in link.loads[key]):
             continue
         if not link.exact and enums.Decoration_Flat not in slot.qualifiers:
             if exact or 32 in preserved or slot.type.op != ops.OpTypeFloat:
@@ -302,12 +302,13 @@ def _group(
 
 
 class _Maker(motion.Cloner):
-    """Computes nodes in the consumer."""
+    """Computes nodes in the consumer, for one vertex where its inputs are arrays over these."""
 
-    def __init__(self, graph: Graph, out: list[Inst], move: _Move) -> None:
+    def __init__(self, graph: Graph, out: list[Inst], move: _Move, vertex: list[Inst]) -> None:
         super().__init__(graph.transfer, out)
         self.graph = graph
         self.move = move
+        self.vertex = vertex
 
     def origin(self, lane: Lane) -> Lane:
         return self.graph.origin(lane)
@@ -324,7 +325,7 @@ class _Maker(motion.Cloner):
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
         if isinstance(node, Node) and node in self.move.places:
-            return self.move.load(node, self.out)
+            return self.move.load(node, self.vertex, self.out)
         return super().make(lane)
 
 
@@ -389,11 +390,11 @@ class _Move:
                 self.link.insert(site, out)
         self.source.version += 1
 
-    def load(self, node: Node, out: list[Inst]) -> Inst:
+    def load(self, node: Node, vertex: list[Inst], out: list[Inst]) -> Inst:
         """Read what crosses, as the producer's type."""
         key = self.places[node]
         type = self.link.inputs.slots[key].type
-        made = value(self.target, LOAD_INPUT, type, [], [key])
+        made = value(self.target, LOAD_INPUT, type, list(vertex), [key])
         out.append(made)
         assert node.inst.type is not None
         wanted = self.graph.transfer.type(lanes.scalar(node.inst.type))
@@ -405,20 +406,23 @@ class _Move:
         return out[-1]
 
     def consume(self) -> None:
-        """What was read is computed, once a block."""
+        """What was read is computed, once a block and vertex."""
         entry = self.target.entry
         assert entry is not None
         for block in entry.function.blocks:
             if not any(i.op == LOAD_INPUT and i.imm[0] in self.freed for i in block.insts):
                 continue
             out: list[Inst] = []
-            maker = _Maker(self.graph, out, self)
+            makers: dict[tuple[Inst, ...], _Maker] = {}
             for inst in block.insts:
                 # a slot may hold another value by now: what is loaded anew is in no block yet
                 if inst.op != LOAD_INPUT or inst.imm[0] not in self.freed:
                     out.append(inst)
                     continue
                 node = self.graph.roots[inst.imm[0]]
+                maker = makers.get(tuple(inst.args))
+                if maker is None:
+                    maker = makers[tuple(inst.args)] = _Maker(self.graph, out, self, inst.args)
                 made = maker.lane((node.inst, node.lane))
                 if made.type is not inst.type:
                     made = maker.emit(ops.OpBitcast, inst.type, [made], [])

@@ -1,0 +1,179 @@
+"""Every border x every optimization x every kind of varying (tests/matrix.py): what becomes of each
+cell, by name, and that the chain is valid, as small as it must be, and draws and captures the same.
+
+TABLE says what an optimization does in which cells; where it does nothing, the reason that
+--explain gives stands beside it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from itertools import product
+
+import pytest
+
+import spvlink
+from spvlink.pipeline import ACTIONS, Remark
+from tests.matrix import (
+    FORMS,
+    IMPOSSIBLE,
+    NEED_A_READER,
+    PASSES,
+    ROWS,
+    Form,
+    Row,
+    build,
+)
+from tests.render import draw, draw_covering
+from tests.test_chains import check_modules, close
+
+LIVE = 4  # components that every chain keeps
+GONE = ("removed", "undefined", "propagated")
+ONE_LEFT = ("merged", "moved-backward", "moved-forward")  # of a cell's two scalars
+STAYS = ("packed", "kept")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What becomes of the cells that three patterns name: one of ACTIONS, and words of the reason.
+    The first rule that fits counts."""
+
+    rows: str
+    optimizations: str
+    forms: str
+    action: str
+    why: str = ""
+
+
+TABLE = (
+    Rule("*xfb", "*", "*", "kept", "transform feedback captures it"),
+    Rule("*->nothing vertex", "*", "*", "removed", "the fixed-function stage does not read it"),
+    Rule("*", "dead", "*", "removed", "stage does not read it"),
+    # what is never written is never stored as a whole either
+    Rule("*", "undefined", "f16", "removed", "stage does not read it"),
+    Rule("*", "undefined", "dynamic", "removed", "stage does not read it"),
+    Rule("*", "undefined", "*", "undefined", "never writes it; read as zero"),
+    Rule("*", "*", "f16", "kept", "16-bit values may only be loaded, converted and stored"),
+    Rule("*", "*", "dynamic", "kept", "it is accessed with a dynamic index"),
+    Rule("*", "constant", "*", "propagated", "constant"),
+    # only some invocations store it
+    Rule(
+        "mesh->frag primitive", "uniform", "*", "kept",
+        "not propagated: vertices that return early do not read what it is made from",
+    ),
+    Rule("*", "uniform", "*", "propagated", "computed there from set 0, binding 0"),
+    Rule("*", "duplicate", "*", "merged", "the same as"),
+    Rule("*", "backward", "f64", "kept", ""),
+    Rule("*", "forward", "f64", "kept", ""),
+    Rule("*", "backward", "*", "moved-backward", "stage computes what was made of it"),
+    Rule("*", "forward", "*", "moved-forward", "stage computes it from"),
+    Rule("*", "compaction", "*", "kept", ""),
+)  # fmt: skip
+
+
+def rule(row: Row, optimization: str, form: Form) -> Rule:
+    cell = (row.name, optimization, form.name)
+    return next(
+        r for r in TABLE
+        if all(map(fnmatchcase, cell, (r.rows, r.optimizations, r.forms)))
+    )  # fmt: skip
+
+
+def remarks_of(linked: spvlink.Linked, row: Row, form: Form) -> list[Remark]:
+    """What was said of a cell's scalars."""
+    consumer = row.consumer or "fixed-function"
+    return [
+        r for r in linked.remarks
+        if r.interface == f"{row.producer}->{consumer}" and r.name.partition("[")[0] in form.names
+    ]  # fmt: skip
+
+
+def check_cell(row: Row, optimization: str, form: Form, remarks: list[Remark]) -> list[str]:
+    """What is wrong with one cell."""
+    wanted = rule(row, optimization, form)
+    said = [f"{r.name} {r.action}: {r.why}" for r in remarks]
+    if not remarks:
+        return [f"{form.name}: nothing is said of it"]
+    names = {r.name.partition("[")[0] for r in remarks}
+    if names != set(form.names):
+        return [f"{form.name}: something is said of {sorted(names)} only"]
+    fits = [
+        (r.action in STAYS if wanted.action == "kept" else r.action == wanted.action)
+        and wanted.why in r.why
+        for r in remarks
+    ]
+    if wanted.action == "merged":  # one of the two stays
+        others = [r for r, fit in zip(remarks, fits) if not fit]
+        fits = [len(others) == 1 and others[0].action in STAYS and any(fits)]
+    return [] if all(fits) else [f"{form.name}: {wanted.action} was expected, but {said}"]
+
+
+def size_left(row: Row, optimization: str) -> tuple[int, int]:
+    """(components, Locations) that the border has left, all cells together. What is of 32 bits
+    shares Locations, and so does what is of 64; what is of 16 bits has them alone."""
+    components = {2: 0, 4: LIVE if row.consumer else 0, 8: 0}
+    for form in row.forms:
+        action = rule(row, optimization, form).action
+        left = 0 if action in GONE else 1 if action in ONE_LEFT else 2
+        components[form.size] += left * (2 if form.size == 8 else 1)
+    locations = -(-components[4] // 4) + -(-components[8] // 4) + components[2]
+    return sum(components.values()), locations
+
+
+@pytest.mark.parametrize(
+    ("row", "optimization"),
+    [(row, name) for row in ROWS for name in row.passes],
+    ids=lambda v: v if isinstance(v, str) else v.name.replace(" ", "-"),
+)
+def test_cells(row: Row, optimization: str) -> None:
+    codes = list(build(row, optimization))
+    options = spvlink.Options()
+    options.check_each = True
+    options.complete = not row.consumer
+    linked = spvlink.link(list(codes), options)
+    new = [stage.data for stage in linked.stages]
+    assert linked.passed_through is None
+    problems = check_modules(codes, new, linked)
+    for form in row.forms:
+        problems += check_cell(row, optimization, form, remarks_of(linked, row, form))
+    assert not problems, "\n".join(problems)
+    border = next(i for i in linked.interfaces if i.producer == row.producer)
+    if row.kind != "xfb":
+        assert (border.components[1], border.locations[1]) == size_left(row, optimization)
+    scene, before = draw_covering(codes)
+    if optimization == "undefined":  # which transform feedback captures all the same
+        assert before.coverage > 0.1
+    else:
+        assert before.is_good(), "the result proves nothing"
+    assert not close(before, draw(new, scene))
+
+
+def test_every_cell_exists_or_cannot() -> None:
+    """No border, kind or form is left out without a word."""
+    borders = {row.name for row in ROWS}
+    stages = ("vert", "tesc", "tese", "geom", "mesh")
+    pairs = {(a, b) for a in stages for b in (*stages[1:4], "frag", "nothing")}
+    real = {(row.producer, row.consumer or "nothing") for row in ROWS}
+    ends = {("tesc", "nothing"), ("mesh", "nothing"), ("tesc", "frag"), ("tesc", "geom")}
+    backward = {(a, b) for a, b in pairs if b in stages and stages.index(b) <= stages.index(a)}
+    alone = {("mesh", b) for b in ("tesc", "tese", "geom")}
+    assert pairs == real | ends | backward | alone | {("vert", "tese")}
+    for (a, b), kind in product(real, ("vertex", "patch", "primitive", "xfb")):
+        exists = f"{a}->{b} {kind}" in borders
+        assert exists == (
+            kind == "vertex"
+            or (kind == "patch" and (a, b) == ("tesc", "tese"))
+            or (kind == "primitive" and (a, b) == ("mesh", "frag"))
+            or (kind == "xfb" and b in ("frag", "nothing") and a != "mesh")
+        )
+        assert exists or IMPOSSIBLE[kind]
+
+
+def test_the_table_speaks_of_everything_once() -> None:
+    used = {
+        rule(row, name, form) for row in ROWS for name in row.passes for form in row.forms
+    }  # fmt: skip
+    assert used == set(TABLE)
+    assert all(r.action in ACTIONS for r in TABLE)
+    assert set(NEED_A_READER) < set(PASSES) and len({f.name for f in FORMS}) == len(FORMS)
