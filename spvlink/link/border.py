@@ -31,7 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
 FIXED_FUNCTIONS: Final = "fixed-function"
-IN_PLACE: Final = frozenset(("tesc", "mesh"))
+IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
 
 
 class Stage:
