@@ -223,7 +223,7 @@ tint = vec4(lamp.at.xz, twin.power, 0.0) + vec4(twin.turn[1], lamp.turn[0]) * la
         """payload.half_read = vec4(group, sin(float(group)), 0.5, exp2(float(group)));
 payload.wide = dvec3(group, 2.0, 1.0LF / double(group + 1u));
 payload.turn = mat3(group, 0, 0, 0, 1, 0, 0, 0, group);""",
-        """tint = vec4(payload.half_read.x, payload.half_read.z, float(payload.wide.z), 0.0) * 0.125;
+        """tint = vec4(payload.half_read.xz, float(payload.wide.z), 0.0) * 0.125;
 tint.w = (payload.turn * vec3(1.0)).z + float(payload.wide.y);""",
         kept=("half_read",),
     ),
