@@ -33,6 +33,7 @@ from spvlink.link import (
     dedup,
     forward,
     interface,
+    payload,
     propagate,
     remarks,
     retry,
@@ -43,7 +44,7 @@ from spvlink.link.visible import used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked
+from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked, Remark
 from spvlink.schedule import PASSES, Runner
 
 TYPE_CHECKING = False
@@ -83,7 +84,9 @@ class About:
 class Border:
     """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
 
-    __slots__ = ("consumer", "kept", "link", "placement", "producer", "refused", "seen")
+    __slots__ = (
+        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
+    )  # fmt: skip
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         self.producer = producer
@@ -92,6 +95,7 @@ class Border:
         self.refused = False  # it stays so because it is beyond us
         self.link: Link | None = None
         self.placement: compact.Placement | None = None
+        self.payload: payload.Payload | None = None  # between task and mesh shader
         self.seen = (-1, -1)  # the modules' versions when it was last looked at
 
     @property
@@ -207,8 +211,20 @@ class Chain:
         for border in self.borders:
             if self.options.keep_interface & {border.producer.name, border.consumer.name}:
                 border.kept, border.refused = border.kept or "by --keep-interface", False
-            elif border.producer.name == "task":
-                border.kept = "task and mesh shaders share a payload, which has no Locations"
+            elif border.producer.name == "task" and not border.kept:
+                self.open_payload(border)
+
+    def open_payload(self, border: Border) -> None:
+        """What a task shader hands over is an interface too, if it can be linked."""
+        if not self.runner.enabled("payload"):
+            border.kept = "the payload stays as it is without the pass payload"
+            return
+        try:
+            border.payload = payload.Payload(border.producer.module, border.consumer.module)
+        except payload.Whole as why:
+            border.kept = str(why)
+            return
+        border.payload.open_payload()
 
     # -- lower -------------------------------------------------------------------------------------
 
@@ -325,6 +341,8 @@ class Chain:
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),
         )
+        if producer.name == "task":
+            passes = (("payload", lambda: payload.read_back_constants(link)), *passes)
         if not moving:
             passes = tuple(p for p in passes if p[0] not in ("backward", "forward"))
         for _ in range(MAX_ROUNDS):
@@ -384,6 +402,8 @@ class Chain:
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""
+        if link.producer.name == "task":
+            return payload.place(link)
         if self.runner.enabled("compact"):
             return compact.run(link, self.convergent(link))
         return compact.at_old_places(link, [])
@@ -401,11 +421,18 @@ class Chain:
         dropped: list[Inst] = []
         linked: set[int] = set()
         for border in (self.before(stage), self.after(stage)):
-            if border is not None and border.link is not None:
+            if border is not None and border.payload is not None and border.link is None:
+                border.payload.restore(stage.module)
+            elif border is not None and border.link is not None:
                 assert border.placement is not None
                 is_output = border.producer is stage
-                self.raise_side(border.link, border.placement, stage, is_output)
-                linked.add(OUTPUT if is_output else INPUT)
+                if border.payload is not None:
+                    act = border.payload.raise_side
+                    self.runner.run("raise", stage, act, border.link, border.placement, is_output)
+                    linked.add(payload.STORAGE)
+                else:
+                    self.raise_side(border.link, border.placement, stage, is_output)
+                    linked.add(OUTPUT if is_output else INPUT)
                 side = border.link.outputs if is_output else border.link.inputs
                 dropped += side.variables
         self.runner.finish(stage)
@@ -437,7 +464,9 @@ class Chain:
         self.runner.seconds["encode"] = time.perf_counter() - begin
         begin = time.perf_counter()
         for border in self.borders:
-            if border.link is not None:
+            if border.payload is not None:
+                payload.check(border.producer.module, border.consumer.module)
+            elif border.link is not None:
                 fragment = border.consumer.name == "frag"
                 interface.check(border.producer.module, border.consumer.module, fragment)
         self.runner.seconds["check"] = time.perf_counter() - begin
@@ -448,6 +477,9 @@ class Chain:
     def report(self, border: Border) -> None:
         result = InterfaceResult(border.producer.name, border.consumer.name)
         self.linked.interfaces.append(result)
+        if border.producer.name == "task":
+            self.report_payload(border, result)
+            return
         if border.link is not None:
             assert border.placement is not None
             remarks.fill(self.linked, border.link, border.placement)
@@ -461,3 +493,14 @@ class Chain:
         places = {p for d in outputs for p in d.covers}
         result.components = (len(places),) * 2
         result.locations = (len({p[0] for p in places}),) * 2
+
+    def report_payload(self, border: Border, result: InterfaceResult) -> None:
+        """The words of a payload are its components; it has no Locations."""
+        if border.link is not None:
+            assert border.placement is not None
+            remarks.fill(self.linked, border.link, border.placement, payload=True)
+            result.components = payload.totals(border.link, border.placement)
+            return
+        for name, words in payload.kept(border.producer):
+            self.linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
+            result.components = (words, words)

@@ -8,6 +8,7 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
+from spvlink.facts.cfg import Cfg
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -31,7 +32,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
 FIXED_FUNCTIONS: Final = "fixed-function"
-IN_PLACE: Final = frozenset(("tesc", "mesh"))
+IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
 
 
 class Stage:
@@ -194,6 +195,17 @@ class Link:
         stores = self.stores[key]
         return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
 
+    def stored_always(self, key: int) -> bool:
+        """Whether every way through the producer stores a slot."""
+        if not self.in_place:
+            return len(self.stores[key]) >= self.returns
+        entry = self.producer.module.entry
+        assert entry is not None
+        cfg = Cfg.of(self.producer.module, entry.function)
+        ends = [b for b in cfg.order if b.terminator.op in _ENDS]
+        blocks = [self.spots[self.sites[s]][0] for s in self.stores[key]]
+        return any(all(cfg.dominates(block, end) for end in ends) for block in blocks)
+
     def carries_bits(self, slot: Slot) -> bool:
         """Whether the values of this input come over to the bit."""
         return self.exact or not _UNTOUCHED.isdisjoint(slot.qualifiers)
@@ -233,6 +245,7 @@ class Link:
         return "\n".join(rows)
 
 
+_ENDS: Final = frozenset((ops.OpReturn, ops.OpEmitMeshTasksEXT))
 # How inputs of a fragment shader are decorated that are not interpolated.
 _UNTOUCHED: Final = frozenset(
     (enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR)

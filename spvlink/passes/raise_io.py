@@ -43,7 +43,11 @@ if TYPE_CHECKING:  # typing costs start-up time
 _INPUTS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _OUTPUTS: Final = frozenset((STORE_OUTPUT, LOAD_OUTPUT))
 _IN_PLACE: Final = frozenset(
-    (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_MeshEXT)
+    (
+        enums.ExecutionModel_TessellationControl,
+        enums.ExecutionModel_TaskEXT,
+        enums.ExecutionModel_MeshEXT,
+    )
 )
 
 
@@ -67,6 +71,10 @@ class Raise:
         self.storage = storage
         self.slots = slots
         self.in_place = module.entry.model in _IN_PLACE
+        self.is_input = storage == enums.StorageClass_Input or (
+            storage == enums.StorageClass_TaskPayloadWorkgroupEXT
+            and module.entry.model == enums.ExecutionModel_MeshEXT
+        )
         self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
@@ -123,11 +131,10 @@ class Raise:
     def run(self) -> None:
         """Rewrite every private opcode of this side."""
         cfg = Cfg.of(self.module, self.function)
-        is_input = self.storage == enums.StorageClass_Input
-        wanted = _INPUTS if is_input else _OUTPUTS
+        wanted = _INPUTS if self.is_input else _OUTPUTS
         for block in cfg.order:
             if any(i.op in wanted for i in block.insts):
-                if is_input:
+                if self.is_input:
                     self.loads(cfg, block)
                 elif self.in_place:
                     InPlace(self, block).run()
