@@ -395,6 +395,11 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
             graph = Graph(link, transfer, exact, equal)
+    return settle(link, transfer, graph, expect)
+
+
+def settle(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
+    """Choose and move; whether anything did."""
     if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
         return False
     for _ in range(MAX_TRIES):

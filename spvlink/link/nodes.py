@@ -6,7 +6,8 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import LOAD_INPUT, Inst
+from spvlink.ir.core import LOAD_INPUT, Inst, Module
+from spvlink.ir.edit import value
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
@@ -30,8 +31,19 @@ class Kind:
         self.args = load.args
         self.imm = load.imm[1:]
 
+    def shape(self) -> object:
+        """Equal for inputs that can be read together as the lanes of a vector; None: read alone."""
+        return None
+
+    def read(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> Inst:
+        """Reads slots, given as (key, type), in this way; instructions are appended."""
+        key, type = keys[0]
+        out.append(value(module, self.op, type, list(self.args), [key, *self.imm]))
+        return out[-1]
+
     def centred(self, qualifiers: tuple[int, ...]) -> bool:
-        """Whether inputs are interpolated at the middle of the pixel."""
+        """Whether inputs are interpolated at the middle of the pixel, or the weights of a sum over
+        vertices add up to one."""
         return self.op == LOAD_INPUT and centred(qualifiers)
 
 
