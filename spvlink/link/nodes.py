@@ -17,6 +17,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
+_WORDS: Final = frozenset((32,))
 _GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
 
 
@@ -104,14 +105,14 @@ def single(inst: Inst) -> bool:
     return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
 
 
-def replaceable(link: Link, key: int) -> bool:
+def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     if key not in link.stores or key in link.kept_in or key in link.kept_out:
         return False
     if not link.loads.get(key) or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width != 32 or out.extras:
+    if slot is None or out is None or slot.width not in widths or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False

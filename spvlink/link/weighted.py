@@ -36,6 +36,8 @@ Everything else is as in ``backward``: all outputs of one expression are stored 
 
 from __future__ import annotations
 
+import itertools
+
 from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
@@ -44,7 +46,7 @@ from spvlink.ir.edit import value
 from spvlink.link import backward, lanes, motion, weights
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
-from spvlink.link.nodes import Entry, Kind, Use, single
+from spvlink.link.nodes import Entry, Kind, Node, Use
 from spvlink.link.propagate import rounding
 from spvlink.link.transfer import Transfer
 from spvlink.link.weights import ONE, Weights
@@ -52,6 +54,7 @@ from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
     from spvlink.link.weights import Polynomial
@@ -60,6 +63,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Parts = dict[tuple[int, int], Polynomial]
 
 MAX_VERTICES: Final = 32  # of one sum
+_WIDTHS: Final = frozenset((16, 32))
 _MIX: Final = (ops.OpExtInst, glsl.Glsl_FMix)
 _FMA: Final = (ops.OpExtInst, glsl.Glsl_Fma)
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
@@ -70,6 +74,7 @@ _PRODUCTS: Final = frozenset(
         ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix,
     )
 )  # fmt: skip
+_SCALING: Final = _PRODUCTS | {ops.OpFNegate, ops.OpFDiv}
 _JOINT: Final = frozenset((ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix))
 _CAPTURED: Final = (
     enums.Decoration_BuiltIn, enums.Decoration_Offset, enums.Decoration_XfbBuffer,
@@ -225,11 +230,14 @@ def _is_fixed(effects: Effects, variable: Inst) -> bool:
 class Graph(backward.Graph):
     """``backward``'s, with sums over vertices as ways to read an input."""
 
+    widths = _WIDTHS
+
     def __init__(self, link: Link, transfer: Transfer) -> None:
         module = link.consumer.module
         self.fixed = fixed(link, Effects.of(module))
         self.weights = Weights(module, weights.domain_of(module, link.producer.module))
         self.plain: dict[Kind, Parts] = {}
+        self.others: dict[Lane, Use] = {}  # second ways to see a lane of the table
         super().__init__(link, transfer, False, set())
 
     def parts(self, kind: Kind) -> Parts:
@@ -266,19 +274,27 @@ class Graph(backward.Graph):
         flags = self.effects.flags(inst)
         if self.complete(inst) or self.effects.signatures.get(inst, ()) not in _RELAXED:
             return False
-        made = [self.sum_of(inst, n, flags) for n in range(lanes.count(inst.type))]
-        if None in made:
+        made = [self.sums_of(inst, n, flags) for n in range(lanes.count(inst.type))]
+        if not all(made):
             return False
-        self.table[inst] = list(made)
+        self.table[inst] = [uses[0] for uses in made]
         return True
 
     def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
         uses = [e for group in groups for e in group if isinstance(e, Use)]
-        if self.linear and uses and self.joined(inst, groups, uses) is None:
-            made = self.sum_of(inst, number, self.effects.flags(inst))
-            if made is not None:
-                return made
-        return super().node(inst, number, groups, depth)
+        if not self.linear or not uses:
+            return super().node(inst, number, groups, depth)
+        equal = self.joined(inst, groups, uses) is not None
+        if equal and inst.op not in _SCALING:
+            return super().node(inst, number, groups, depth)
+        made = self.sums_of(inst, number, self.effects.flags(inst))
+        if equal:  # -x may be another value read alike, or x read with other weights
+            if made:
+                self.others[inst, number] = made[0]
+            return super().node(inst, number, groups, depth)
+        if len(made) > 1:
+            self.others[inst, number] = made[1]
+        return made[0] if made else super().node(inst, number, groups, depth)
 
     def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
         if not any(isinstance(d.kind, Blend) for d in deps):
@@ -293,72 +309,72 @@ class Graph(backward.Graph):
             return None
         varies = [any(isinstance(e, Use) for e in group) for group in groups]
         affine = isinstance(like.kind, Blend) and like.kind.affine
-        if not single(inst) or not lanes.linear(inst, varies, affine):
+        if not _floating(inst) or not lanes.linear(inst, varies, affine):
             return None
         return None if motion.jumps(inst) or self.is_sensitive(inst) else like
 
-    def sum_of(self, inst: Inst, number: int, flags: int) -> Use | None:
-        """A lane as a new functional of one input; None if it is none."""
-        if not single(inst) or self.is_sensitive(inst):
-            return None
+    def sums_of(self, inst: Inst, number: int, flags: int) -> list[Use]:
+        """A lane as new functionals of inputs, as far as it is one: of different nodes, two at
+        most."""
+        if not _floating(inst) or self.is_sensitive(inst):
+            return []
         groups = lanes.made_of(inst, number, flags)
         what = (inst.op, inst.imm[0] if inst.op == ops.OpExtInst else 0)
         if inst.op in _SUMS or inst.op == ops.OpFNegate or what in (_MIX, _FMA):
             return self.combined(what, [group[0] for group in groups])
         if inst.op == ops.OpFDiv:
-            return self.divided(groups[0][0], groups[1][0])
+            return self.scaled(what, groups[0][0], groups[1][0])
         if inst.op not in _PRODUCTS or len(groups[0]) != len(groups[1]):
-            return None
-        made: Use | None = None
-        for a, b in zip(*groups):
-            term = self.product(a, b)
-            if term is not None and made is not None:
-                term = self.linked((ops.OpFAdd, 0), [made, term])
-            if term is None:
-                return None
-            made = term
+            return []
+        made: list[Use] = []
+        for at, (a, b) in enumerate(zip(*groups)):
+            terms = self.scaled((ops.OpFMul, 0), a, b) or self.scaled((ops.OpFMul, 0), b, a)
+            made = self.tried((ops.OpFAdd, 0), [made, terms]) if at else terms
         return made
 
-    def varying(self, lane: Lane) -> Use | None:
-        """A read of something that differs between vertices."""
+    def varying(self, lane: Lane) -> list[Use]:
+        """The ways to see something that differs between vertices; none if it does not."""
         entry = self.entry(lane)
-        return entry if isinstance(entry, Use) and self.parts(entry.kind) else None
+        if not isinstance(entry, Use) or not _of_vertices(entry.kind):
+            return []
+        other = self.others.get(weights.origin(lane))
+        return [entry] if other is None else [entry, other]
 
-    def combined(self, what: tuple[int, int], operands: list[Lane]) -> Use | None:
+    def combined(self, what: tuple[int, int], operands: list[Lane]) -> list[Use]:
         """Sums, negations, mix and fma."""
         found = [self.varying(lane) for lane in operands]
         if what == _FMA:
-            at = 0 if found[0] is not None else 1
-            rest = found[1 - at], found[2]
-            if found[at] is None or rest[0] is not None or rest[1] is None:
-                return None
-            return self.linked(what, [found[at], operands[1 - at], found[2]])
+            at = 0 if found[0] else 1
+            if found[1 - at]:
+                return []
+            return self.tried(what, [found[at], [operands[1 - at]], found[2]])
         if what == _MIX:
-            if found[2] is not None:
-                return None
-            return self.linked(what, [found[0], found[1], operands[2]])
-        return self.linked(what, list(found))
+            return [] if found[2] else self.tried(what, [*found[:2], [operands[2]]])
+        return self.tried(what, list(found))
 
-    def product(self, a: Lane, b: Lane) -> Use | None:
-        left, right = self.varying(a), self.varying(b)
-        if (left is None) == (right is None):
-            return None
-        return self.linked((ops.OpFMul, 0), [left, b] if left is not None else [right, a])
+    def scaled(self, what: tuple[int, int], a: Lane, b: Lane) -> list[Use]:
+        """A product or quotient of something that varies and a weight."""
+        return [] if self.varying(b) else self.tried(what, [self.varying(a), [b]])
 
-    def divided(self, a: Lane, b: Lane) -> Use | None:
-        left = self.varying(a)
-        if left is None or self.varying(b) is not None:
-            return None
-        return self.linked((ops.OpFDiv, 0), [left, b])
+    def tried(
+        self, what: tuple[int, int], operands: Sequence[Sequence[Use | Lane]]
+    ) -> list[Use]:  # fmt: skip
+        """What comes of each choice of operands, where these are of one node."""
+        made: dict[Node, Use] = {}
+        for choice in itertools.product(*operands):
+            use = self.linked(what, choice)
+            if use is not None:
+                made.setdefault(use.node, use)
+        return list(made.values())[:2]
 
-    def linked(self, what: tuple[int, int], operands: list[Use | Lane | None]) -> Use | None:
+    def linked(self, what: tuple[int, int], operands: Sequence[Use | Lane]) -> Use | None:
         """A functional made of others of one node, and weights."""
         uses = [o for o in operands if isinstance(o, Use)]
-        if None in operands or any(u.node is not uses[0].node for u in uses):
-            return None
         node = uses[0].node
         type = node.inst.type
-        if type is None or lanes.scalar(type).op != ops.OpTypeFloat:
+        if any(u.node is not node for u in uses) or type is None:
+            return None
+        if lanes.scalar(type).op != ops.OpTypeFloat:
             return None
         parts = self.weighed(what, operands)
         if parts is None or len(parts) > MAX_VERTICES:
@@ -367,14 +383,14 @@ class Graph(backward.Graph):
         for operand in operands:
             if isinstance(operand, Use):
                 plain.append(operand.kind)
-            elif operand is not None:
-                plain.append(operand)
-                entry = self.entry(operand)
-                if isinstance(entry, Use):
-                    entry.node.sink = True  # a weight per patch is needed where it is
+                continue
+            plain.append(operand)
+            entry = self.entry(operand)
+            if isinstance(entry, Use):
+                entry.node.sink = True  # a weight per patch is needed where it is
         return Use(node, Blend(what, plain, parts))
 
-    def weighed(self, what: tuple[int, int], operands: list[Use | Lane | None]) -> Parts | None:
+    def weighed(self, what: tuple[int, int], operands: Sequence[Use | Lane]) -> Parts | None:
         """The weights of a combination."""
         read: list[Parts] = [self.parts(o.kind) for o in operands if isinstance(o, Use)]
         lane = next((o for o in operands if isinstance(o, tuple)), None)
@@ -388,6 +404,17 @@ class Graph(backward.Graph):
             return None if moved is None else _plus(read[0], moved, False)
         scaled = _times(read[0], weight)
         return scaled if scaled is None or what != _FMA else _plus(scaled, read[1], False)
+
+
+def _of_vertices(kind: Kind) -> bool:
+    """Whether an input is read at vertices: those per patch are not."""
+    return isinstance(kind, Blend) or bool(kind.args)
+
+
+def _floating(inst: Inst) -> bool:
+    """Whether a result is made of floats that may cross."""
+    scalar = lanes.scalar(inst.type) if inst.type is not None else None
+    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] in _WIDTHS
 
 
 _RELAXED: Final = ((), ((enums.Decoration_RelaxedPrecision,),))
