@@ -37,6 +37,7 @@ from spvlink.link import (
     propagate,
     remarks,
     retry,
+    weighted,
 )
 from spvlink.link.border import Link, Stage
 from spvlink.link.transfer import Grant, Transfer
@@ -58,7 +59,9 @@ MAX_ROUNDS: Final = 8
 MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
-NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
+NEW_CODE: Final = frozenset(("backward", "forward", "promote", "weighted"))
+
+_MOVING: Final = ("backward", "forward", "weighted")  # wait until everything dead is gone
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -343,8 +346,10 @@ class Chain:
         )
         if producer.name == "task":
             passes = (("payload", lambda: payload.read_back_constants(link)), *passes)
+        if consumer.name == "tese":
+            passes = *passes, ("weighted", lambda: self.weighted(link))
         if not moving:
-            passes = tuple(p for p in passes if p[0] not in ("backward", "forward"))
+            passes = tuple(p for p in passes if p[0] not in _MOVING)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False
@@ -378,6 +383,11 @@ class Chain:
         # only fragments outnumber what is computed before them
         expect = (1, 1) if link.exact else self.options.expect
         backward.run(link, transfer, self.options.exact, expect)
+
+    def weighted(self, link: Link) -> None:
+        """What the control shader can make for sums over vertices of the evaluation shader."""
+        transfer = self.transfer(link.consumer, link.producer)
+        weighted.run(link, transfer, self.options.exact)
 
     def forward(self, link: Link) -> None:
         """What the consumer can make of fewer values."""
