@@ -234,4 +234,27 @@ color = c[i & 3] * 0.5 + d[i % 3] * 0.5;""",
     ),
 )
 
-CHAINS = ARRAYS
+STORES = (
+    Chain(
+        "elements of an array are stored one by one, in several places",
+        (
+            mesh(
+                """layout(location = 0) out vec4 c[][2];
+layout(location = 2) perprimitiveEXT out mat3 m[];""",
+                """if (i < 4) c[i] = vec4[2](vec4(at, 0, 1), vec4(0.5));
+else { c[i][0] = vec4(at.yx, 1, 1); if (at.x > 0.1) c[i][1] = vec4(at, at); else
+c[i][1] = vec4(0.25, at, 1); }
+if (i < 8) { if (i == 3) m[i] = mat3(0.5); else { m[i][0] = vec3(at, 1); if (i > 4)
+m[i][1] = at.xyx; else m[i][1] = at.yyx; m[i][2] = vec3(1, at); } }""",
+            ),
+            frag(
+                """#extension GL_EXT_mesh_shader : require
+layout(location = 0) in vec4 c[2]; layout(location = 2) perprimitiveEXT in mat3 m;""",
+                "color = c[0] * 0.5 + c[1].wzyx * 0.5 + vec4(m * vec3(0.1, 0.2, 0.3), 0.0);",
+            ),
+        ),
+        environment="vulkan1.2",
+    ),
+)
+
+CHAINS = ARRAYS + STORES

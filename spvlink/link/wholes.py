@@ -108,9 +108,11 @@ def read_as_zero(link: Link) -> bool:
             continue  # one side's only, or it has an initializer
         written = accesses(link.producer, out.variable)
         read = accesses(link.consumer, twin.variable)
+        module = link.consumer.module
         if written is None or read is None or written[2] or not read[1]:
             continue
-        module = link.consumer.module
+        if not all(types.may_be_constant(module, i.type) for i in read[1] if i.type is not None):
+            continue
         for load in read[1]:
             assert load.type is not None
             become(module, load, types.null(module, load.type))
