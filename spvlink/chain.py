@@ -26,6 +26,7 @@ from spvlink.ir.core import Inst
 from spvlink.layout import granted
 from spvlink.link import (
     agree,
+    arrays,
     backward,
     builtins,
     compact,
@@ -59,7 +60,7 @@ MAX_ROUNDS: Final = 8
 MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
-NEW_CODE: Final = frozenset(("backward", "forward", "promote", "weighted"))
+NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "weighted"))
 
 _MOVING: Final = ("backward", "forward", "weighted")  # wait until everything dead is gone
 
@@ -339,6 +340,7 @@ class Chain:
             ("dead", lambda: dead.run(link)),
             ("dead", lambda: builtins.run(link)),
             ("promote", lambda: retry.run(link)),
+            ("arrays", lambda: self.arrays(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),
             ("forward", lambda: self.forward(link)),
@@ -371,6 +373,14 @@ class Chain:
             if consumer.module.version != versions[1]:
                 with About(consumer):
                     self.runner.clean(consumer)
+
+    def arrays(self, link: Link) -> None:
+        """What one side alone indexes dynamically, if what is dead in it may go."""
+        if self.runner.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
+            moves = None
+            if self.runner.enabled("propagate"):
+                moves = self.transfer(link.producer, link.consumer).moves
+            arrays.run(link, moves, self.options.exact, self.options.cost_limit)
 
     def propagate(self, link: Link) -> None:
         """What the consumer can make itself."""
@@ -445,6 +455,8 @@ class Chain:
                     linked.add(OUTPUT if is_output else INPUT)
                 side = border.link.outputs if is_output else border.link.inputs
                 dropped += side.variables
+                if not is_output and border.link.locals and self.runner.enabled("arrays"):
+                    self.runner.run("arrays", stage, arrays.settle, border.link)
         self.runner.finish(stage)
         dead.keep_sample_rate(stage)
         kept: frozenset[Inst] = frozenset()

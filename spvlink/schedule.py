@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # What may be switched off, for `spvlink passes` and --disable.
 PASSES: Final[dict[str, str]] = {
+    "arrays": "arrays that one stage alone indexes dynamically are taken apart",
     "backward": "what is made of inputs is made before the border where that is cheaper",
     "branches": "constant branches and empty selections are resolved",
     "compact": "what is left of an interface goes into the fewest Locations",

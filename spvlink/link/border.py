@@ -84,6 +84,7 @@ class Link:
         "kept_in",
         "kept_out",
         "loads",
+        "locals",
         "made",
         "notes",
         "outputs",
@@ -103,6 +104,7 @@ class Link:
         self.inputs: Interface = consumer.inputs
         self.stores: dict[int, list[Inst]] = {}
         self.loads: dict[int, list[Inst]] = {}
+        self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.idle: set[str] = set()  # built-ins whose stores went, since nobody reads them
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)

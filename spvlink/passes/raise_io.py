@@ -192,15 +192,17 @@ class Raise:
         block.insts = out
 
     def pointer(
-        self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst]
-    ) -> Inst:
-        """A pointer to a variable, or to its element of a vertex, or to one component of that."""
+        self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst],
+        whole_column: bool = False,
+    ) -> Inst:  # fmt: skip
+        """A pointer to a variable, or to its element of a vertex, or to one component of that, or
+        to the column of a matrix (element of an array) that has this component."""
         variable = self.variables[id(varying)]
         type = self.type_of(varying)
         path = list(vertex)
         if lane is not None:
             number = types.integer(self.module, 32, True)
-            for index in self.path_of(varying, lane):
+            for index in self.path_of(varying, lane)[: 1 if whole_column else None]:
                 path.append(types.constant(self.module, number, index))
                 type = type.args[0]
         if not path:
@@ -387,12 +389,29 @@ class InPlace:
                 pointer = self.side.pointer(varying, vertex, None, self.out)
                 self.side.store_one(varying, lanes, pointer, self.out)
                 continue
-            wire = scalar_type(self.side.module, varying.base)
-            for lane, stored in sorted(lanes.items()):
-                part = self.side.cast(stored, wire, self.out)
-                pointer = self.side.pointer(varying, vertex, lane, self.out)
-                self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
+            size = len(varying.keys) // varying.columns
+            for column in range(varying.columns):
+                first = column * size
+                mine = {n - first: lanes[n] for n in range(first, first + size) if n in lanes}
+                self.write_column(varying, vertex, column, mine)
         self.held = {}
+
+    def write_column(
+        self, varying: Varying, vertex: list[Inst], column: int, parts: dict[int, Inst]
+    ) -> None:
+        """Some components of a vector of a variable: the vector at once if these are all."""
+        side, size = self.side, len(varying.keys) // varying.columns
+        wire = side.wire_type(varying)
+        cast = {row: side.cast(part, wire, self.out) for row, part in sorted(parts.items())}
+        if len(cast) == size > 1:
+            pointer = side.pointer(varying, vertex, column * size, self.out, whole_column=True)
+            vector = side.column_type(varying)
+            made = value(side.module, ops.OpCompositeConstruct, vector, list(cast.values()), [])
+            self.out += [made, Inst(ops.OpStore, None, [pointer, made], [])]
+            return
+        for row, part in cast.items():
+            pointer = side.pointer(varying, vertex, column * size + row, self.out)
+            self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
 
     def read_back(self, inst: Inst) -> None:
         side = self.side
