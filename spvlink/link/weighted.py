@@ -39,6 +39,7 @@ from __future__ import annotations
 import itertools
 
 from spvlink.facts.effects import Effects, root
+from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
@@ -47,7 +48,6 @@ from spvlink.link import backward, lanes, motion, weights
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
 from spvlink.link.nodes import Entry, Kind, Node, Use
-from spvlink.link.propagate import rounding
 from spvlink.link.transfer import Transfer
 from spvlink.link.weights import ONE, Weights
 from spvlink.passes.raise_io import glsl_import
@@ -271,30 +271,31 @@ class Graph(backward.Graph):
 
     def whole(self, inst: Inst) -> bool:
         """A product of a matrix and a vector, one of which holds weights: all lanes or none."""
-        flags = self.effects.flags(inst)
         if self.complete(inst) or self.effects.signatures.get(inst, ()) not in _RELAXED:
             return False
-        made = [self.sums_of(inst, n, flags) for n in range(lanes.count(inst.type))]
+        made = [self.sums_of(inst, n, False) for n in range(lanes.count(inst.type))]
         if not all(made):
             return False
         self.table[inst] = [uses[0] for uses in made]
         return True
 
-    def node(self, inst: Inst, number: int, groups: list[list[Entry]], depth: int) -> Entry:
+    def node(
+        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]], depth: int
+    ) -> Entry:
         uses = [e for group in groups for e in group if isinstance(e, Use)]
         if not self.linear or not uses:
-            return super().node(inst, number, groups, depth)
+            return super().node(inst, number, lanewise, groups, depth)
         equal = self.joined(inst, groups, uses) is not None
         if equal and inst.op not in _SCALING:
-            return super().node(inst, number, groups, depth)
-        made = self.sums_of(inst, number, self.effects.flags(inst))
+            return super().node(inst, number, lanewise, groups, depth)
+        made = self.sums_of(inst, number, lanewise)
         if equal:  # -x may be another value read alike, or x read with other weights
             if made:
                 self.others[inst, number] = made[0]
-            return super().node(inst, number, groups, depth)
+            return super().node(inst, number, lanewise, groups, depth)
         if len(made) > 1:
             self.others[inst, number] = made[1]
-        return made[0] if made else super().node(inst, number, groups, depth)
+        return made[0] if made else super().node(inst, number, lanewise, groups, depth)
 
     def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
         if not any(isinstance(d.kind, Blend) for d in deps):
@@ -313,12 +314,12 @@ class Graph(backward.Graph):
             return None
         return None if motion.jumps(inst) or self.is_sensitive(inst) else like
 
-    def sums_of(self, inst: Inst, number: int, flags: int) -> list[Use]:
+    def sums_of(self, inst: Inst, number: int, lanewise: bool) -> list[Use]:
         """A lane as new functionals of inputs, as far as it is one: of different nodes, two at
         most."""
         if not _floating(inst) or self.is_sensitive(inst):
             return []
-        groups = lanes.made_of(inst, number, flags)
+        groups = lanes.made_of(inst, number, lanewise)
         what = (inst.op, inst.imm[0] if inst.op == ops.OpExtInst else 0)
         if inst.op in _SUMS or inst.op == ops.OpFNegate or what in (_MIX, _FMA):
             return self.combined(what, [group[0] for group in groups])
@@ -451,7 +452,7 @@ def run(link: Link, transfer: Transfer, exact: bool) -> bool:
     link.gather()
     if not any(load.args for loads in link.loads.values() for load in loads):
         return False
-    if rounding(link.producer.module) != rounding(link.consumer.module):
+    if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
     graph = Graph(link, transfer)
     blended = [n for n in graph.nodes if any(isinstance(p[2], Blend) for p in n.places)]

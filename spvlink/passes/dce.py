@@ -237,8 +237,12 @@ class _Marker:
                 live(args[0], 1 << (inst.imm[0] & 15))
                 return
         for arg in args:
-            if arg.mark | ALL != arg.mark:
-                live(arg, ALL)
+            mark = arg.mark
+            if mark & ALL != ALL:
+                if mark & _PASSED:
+                    live(arg, ALL)
+                else:
+                    arg.mark = mark | ALL  # all that ``live`` would do
 
     def live_edge(self, pred: Block) -> None:
         """A live phi tells from where it was reached, so the branch there is live."""
