@@ -506,6 +506,7 @@ class Chain:
             assert border.placement is not None
             remarks.fill(self.linked, border.link, border.placement)
             result.components, result.locations = remarks.totals(border.link, border.placement)
+            result.read = len(border.link.inputs.locations), border.placement.cost()[1]
             return
         try:
             outputs = interface.declared(border.producer.module, OUTPUT)
