@@ -27,6 +27,7 @@ from spvlink.layout import granted
 from spvlink.link import (
     agree,
     arrays,
+    aside,
     backward,
     builtins,
     compact,
@@ -342,6 +343,7 @@ class Chain:
             ("promote", lambda: retry.run(link)),
             ("arrays", lambda: self.arrays(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
+            ("dedup", lambda: aside.read_captured(link)),
             ("propagate", lambda: self.propagate(link)),
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),

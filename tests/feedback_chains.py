@@ -83,6 +83,17 @@ CHAINS = (
         kept=("c", "d"),
     ),
     pair(
+        "a captured twin that nobody read",
+        out(0, 0, "vec4 c")
+        + "layout(location = 1) out vec4 d;\nlayout(location = 2) flat out vec2 e;\n"
+        + out(3, 32, "vec2 f"),
+        "c = a * b; d = a * b; e = a.zx; f = a.zx; if (k.x > 3) { c = b; f = a.xy; d = b; }",
+        ins("1 centroid vec4 d", "2 flat vec2 e"),
+        "d + e.xyxy",
+        gone=("d",),
+        kept=("c", "e", "f"),
+    ),
+    pair(
         "what the fragment shader makes of it",
         out(0, 0, "vec4 c") + out(1, 16, "vec4 d"),
         "c = a; d = b;",
