@@ -469,7 +469,7 @@ class Chain:
     ) -> None:
         side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
         # an input needs its output even if nothing is stored there (with dead varyings left alone)
-        keys = {*link.stores, *link.loads, *link.read_back} if is_output else {*link.loads}
+        keys = {*link.used()} if is_output else {*link.loads}
         storage = OUTPUT if is_output else INPUT
         mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
         act = raise_io.Raise(stage.module, mine, storage, side.slots).run

@@ -213,8 +213,10 @@ class Link:
         return self.exact or not _UNTOUCHED.isdisjoint(slot.qualifiers)
 
     def used(self) -> list[int]:
-        """Keys that are stored or loaded, in order; once nothing is dead they are both."""
-        return sorted(self.stores.keys() | self.loads.keys() | self.read_back.keys())
+        """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
+        transform feedback captures: its bytes count, written or not."""
+        used = self.stores.keys() | self.loads.keys() | self.read_back.keys()
+        return sorted(used | self.outputs.captured.keys())
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)

@@ -87,7 +87,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     for key, stored in moved:
         link.fate[key] = ("propagated", words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
-    remove_stores(link.producer, {key for key, _ in moved})
+    remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
     return True
 
 

@@ -33,7 +33,7 @@ def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False
                 action, why = "packed", f"to {_target(varying, lane)}"
                 if key in link.notes:
                     why += f"; {link.notes[key]}"
-            if slot_qualifiers(link, key) != varying.qualifiers:
+            if key in link.loads and slot_qualifiers(link, key) != varying.qualifiers:
                 action = "flattened"
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action:
@@ -68,6 +68,8 @@ def _kept(link: Link, key: int) -> str:
     if key in link.notes:
         return link.notes[key]
     if slot is not None and key in link.loads:
+        if key in link.outputs.captured:
+            return f"the {link.consumer.name} stage reads it, transform feedback captures it"
         return f"the {link.consumer.name} stage reads it"
     return f"the {link.producer.name} stage writes it"
 
