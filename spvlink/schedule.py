@@ -27,6 +27,7 @@ PASSES: Final[dict[str, str]] = {
     "forward": "outputs that are cheap functions of fewer values are replaced by these",
     "flatten": "what is equal for a whole primitive is packed with any interpolation",
     "propagate": "constants and uniform expressions are computed where they are read",
+    "share": "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
     "weighted": "code also moves through interpolation that an evaluation shader does itself",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",

@@ -135,7 +135,7 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
 
 
 def test_there_is_a_fact_for_every_pass() -> None:
-    longer = {"weighted"}  # of longer chains: test_weighted.py
+    longer = {"share", "weighted"}  # of longer chains: test_shared.py, test_weighted.py
     assert OFF.keys() | CROSSING.keys() | longer == schedule.PASSES.keys()
 
 

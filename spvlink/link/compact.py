@@ -26,6 +26,7 @@ from spvlink.ir.core import INTERPOLATE
 from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.border import Link
 
+_KINDS = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 UINT = "u32"  # the base type that may carry others, bit for bit
 
 
@@ -75,14 +76,29 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     wholes = _wholes(link)
     best = _old_places(link, wholes)
     highest = best.cost()[1]
+    mixed = _is_mixed(link, best)  # then anything else is better
+    ours = any(action == "flattened" for action, _ in link.fate.values())  # and it must be had
     if wholes or best.moved or not _is_least(link, best, convergent):
         for keep in [wholes, []] if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if new.cost() < best.cost() and new.cost()[1] <= highest:
-                best = new
+            fits = new.cost()[1] <= highest or (mixed and ours)
+            if fits and (mixed or new.cost() < best.cost()):
+                best, mixed = new, False
     for varying in best.varyings:
         _describe(link, varying)
     return best
+
+
+def _is_mixed(link: Link, placement: Placement) -> bool:
+    """Whether something of a patch or primitive shares a Location with something of a vertex."""
+    kinds: dict[int, set[bool]] = {}
+    for varying in placement.varyings:
+        kinds.setdefault(varying.location, set()).add(bool(_KINDS.intersection(varying.qualifiers)))
+    for pinned in placement.moved:
+        kind = bool(_KINDS.intersection(pinned.qualifiers))
+        for key in pinned.keys:
+            kinds.setdefault(key >> 3, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:

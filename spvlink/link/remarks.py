@@ -27,13 +27,15 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
             names[key] = link.made[key]
         elif key in new_place:
             varying, lane = new_place[key]
-            if varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+            if action == "flattened":
+                why += f"; {_target(varying, lane)}"
+            elif varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
                 if key in link.notes:
                     why += f"; {link.notes[key]}"
-            if slot_qualifiers(link, key) != varying.qualifiers:
+            if slot_qualifiers(link, key) != varying.qualifiers and action != "flattened":
                 action = "flattened"
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action:

@@ -265,7 +265,7 @@ class Graph(backward.Graph):
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:
-                    self.link.notes.setdefault(entry.node.key, why)
+                    self.link.notes[entry.node.key] = why
 
     # -- new functionals ---------------------------------------------------------------------------
 
