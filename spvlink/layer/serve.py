@@ -33,7 +33,9 @@ QUEUE_LIMIT: Final = 256 << 20  # bytes of requests that wait
 KEPT_LIMIT: Final = 32 << 20  # bytes of answers in memory, for where the disk takes none
 PENDING_EVERY: Final = 1.0  # seconds
 LINKS_A_WORKER: Final = 500  # then a new one, so that nothing adds up
+TROUBLE_LIMIT: Final = 150  # bytes of what the layer's log is to say about our disk
 _SIZE: Final = struct.Struct("<I")
+_SIZES: Final = struct.Struct("<2I")
 
 
 class Job:
@@ -215,7 +217,8 @@ class Server:
     def reply(self, client: Client, answer: bytes) -> None:
         if client.closed:
             return
-        client.outgoing = _SIZE.pack(len(answer)) + answer
+        trouble = self.store.trouble.encode("utf-8", "replace")[:TROUBLE_LIMIT]
+        client.outgoing = _SIZES.pack(len(answer), len(trouble)) + answer + trouble
         self.send(client)
 
     def send(self, client: Client) -> None:
