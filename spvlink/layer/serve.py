@@ -353,7 +353,7 @@ def _work(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        _limit_memory()
         with connection.makefile("rwb") as stream:
             while len(head := stream.read(4)) == 4:
                 answer = work.answer(stream.read(_SIZE.unpack(head)[0]))
@@ -362,6 +362,13 @@ def _work(connection: socket.socket) -> None:
         status = 0
     finally:
         os._exit(status)
+
+
+def _limit_memory() -> None:
+    """The application that started us may have set a lower limit, which nobody may raise."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _remove(path: str) -> None:

@@ -70,10 +70,17 @@ static void environment(char *into[], size_t room) {
 }
 
 /* Files that the application has open are none of the linker's; somebody may wait for their end.
- * The package may lie where this Python does not look: last, so that it hides nothing.
+ * The package is the one that the layer was built with, which is not the one that this Python finds
+ * if there are several, or none.
  */
 #define PROGRAM                                                                                    \
-    "import os, sys; os.closerange(3, 1 << 20); sys.path.append(sys.argv.pop(1));"                 \
+    "import os, sys; os.closerange(3, 1 << 20);"                                                   \
+    "from importlib.util import module_from_spec, spec_from_file_location;"                        \
+    "path = sys.argv.pop(1);"                                                                      \
+    "spec = spec_from_file_location('spvlink', path + '/__init__.py',"                             \
+    " submodule_search_locations=[path]);"                                                         \
+    "sys.modules['spvlink'] = module_from_spec(spec);"                                             \
+    "spec.loader.exec_module(sys.modules['spvlink']);"                                             \
     "from spvlink.cli import main; sys.exit(main())"
 
 /* A shell stands between, and is gone at once: the linker process is no child of the application,
@@ -88,7 +95,7 @@ static const char *start(void) {
     snprintf(size, sizeof size, "%u", s->cache_mb);
     const char *words[] = {
         "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
-        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE "/..", "serve", "--idle", idle,
+        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE, "serve", "--idle", idle,
         "--cache-dir", s->cache, "--cache-mb", size, NULL,
     };
     environment(environment_of, sizeof environment_of / sizeof *environment_of);
