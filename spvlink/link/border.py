@@ -186,6 +186,23 @@ class Link:
         """A new store of a site."""
         return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
 
+    def always_stored(self, key: int) -> bool:
+        """Whether every invocation stores a slot (of a geometry shader: before every emit)."""
+        if not self.in_place:
+            return len(self.stores[key]) == self.returns
+        entry = self.producer.module.entry
+        assert entry is not None
+        stored = {self.spots[self.sites[s]][0] for s in self.stores[key]}
+        todo = [b for b in entry.function.blocks[:1] if b not in stored]
+        seen = {*todo, *stored}
+        for block in todo:  # the ways around all stores
+            after = block.successors()
+            if not after and block.terminator.op != ops.OpUnreachable:
+                return False
+            todo += [b for b in dict.fromkeys(after) if b not in seen]
+            seen.update(after)
+        return True
+
     def stored_once(self, key: int) -> bool:
         """Whether a slot that others see early is stored once a site and not read back: else the
         order of these would count."""
