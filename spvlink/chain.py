@@ -371,6 +371,8 @@ class Chain:
                 with About(producer):
                     if brought_code:
                         self.runner.clean(producer)
+                        if name == "promote" and producer.name == "tesc":
+                            self.read_back(producer)  # what was taken apart just now too
                     else:
                         self.runner.sweep_out(producer)
             if consumer.module.version != versions[1]:
