@@ -7,7 +7,7 @@ import time
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
-from spvlink.link.border import Stage
+from spvlink.link.border import IN_PLACE, Stage
 from spvlink.options import Options
 from spvlink.passes import attributes, branches, dce, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
@@ -29,6 +29,7 @@ PASSES: Final[dict[str, str]] = {
     "flatten": "what is equal for a whole primitive is packed with any interpolation",
     "payload": "what a task shader hands to its mesh shaders is linked like other interfaces",
     "propagate": "constants and uniform expressions are computed where they are read",
+    "share": "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
     "weighted": "code also moves through interpolation that an evaluation shader does itself",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
@@ -36,6 +37,7 @@ PASSES: Final[dict[str, str]] = {
     "simplify": "constants are folded, equal values merged, algebra applied",
 }
 
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
 FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
@@ -108,6 +110,8 @@ class Runner:
     def sweep_out(self, stage: Stage) -> None:
         """Dead code, and what its going brings to light."""
         self.drop_dead(stage)
+        if stage.name in IN_PLACE:
+            self.on_entry(stage, "join")  # stores of one block happen together
         if self.promote_again(stage):
             self.clean(stage)
 
@@ -116,8 +120,9 @@ class Runner:
         that is gone."""
         entry = stage.module.entry
         assert entry is not None
-        if entry.function.blocks[0].insts[0].op != ops.OpVariable:
-            return False  # variables come first in a function
+        first = next(i for i in entry.function.blocks[0].insts if i.op not in _LINES)
+        if first.op != ops.OpVariable:
+            return False  # variables come first in a function, but for lines
         low = Lowering(stage.module, False, False)
         low.analyse()
         if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):

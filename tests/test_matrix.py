@@ -60,7 +60,7 @@ TABLE = (
     # only some invocations store it
     Rule(
         "mesh->frag primitive", "uniform", "*", "kept",
-        "not propagated: vertices that return early do not read what it is made from",
+        "not propagated: not every invocation reads what it is made from",
     ),
     Rule("*", "uniform", "*", "propagated", "computed there from set 0, binding 0"),
     Rule("*", "duplicate", "*", "merged", "the same as"),

@@ -39,6 +39,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
 
 
+_KINDS = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
+
+
 class Placement:
     """A complete answer: where each live key goes, and each whole variable's shift."""
 
@@ -78,14 +81,32 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     wholes = _wholes(link)
     best = _old_places(link, wholes)
     highest = best.cost()[3]
+    mixed = _is_mixed(best)  # then anything else is better
+    ours = mixed and any(action == "flattened" for action, _ in link.fate.values())
     if wholes or best.moved or best.aside or not _is_least(link, best, convergent):
         for keep in [wholes, []] if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if new.cost() < best.cost() and new.cost()[3] <= highest:
-                best = new
+            if (new.cost()[3] <= highest or (mixed and ours)) and (
+                mixed or new.cost() < best.cost()
+            ):
+                best, mixed = new, False
     for varying in best.varyings:
         _describe(link, varying)
     return best
+
+
+def _is_mixed(placement: Placement) -> bool:
+    """Whether something of a patch or primitive shares a Location with something of a vertex."""
+    kinds: dict[int, set[bool]] = {}
+    if not placement.moved and all([_KINDS.isdisjoint(v.qualifiers) for v in placement.varyings]):
+        return False
+    for varying in placement.varyings:
+        kinds.setdefault(varying.location, set()).add(bool(_KINDS.intersection(varying.qualifiers)))
+    for pinned in placement.moved:
+        kind = bool(_KINDS.intersection(pinned.qualifiers))
+        for key in pinned.keys:
+            kinds.setdefault(key >> 3, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:

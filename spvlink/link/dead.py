@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from spvlink.errors import BadSpirv
 from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import root
+from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import STORE_OUTPUT, Inst, Module
+from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link import wholes
@@ -31,6 +31,8 @@ _OTHERS_READ = ("transform feedback", "passed through")
 def run(link: Link) -> bool:
     """Remove what is dead at this border now; whether anything changed (cleaning up may bring more
     to light)."""
+    if link.in_place and drop_overwritten(link.producer):
+        return True
     link.gather()
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
@@ -74,6 +76,37 @@ def run(link: Link) -> bool:
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
     return bool(unread or unwritten or lost or zeroed or whole)
+
+
+def drop_overwritten(stage: Stage) -> bool:
+    """Delete stores in place that the same block stores over before anybody can have looked;
+    whether there were any. What they wait for is read back, or anything with an effect."""
+    module = stage.module
+    assert module.entry is not None
+    effects = Effects.of(module)
+    found = False
+    for block in module.entry.function.blocks:
+        if not any(i.op == STORE_OUTPUT for i in block.insts):
+            continue
+        later: dict[int, list[list[Inst]]] = {}  # key -> vertices that are stored to from here on
+        out: list[Inst] = []
+        for inst in reversed(block.insts):
+            if inst.op == STORE_OUTPUT:
+                stored = later.setdefault(inst.imm[0], [])
+                if inst.args[1:] in stored:
+                    continue
+                stored.append(inst.args[1:])
+            elif inst.op == LOAD_OUTPUT:
+                later.pop(inst.imm[0], None)
+            elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
+                later = {}
+            out.append(inst)
+        if len(out) != len(block.insts):
+            block.insts = out[::-1]
+            found = True
+    if found:
+        module.version += 1
+    return found
 
 
 def _drop(producer: Stage, variable: Inst) -> bool:
@@ -199,8 +232,6 @@ def keep_sample_rate(stage: Stage) -> None:
         module.annotations.append(Inst(ops.OpDecorate, None, [variable], words))
     entry.inst.args.append(variable)
     block = entry.function.blocks[0]
-    at = 0
-    while block.insts[at].op == ops.OpVariable:
-        at += 1
+    at = max([n for n, i in enumerate(block.insts) if i.op == ops.OpVariable], default=-1) + 1
     block.insts.insert(at, value(module, ops.OpLoad, number, [variable], []))
     module.version += 1

@@ -302,11 +302,11 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
         return False
     if link.producer.name == "geom":
         # one invocation emits the whole primitive: a value computed once is the same for all of it
-        return _computed_once(link.producer.module, value)
+        return computed_once(link.producer.module, value)
     return divergence.of(value) <= PRIMITIVE
 
 
-def _computed_once(module: Module, value: Inst) -> bool:
+def computed_once(module: Module, value: Inst) -> bool:
     """Whether a value is a constant or is made outside of all loops."""
     assert module.entry is not None
     function = module.entry.function

@@ -87,6 +87,7 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
         return None
     source = resolve(inner.args[0])
     inst.args[0] = source
+    module.facts[TRIMMED] = (0, True)  # the inner one may be left in dead lanes alone
     return source if source.type is inst.type else None
 
 

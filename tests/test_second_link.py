@@ -1,0 +1,169 @@
+"""A second link of what the first one made finds nothing: chains for which it once did, each for
+one cause. Random ones: tests/test_random_chains.py.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+
+import pytest
+
+import spvlink
+from spvlink.driver import all_insts
+from spvlink.grammar import enums, ops
+from tests.chain_hazards import frag, mesh, tesc, tese, vert
+from tests.linking import built_ins, module_of
+from tests.render import compare, draw, draw_covering
+from tests.samples import compile_glsl
+
+Stages = list[tuple[str, str]]
+
+OVERWRITTEN: Stages = [
+    vert(
+        "layout(location = 0) out vec4 c; layout(location = 1) out vec4 lost;",
+        "c = a; lost = b;",
+    ),
+    tesc(
+        """layout(location = 0) in vec4 c[]; layout(location = 1) in vec4 lost[];
+layout(location = 0) out vec4 p[];""",
+        """p[gl_InvocationID] = lost[gl_InvocationID]; p[gl_InvocationID].yw = vec2(0.5);
+p[gl_InvocationID] = c[gl_InvocationID];""",
+    ),
+    tese(
+        "layout(location = 0) in vec4 p[]; layout(location = 0) out vec4 f;",
+        "f = p[0] * w.x + p[1] * w.y + p[2] * w.z;",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f;"),
+]  # fmt: skip
+CAST_TWICE: Stages = [  # floats that cross as integers, beside integers
+    vert(
+        "layout(location = 0) out vec3 c; layout(location = 1) flat out int n;",
+        "c = a.xyz; n = k.x;",
+    ),
+    tesc(
+        """layout(location = 0) in vec3 c[]; layout(location = 1) flat in int n[];
+layout(location = 0) out float p[]; layout(location = 1) out ivec3 m[];""",
+        """int i = gl_InvocationID; p[gl_InvocationID] = c[i].x;
+vec3 three = sin(c[i].xzy * 1.5);
+m[gl_InvocationID] = ivec3(int(three.y * 9.0), int(three.z * 5.0), n[i]);""",
+    ),
+    tese(
+        """layout(location = 0) in float p[]; layout(location = 1) in ivec3 m[];
+layout(location = 0) out vec4 f;""",
+        "f = p[0] * w.x + p[1] * w.y + p[2] * w.z + vec4(m[0] & m[1], 1.0) * w.y;",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f * 0.25;"),
+]
+TAKEN_APART_LATE: Stages = [
+    vert(
+        "layout(location = 0) out vec4 c; layout(location = 1) flat out int which;",
+        "c = a; which = 1;",
+    ),
+    tesc(
+        """layout(location = 0) in vec4 c[]; layout(location = 1) flat in int which[];
+layout(location = 0) patch out float p[2]; layout(location = 2) patch out float q;""",
+        "p[0] = c[0].x; p[which[0]] = c[0].y; q = p[0] + c[0].z;",
+    ),
+    tese(
+        """layout(location = 0) patch in float p[2]; layout(location = 2) patch in float q;
+layout(location = 0) out vec4 f;""",
+        "f = vec4(p[0] * w.x, p[1] * w.y, q * w.z, 1.0);",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f;"),
+]
+JOINED: Stages = [
+    mesh(
+        """layout(push_constant) uniform P { vec4 v; } pc;
+layout(location = 0) out vec4 p[]; layout(location = 1) out vec4 q[];
+layout(location = 2) out float lost[];""",
+        """p[i] = vec4(at, float(i), 1.0);
+if (i > 3) { lost[i] = float(i) * 0.5; } else { lost[i] = 1.0; }
+q[i] = pc.v;""",
+    ),
+    frag(
+        """layout(push_constant) uniform P { vec4 v; } pc;
+layout(location = 0) in vec4 p; layout(location = 1) in vec4 q;""",
+        "color = p * q + pc.v;",
+    ),
+]
+CAUSES = {
+    "stores that are overwritten are dead before the end": OVERWRITTEN,
+    "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
+    "what is taken apart late is read back too": TAKEN_APART_LATE,
+    "blocks that became one have one place for stores": JOINED,
+}
+
+
+def twice(codes: list[bytes]) -> spvlink.Linked:
+    """The first link; the second must find nothing, exactly or not, and draw the same."""
+    for exact in (False, True):
+        options = spvlink.Options()
+        options.check_each = True
+        options.exact = exact
+        first = spvlink.link(list(codes), options)
+        assert first.defect is None and first.passed_through is None
+        new = [stage.data for stage in first.stages]
+        again = spvlink.link(list(new), options)
+        assert again.passed_through == "nothing to gain", [
+            (r.interface, r.name, r.action) for r in again.remarks if r.action != "kept"
+        ]
+    scene, before = draw_covering(codes)
+    assert before.is_good()
+    difference = compare(before, draw(new, scene))
+    assert not difference, str(difference)
+    return first
+
+
+@pytest.mark.parametrize("stages", CAUSES.values(), ids=[c.replace(" ", "-") for c in CAUSES])
+def test_nothing_is_left(stages: Stages) -> None:
+    environment = "vulkan1.2" if stages is JOINED else "vulkan1.1"
+    twice([compile_glsl(text, stage, environment) for stage, text in stages])
+
+
+def with_line(data: bytes) -> bytes:
+    """A module whose first block begins with an OpLine, as spirv-opt's inlining leaves some."""
+    text = subprocess.run(
+        ["spirv-dis", "--raw-id", "-"], input=data, capture_output=True, check=True
+    ).stdout.decode()
+    text = re.sub(r"( *OpSource )", r'%9001 = OpString "x"\n\1', text, count=1)
+    text = re.sub(r"(= OpLabel\n)", r"\1OpLine %9001 1 1\n", text, count=1)
+    done = subprocess.run(
+        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
+        input=text.encode(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def test_a_line_before_the_variables() -> None:
+    """An array whose index is known late is promoted all the same."""
+    vertex = vert(
+        "layout(location = 0) out vec4 c; layout(location = 1) flat out int n;", "c = a; n = 2;"
+    )
+    fragment = frag(
+        "layout(location = 0) in vec4 c; layout(location = 1) flat in int n;",
+        """float t[3] = float[3](c.x, c.y, c.z); t[n] = c.w;
+if (c.x > 0.5) t[1] = 0.25;
+color = vec4(t[0], t[1], t[2], 1.0);""",
+    )
+    codes = [compile_glsl(text, stage) for stage, text in (vertex, fragment)]
+    linked = twice([codes[0], with_line(codes[1])])
+    stores = [i for i in all_insts(module_of(linked.stages[1].data)) if i.op == ops.OpStore]
+    assert len(stores) == 1
+
+
+def test_a_load_goes_behind_the_variables() -> None:
+    """What keeps a shader at one invocation a sample is a load; a line may stand before all."""
+    vertex = vert(
+        "layout(location = 0) out vec4 c; layout(location = 1) sample out float s;",
+        "c = a; s = 0.5;",
+    )
+    fragment = frag(
+        "layout(location = 0) in vec4 c; layout(location = 1) sample in float s;",
+        "float t[4] = float[4](c.x, c.y, c.z, s); color = c * t[int(c.x * 3.0)];",
+    )
+    codes = [compile_glsl(text, stage) for stage, text in (vertex, fragment)]
+    linked = spvlink.link([codes[0], with_line(codes[1])], spvlink.Options())
+    assert linked.passed_through is None and linked.validated == "validated"
+    assert enums.BuiltIn_SampleId in built_ins(module_of(linked.stages[1].data))
