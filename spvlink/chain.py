@@ -27,6 +27,7 @@ from spvlink.layout import granted
 from spvlink.link import (
     agree,
     arrays,
+    aside,
     backward,
     builtins,
     compact,
@@ -343,6 +344,7 @@ class Chain:
             ("promote", lambda: retry.run(link)),
             ("arrays", lambda: self.arrays(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
+            ("dedup", lambda: aside.read_captured(link)),
             ("propagate", lambda: self.propagate(link)),
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),
@@ -516,6 +518,7 @@ class Chain:
             assert border.placement is not None
             remarks.fill(self.linked, border.link, border.placement)
             result.components, result.locations = remarks.totals(border.link, border.placement)
+            result.read = len(border.link.inputs.locations), border.placement.cost()[1]
             return
         try:
             outputs = interface.declared(border.producer.module, OUTPUT)

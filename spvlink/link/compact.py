@@ -63,7 +63,8 @@ class Placement:
         if self.aside:
             places = [
                 v.place_of(n)[0]
-                for v in self.varyings for n, k in enumerate(v.keys) if k not in self.aside
+                for v in self.varyings if not self.aside.issuperset(v.keys)
+                for n in range(len(v.keys))
             ]  # fmt: skip
             whole = [
                 (k >> 3) + at - p.location
@@ -116,7 +117,7 @@ def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> b
     for varying in placement.varyings:
         slot = link.slot(varying.keys[0])
         assert slot is not None
-        groups.add(slot.group)
+        groups.add(link.group(varying.keys[0]))
         kind = () if convergent else varying.qualifiers
         sizes[kind] = sizes.get(kind, 0) + varying.components
     locations, _, _, highest, variables = placement.cost()
@@ -261,7 +262,7 @@ def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
             continue
         slot = link.slot(key)
         assert slot is not None
-        found.setdefault((slot.group, slot.qualifiers, slot.base), []).append(key)
+        found.setdefault((link.group(key), slot.qualifiers, slot.base), []).append(key)
     groups: list[Group] = []
     for (_, qualifiers, base), keys in found.items():
         most = 2 if base.endswith("64") else 4
@@ -467,7 +468,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind: tuple[object, ...] = (slot.group, wire, qualifiers)
+        kind: tuple[object, ...] = (link.group(key), wire, qualifiers)
         if key in captured:  # bytes that are neighbours, as the components are
             kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
         if kind == last and at == expected:
