@@ -26,6 +26,7 @@ from spvlink.ir.core import Inst
 from spvlink.layout import granted
 from spvlink.link import (
     agree,
+    arrays,
     backward,
     builtins,
     compact,
@@ -33,9 +34,11 @@ from spvlink.link import (
     dedup,
     forward,
     interface,
+    payload,
     propagate,
     remarks,
     retry,
+    weighted,
 )
 from spvlink.link.border import Link, Stage
 from spvlink.link.transfer import Grant, Transfer
@@ -43,7 +46,7 @@ from spvlink.link.visible import used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked
+from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked, Remark
 from spvlink.schedule import PASSES, Runner
 
 TYPE_CHECKING = False
@@ -57,7 +60,9 @@ MAX_ROUNDS: Final = 8
 MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
-NEW_CODE: Final = frozenset(("backward", "forward", "promote"))
+NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "weighted"))
+
+_MOVING: Final = ("backward", "forward", "weighted")  # wait until everything dead is gone
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -83,7 +88,9 @@ class About:
 class Border:
     """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
 
-    __slots__ = ("consumer", "kept", "link", "placement", "producer", "refused", "seen")
+    __slots__ = (
+        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
+    )  # fmt: skip
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         self.producer = producer
@@ -92,6 +99,7 @@ class Border:
         self.refused = False  # it stays so because it is beyond us
         self.link: Link | None = None
         self.placement: compact.Placement | None = None
+        self.payload: payload.Payload | None = None  # between task and mesh shader
         self.seen = (-1, -1)  # the modules' versions when it was last looked at
 
     @property
@@ -207,8 +215,20 @@ class Chain:
         for border in self.borders:
             if self.options.keep_interface & {border.producer.name, border.consumer.name}:
                 border.kept, border.refused = border.kept or "by --keep-interface", False
-            elif border.producer.name == "task":
-                border.kept = "task and mesh shaders share a payload, which has no Locations"
+            elif border.producer.name == "task" and not border.kept:
+                self.open_payload(border)
+
+    def open_payload(self, border: Border) -> None:
+        """What a task shader hands over is an interface too, if it can be linked."""
+        if not self.runner.enabled("payload"):
+            border.kept = "the payload stays as it is without the pass payload"
+            return
+        try:
+            border.payload = payload.Payload(border.producer.module, border.consumer.module)
+        except payload.Whole as why:
+            border.kept = str(why)
+            return
+        border.payload.open_payload()
 
     # -- lower -------------------------------------------------------------------------------------
 
@@ -320,13 +340,18 @@ class Chain:
             ("dead", lambda: dead.run(link)),
             ("dead", lambda: builtins.run(link)),
             ("promote", lambda: retry.run(link)),
+            ("arrays", lambda: self.arrays(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("propagate", lambda: self.propagate(link)),
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),
         )
+        if producer.name == "task":
+            passes = (("payload", lambda: payload.read_back_constants(link)), *passes)
+        if consumer.name == "tese":
+            passes = *passes, ("weighted", lambda: self.weighted(link))
         if not moving:
-            passes = tuple(p for p in passes if p[0] not in ("backward", "forward"))
+            passes = tuple(p for p in passes if p[0] not in _MOVING)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
             brought_code = False
@@ -351,6 +376,14 @@ class Chain:
                 with About(consumer):
                     self.runner.clean(consumer)
 
+    def arrays(self, link: Link) -> None:
+        """What one side alone indexes dynamically, if what is dead in it may go."""
+        if self.runner.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
+            moves = None
+            if self.runner.enabled("propagate"):
+                moves = self.transfer(link.producer, link.consumer).moves
+            arrays.run(link, moves, self.options.exact, self.options.cost_limit)
+
     def propagate(self, link: Link) -> None:
         """What the consumer can make itself."""
         transfer = self.transfer(link.producer, link.consumer)
@@ -362,6 +395,11 @@ class Chain:
         # only fragments outnumber what is computed before them
         expect = (1, 1) if link.exact else self.options.expect
         backward.run(link, transfer, self.options.exact, expect)
+
+    def weighted(self, link: Link) -> None:
+        """What the control shader can make for sums over vertices of the evaluation shader."""
+        transfer = self.transfer(link.consumer, link.producer)
+        weighted.run(link, transfer, self.options.exact)
 
     def forward(self, link: Link) -> None:
         """What the consumer can make of fewer values."""
@@ -386,6 +424,8 @@ class Chain:
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""
+        if link.producer.name == "task":
+            return payload.place(link)
         if self.runner.enabled("compact"):
             return compact.run(link, self.convergent(link))
         return compact.at_old_places(link, [])
@@ -403,13 +443,22 @@ class Chain:
         dropped: list[Inst] = []
         linked: set[int] = set()
         for border in (self.before(stage), self.after(stage)):
-            if border is not None and border.link is not None:
+            if border is not None and border.payload is not None and border.link is None:
+                border.payload.restore(stage.module)
+            elif border is not None and border.link is not None:
                 assert border.placement is not None
                 is_output = border.producer is stage
-                self.raise_side(border.link, border.placement, stage, is_output)
-                linked.add(OUTPUT if is_output else INPUT)
+                if border.payload is not None:
+                    act = border.payload.raise_side
+                    self.runner.run("raise", stage, act, border.link, border.placement, is_output)
+                    linked.add(payload.STORAGE)
+                else:
+                    self.raise_side(border.link, border.placement, stage, is_output)
+                    linked.add(OUTPUT if is_output else INPUT)
                 side = border.link.outputs if is_output else border.link.inputs
                 dropped += side.variables
+                if not is_output and border.link.locals and self.runner.enabled("arrays"):
+                    self.runner.run("arrays", stage, arrays.settle, border.link)
         self.runner.finish(stage)
         dead.keep_sample_rate(stage)
         kept: frozenset[Inst] = frozenset()
@@ -439,7 +488,9 @@ class Chain:
         self.runner.seconds["encode"] = time.perf_counter() - begin
         begin = time.perf_counter()
         for border in self.borders:
-            if border.link is not None:
+            if border.payload is not None:
+                payload.check(border.producer.module, border.consumer.module)
+            elif border.link is not None:
                 fragment = border.consumer.name == "frag"
                 interface.check(border.producer.module, border.consumer.module, fragment)
         self.runner.seconds["check"] = time.perf_counter() - begin
@@ -450,6 +501,9 @@ class Chain:
     def report(self, border: Border) -> None:
         result = InterfaceResult(border.producer.name, border.consumer.name)
         self.linked.interfaces.append(result)
+        if border.producer.name == "task":
+            self.report_payload(border, result)
+            return
         if border.link is not None:
             assert border.placement is not None
             remarks.fill(self.linked, border.link, border.placement)
@@ -463,3 +517,14 @@ class Chain:
         places = {p for d in outputs for p in d.covers}
         result.components = (len(places),) * 2
         result.locations = (len({p[0] for p in places}),) * 2
+
+    def report_payload(self, border: Border, result: InterfaceResult) -> None:
+        """The words of a payload are its components; it has no Locations."""
+        if border.link is not None:
+            assert border.placement is not None
+            remarks.fill(self.linked, border.link, border.placement, payload=True)
+            result.components = payload.totals(border.link, border.placement)
+            return
+        for name, words in payload.kept(border.producer):
+            self.linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
+            result.components = (words, words)

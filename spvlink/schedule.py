@@ -20,13 +20,16 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # What may be switched off, for `spvlink passes` and --disable.
 PASSES: Final[dict[str, str]] = {
+    "arrays": "arrays that one stage alone indexes dynamically are taken apart",
     "backward": "what is made of inputs is made before the border where that is cheaper",
     "branches": "constant branches and empty selections are resolved",
     "compact": "what is left of an interface goes into the fewest Locations",
     "dedup": "an output that says what another says is read from that one",
     "forward": "outputs that are cheap functions of fewer values are replaced by these",
     "flatten": "what is equal for a whole primitive is packed with any interpolation",
+    "payload": "what a task shader hands to its mesh shaders is linked like other interfaces",
     "propagate": "constants and uniform expressions are computed where they are read",
+    "weighted": "code also moves through interpolation that an evaluation shader does itself",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
     "join": "a block and its only successor become one",

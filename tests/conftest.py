@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.layer_place import pairs, place
+
+__all__ = ["pairs", "place"]  # fixtures
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(

@@ -138,7 +138,10 @@ def test_a_lane_depends_on_what_it_is_made_of_and_on_nothing_else() -> None:
         values = {a: numbers(a, r) for a in inst.args}
         before = computed(inst, values)
         assert len(before) == lanes.count(inst.type)
-        made = [lanes.made_of(inst, n, effects.flags(inst)) for n in range(len(before))]
+        made = [
+            lanes.made_of(inst, n, lanes.lanewise(inst, effects.flags(inst)))
+            for n in range(len(before))
+        ]
         for operand, held in values.items():
             for lane in range(len(held)):
                 held[lane] += 1000.0  # more than any product of the others can hide

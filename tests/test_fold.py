@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
-from spvlink.ir.core import EXECUTION_MODES, Inst, Module, words_of
+from spvlink.ir.core import CAPABILITIES, EXECUTION_MODES, Inst, Module, words_of
 from spvlink.passes.fold import fold
 from spvlink.rules import arithmetic
 
@@ -50,6 +50,9 @@ class Bench:
 
     def __init__(self) -> None:
         self.module = Module()
+        self.module.sections[CAPABILITIES] += [
+            Inst(ops.OpCapability, None, [], [c]) for c in types.CAPABILITIES_OF.values()
+        ]
         self.set = Inst(
             ops.OpExtInstImport, None, [], words_of("GLSL.std.450"), self.module.new_id()
         )

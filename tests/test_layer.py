@@ -3,10 +3,8 @@ never worse when the linker process, the cache or the disk fail."""
 
 from __future__ import annotations
 
-import glob
 import json
 import os
-import shutil
 import signal
 import socket
 import struct
@@ -14,90 +12,22 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
 
-from spvlink.layer import build, places, wire, work
+from spvlink.layer import places, wire, work
+from tests.layer_place import (
+    NAMES,
+    WAIT,
+    Place,
+    assert_same,
+    build_with_layer,
+    forms,
+    socket_of,
+)
 from tests.render.words import compile_glsl
-from tests.samples import compile_glsl as compile_for
-
-ROOT = Path(__file__).resolve().parent.parent
-WAIT = ("--wait", "20000")  # as long as it takes on a busy machine
-NAMES = ("material", "pbr_cascades", "light_rig")
-
-
-class Place:
-    """A user's folders of a test's own, and programs run in them."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.variables = dict(os.environ)
-        for name in ("CACHE", "STATE", "DATA"):
-            self.variables[f"XDG_{name}_HOME"] = str(folder / name.lower())
-        # a socket's path is short, and a test's folder may not be
-        self.runtime = Path(f"/tmp/spvlink-test-{os.getpid()}-{abs(hash(folder)) % 10**8}")
-        self.runtime.mkdir(mode=0o700)
-        self.variables["XDG_RUNTIME_DIR"] = str(self.runtime)
-        self.variables["VK_SPVLINK_STAGE_LINK_IDLE_S"] = "5"
-        self.variables["VK_ICD_FILENAMES"] = sorted(
-            glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json")
-        )[0]
-
-    def program(self, *command: str, **variables: str) -> str:
-        """Standard output and error of a program that must succeed."""
-        done = subprocess.run(
-            command, cwd=ROOT, env={**self.variables, **variables}, timeout=100,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stdout[-2000:]
-        return done.stdout
-
-    def spvlink(self, *words: str, **variables: str) -> str:
-        return self.program(sys.executable, "-m", "spvlink", *words, **variables)
-
-    def layered(self, *command: str, options: tuple[str, ...] = WAIT, **variables: str) -> Any:
-        """Run with the layer; what the log says of this run."""
-        self.spvlink("layer", "run", *options, "--", *command, **variables)
-        return json.loads(self.spvlink("layer", "log", "--json"))["last_run"]
-
-    def cached(self) -> list[Path]:
-        return [p for p in (self.folder / "cache/spvlink/linked").glob("??/*") if p.is_file()]
-
-
-@pytest.fixture
-def place(tmp_path: Path) -> Iterator[Place]:
-    made = Place(tmp_path)
-    yield made
-    shutil.rmtree(made.runtime)
-
-
-@pytest.fixture(scope="module")
-def pairs(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    folder = tmp_path_factory.mktemp("pairs")
-    paths = []
-    for name in NAMES:
-        for stage in ("vert", "frag"):
-            source = (ROOT / "shaders" / name / f"{name}.{stage}").read_text()
-            path = folder / f"{name}.{stage}.spv"
-            path.write_bytes(compile_for(source, stage, "vulkan1.1"))
-            paths.append(str(path))
-    return paths
-
-
-def forms(form: str, out: Path, pairs: list[str]) -> list[str]:
-    return [sys.executable, "-m", "tests.render.forms", form, str(out), *pairs]
-
-
-def assert_same(a: Path, b: Path) -> None:
-    before, after = np.load(a), np.load(b)
-    assert set(before) == set(after)
-    for name in before:
-        assert before[name].tobytes() == after[name].tobytes(), name
-
 
 # -- programs --------------------------------------------------------------------------------------
 
@@ -265,18 +195,6 @@ def test_damaged_files_in_the_cache_are_made_again(
     assert place.layered(*forms("monolithic", out, pairs), options=("--exact",))["hits"] == 3
 
 
-def socket_of(place: Place) -> str:
-    old = os.environ.get("XDG_RUNTIME_DIR")
-    os.environ["XDG_RUNTIME_DIR"] = str(place.runtime)
-    try:
-        return places.socket(places.identity(), str(place.folder / "cache/spvlink/linked"))
-    finally:
-        if old is None:
-            del os.environ["XDG_RUNTIME_DIR"]
-        else:
-            os.environ["XDG_RUNTIME_DIR"] = old
-
-
 @pytest.mark.parametrize("said", [b"", b"\xff" * 64, struct.pack("<I", 100) + b"x" * 100, b"\x64"])
 def test_nonsense_or_silence_from_the_socket(
     said: bytes, place: Place, pairs: list[str], tmp_path: Path
@@ -345,14 +263,9 @@ def test_threads_and_ten_thousand_pipelines(
     sanitizer: str, place: Place, pairs: list[str], tmp_path: Path
 ) -> None:
     """Races, leaks and bad accesses end the program with an error (tests/layer_threads.c)."""
-    (tmp_path / "config.h").write_text(build.config())
-    program = str(tmp_path / "threads")
-    subprocess.run(
-        ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-pthread", f"-fsanitize={sanitizer}",
-         "-fno-sanitize-recover=all", "-I", build.SOURCES, "-I", tmp_path, "-o", program,
-         ROOT / "tests/layer_threads.c", *build.sources()],
-        check=True,
-    )  # fmt: skip
+    program = build_with_layer(
+        "layer_threads.c", tmp_path, f"-fsanitize={sanitizer}", "-fno-sanitize-recover=all"
+    )
     # the sanitizers want addresses where they expect them: no randomization
     said = place.program(
         "setarch", "-R", program, "4", "10000", *pairs[:2], VK_SPVLINK_STAGE_LINK_WAIT_MS="20000"

@@ -135,7 +135,8 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
 
 
 def test_there_is_a_fact_for_every_pass() -> None:
-    assert OFF.keys() | CROSSING.keys() == schedule.PASSES.keys()
+    others = {"arrays", "weighted"}  # test_pack.py, test_weighted.py
+    assert OFF.keys() | CROSSING.keys() | others == schedule.PASSES.keys()
 
 
 @pytest.mark.parametrize("name", OFF)

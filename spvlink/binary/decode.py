@@ -21,11 +21,13 @@ from spvlink.binary.plans import (
     PLANS,
     SECTION,
     SHAPED,
+    SIZED,
     STRUCTURE,
     TERMINATORS,
     VALUE,
     VALUE_WORDS,
     Plan,
+    check_size,
     number_words,
     plan_of,
     remember,
@@ -198,7 +200,7 @@ class _Decoder:
                 return number
             inst = self.made(start, end, plan)
             if section == core.GLOBALS and op in types:
-                if op in _SIZED:
+                if op in SIZED:
                     self.start = start
                     check_size(inst)
                 inst.mark = core.ALL
@@ -248,7 +250,14 @@ class _Decoder:
                 raise KeyError
         except KeyError:
             return self.general(start, end)
-        inst = defs[id] = Inst(op, type, args, imm, id)
+        # as Inst(...), which takes twice as long
+        inst = defs[id] = Inst.__new__(Inst)
+        inst.op = op
+        inst.type = type
+        inst.args = args
+        inst.imm = imm
+        inst.id = id
+        inst.mark = 0
         return inst
 
     def read_functions(self, number: int) -> None:
@@ -277,7 +286,12 @@ class _Decoder:
                             args = [defs[words[start + 1]], defs[words[start + 2]]]
                         else:
                             args = list(map(find, words[start + 1 : end]))
-                        inst = Inst(op, None, args, [])
+                        inst = new(Inst)
+                        inst.op = op
+                        inst.type = None
+                        inst.args = args
+                        inst.imm = []
+                        inst.id = inst.mark = 0
                     else:
                         type = defs[words[start + 1]]
                         id = words[start + 2]
@@ -429,9 +443,13 @@ class _Decoder:
                     except KeyError:
                         pass
                     else:
-                        sections[NOTES[op]].append(
-                            Inst(op, None, args, words[start + c : start + d])
-                        )
+                        inst = new(Inst)
+                        inst.op = op
+                        inst.type = None
+                        inst.args = args
+                        inst.imm = words[start + c : start + d]
+                        inst.id = inst.mark = 0
+                        sections[NOTES[op]].append(inst)
                         continue
             inst = self.general(start, end)
             inst.mark = core.ALL
@@ -494,7 +512,7 @@ class _Decoder:
             raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
         if self.pending and section != core.GLOBALS:
             raise BadSpirv("OpLine before the section of types")
-        if inst.op in _SIZED:
+        if inst.op in SIZED:
             check_size(inst)
         if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
             self.glsl.add(inst.id)
@@ -552,32 +570,16 @@ class _Decoder:
         return [self.defs.get(words[0]) or self.forward(words[0])], words[1:]
 
 
-def check_size(type: Inst) -> None:
-    """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on
-    them."""
-    size = type.imm[0] if type.imm else 0
-    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
-        if not 2 <= size <= 4:
-            raise BadSpirv(f"{ops.NAMES[type.op]} of {size} parts: a shader has 2 to 4")
-    elif size not in (8, 16, 32, 64):
-        raise BadSpirv(f"{ops.NAMES[type.op]} of {size} bits")
-
-
 _GLSL_SIZES: Final[dict[int, int]] = {
     number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
 }
 _FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
 _FORWARD_TYPES: Final = frozenset(
     (
-        ops.OpTypeForwardPointer,
-        ops.OpTypePointer,
-        ops.OpTypeStruct,
-        ops.OpTypeArray,
-        ops.OpTypeRuntimeArray,
-        ops.OpTypeFunction,
-        ops.OpExtInstWithForwardRefsKHR,
+        ops.OpTypeForwardPointer, ops.OpTypePointer, ops.OpTypeStruct, ops.OpTypeArray,
+        ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
     )
-)
+)  # fmt: skip
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 _LABEL_WORD: Final = 2 << 16 | ops.OpLabel
@@ -591,10 +593,6 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 _GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
 ) | {
-    ops.OpVariable,
-    ops.OpUndef,
-    ops.OpExtInst,
-    ops.OpExtInstWithForwardRefsKHR,
+    ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR,
     ops.OpTypeForwardPointer,
-}
-_SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops.OpTypeFloat))
+}  # fmt: skip

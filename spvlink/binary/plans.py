@@ -156,3 +156,18 @@ def number_words(type: Inst | None) -> int:
     if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
         raise BadSpirv("a number whose type is no integer or floating-point type")
     return 2 if type.imm[0] > 32 else 1
+
+
+# types of which not every size is valid
+SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops.OpTypeFloat))
+
+
+def check_size(type: Inst) -> None:
+    """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on
+    them."""
+    size = type.imm[0] if type.imm else 0
+    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+        if not 2 <= size <= 4:
+            raise BadSpirv(f"{ops.NAMES[type.op]} of {size} parts: a shader has 2 to 4")
+    elif size not in (8, 16, 32, 64):
+        raise BadSpirv(f"{ops.NAMES[type.op]} of {size} bits")

@@ -6,8 +6,8 @@ equality is ``is``. The pool finds what the module already has and appends what 
 
 from __future__ import annotations
 
-from spvlink.grammar import ops
-from spvlink.ir.core import ALL, Inst, Module
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
 
 # What a module has once only; arrays and structs may differ in their layout.
 _POOLED = frozenset(
@@ -38,6 +38,15 @@ CONSTANTS = frozenset(
         ops.OpConstantNull,
     )
 )
+
+# What a number's type asks for besides Shader: (type's opcode, width) -> capability.
+CAPABILITIES_OF = {
+    (ops.OpTypeFloat, 16): enums.Capability_Float16,
+    (ops.OpTypeFloat, 64): enums.Capability_Float64,
+    (ops.OpTypeInt, 8): enums.Capability_Int8,
+    (ops.OpTypeInt, 16): enums.Capability_Int16,
+    (ops.OpTypeInt, 64): enums.Capability_Int64,
+}
 
 
 def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
@@ -113,6 +122,20 @@ def constant(module: Module, type: Inst, bits: int) -> Inst:
 
 def composite(module: Module, type: Inst, parts: list[Inst]) -> Inst:
     return make(module, ops.OpConstantComposite, type, parts, [])
+
+
+def may_be_constant(module: Module, type: Inst) -> bool:
+    """Whether the module may have constants of a numeric type: of 8- and 16-bit numbers only with
+    the capability to compute with them (specification, "Universal Validation Rules")."""
+    scalar = type
+    while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+        scalar = scalar.args[0]
+    wanted = CAPABILITIES_OF.get((scalar.op, scalar.imm[0])) if scalar.imm else None
+    return (
+        wanted is None
+        or scalar.imm[0] > 16
+        or any(c.imm[0] == wanted for c in module.sections[CAPABILITIES])
+    )
 
 
 def bits_of(value: Inst) -> int | None:

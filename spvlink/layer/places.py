@@ -58,10 +58,15 @@ def manifests(kind: str) -> str:
     return folder("XDG_DATA_HOME", "/.local/share", f"/vulkan/{kind}_layer.d")
 
 
-def runtime() -> str:
-    """The folder of the socket; made, and only ours. Raises Usage if it is not."""
+def runtimes() -> list[str]:
+    """Folders that may hold the socket, the best first."""
     base = os.environ.get("XDG_RUNTIME_DIR", "")
-    path = base + "/spvlink" if base.startswith("/") else f"/tmp/spvlink-{os.geteuid()}"
+    own = [f"{base}/spvlink"] if base.startswith("/") else []
+    return [*own, f"/tmp/spvlink-{os.geteuid()}"]
+
+
+def _make_private(path: str) -> None:
+    """Make a folder that is only ours. Raises Usage if it is not."""
     try:
         os.makedirs(path, mode=0o700, exist_ok=True)
         status = os.lstat(path)
@@ -69,18 +74,24 @@ def runtime() -> str:
         raise Usage(f"{path}: cannot make it: {error.strerror}") from None
     if status.st_uid != os.geteuid() or status.st_mode & 0o077:
         raise Usage(f"{path}: others may write there")
-    return path
 
 
 def socket(identity: bytes, cache_folder: str) -> str:
-    """The socket of the linker with this identity that fills this cache."""
+    """The socket of the linker with this identity that fills this cache. Raises Usage."""
     from hashlib import blake2b
 
     name = blake2b(identity + os.fsencode(cache_folder), digest_size=8).hexdigest()
-    path = f"{runtime()}/{name}.socket"
-    if len(os.fsencode(path)) > SOCKET_PATH_LIMIT:
-        raise Usage(f"{path}: too long for a socket")
-    return path
+    trouble = Usage("no folder for the socket")
+    for folder in runtimes():
+        path = f"{folder}/{name}.socket"
+        try:
+            _make_private(folder)
+            if len(os.fsencode(path)) <= SOCKET_PATH_LIMIT:
+                return path
+            trouble = Usage(f"{path}: too long for a socket")
+        except Usage as error:
+            trouble = error
+    raise trouble
 
 
 def identity(package: str = PACKAGE) -> bytes:

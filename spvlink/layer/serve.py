@@ -31,6 +31,7 @@ LINK_LIMIT: Final = 60.0  # seconds for one link
 MEMORY_LIMIT: Final = 4 << 30  # bytes of address space of a worker
 QUEUE_LIMIT: Final = 256 << 20  # bytes of requests that wait
 KEPT_LIMIT: Final = 32 << 20  # bytes of answers in memory, for where the disk takes none
+PENDING_EVERY: Final = 1.0  # seconds
 LINKS_A_WORKER: Final = 500  # then a new one, so that nothing adds up
 _SIZE: Final = struct.Struct("<I")
 
@@ -96,6 +97,7 @@ class Server:
         self.kept: OrderedDict[bytes, bytes] = OrderedDict()
         self.kept_size = 0
         self.busy_at = time.monotonic()
+        self.look_at = 0.0  # for requests that were left behind
         self.ending = False
         self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
 
@@ -108,10 +110,8 @@ class Server:
         self.listener.listen(128)
         self.listener.setblocking(False)
         self.selector.register(self.listener, selectors.EVENT_READ, self.accept)
-        for data in self.store.pending():
-            with contextlib.suppress(wire.Nonsense):
-                self.take(data, None)
         while not self.finished():
+            self.look_for_pending()
             for key, mask in self.selector.select(self.timeout()):
                 key.data(mask)
             self.watch_time()
@@ -126,10 +126,20 @@ class Server:
             return self.ending
         return self.ending or (self.idle > 0 and time.monotonic() - self.busy_at > self.idle)
 
-    def timeout(self) -> float | None:
+    def timeout(self) -> float:
         if any(worker.job for worker in self.workers):
-            return 0.5
-        return None if self.idle <= 0 else max(0.01, self.idle / 4)
+            return 0.5  # for `watch_time`
+        return PENDING_EVERY if self.idle <= 0 else min(PENDING_EVERY, max(0.01, self.idle / 4))
+
+    def look_for_pending(self) -> None:
+        """Now and then: who could not reach us yet may leave a request while we are starting."""
+        now = time.monotonic()
+        if now < self.look_at:
+            return
+        self.look_at = now + PENDING_EVERY
+        for data in self.store.pending():
+            with contextlib.suppress(wire.Nonsense):
+                self.take(data, None)
 
     def end(self, *_: object) -> None:
         self.ending = True

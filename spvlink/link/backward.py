@@ -65,6 +65,8 @@ _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
 class Graph:
     """What the consumer makes of its inputs, as far as it could be made before the border."""
 
+    widths = frozenset((32,))  # of the numbers that may cross
+
     def __init__(self, link: Link, transfer: Transfer, exact: bool, convergent: set[int]) -> None:
         self.link = link
         self.transfer = transfer
@@ -83,7 +85,7 @@ class Graph:
         self.mixed = False  # it could help to know what is convergent
         kept, own = (Floats.of(s.module).preserved for s in (link.consumer, link.producer))
         self.exact = exact or bool(kept - own)
-        self.linear = not self.exact and 32 not in kept | own
+        self.linear = not self.exact and not self.widths & (kept | own)
         entry = link.consumer.module.entry
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
@@ -132,7 +134,7 @@ class Graph:
     def kind_of(self, load: Inst) -> Kind | None:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
-        if not replaceable(link, key):
+        if not replaceable(link, key, self.widths):
             return None
         slot = link.inputs.slots[key]
         flat = link.carries_bits(slot)
@@ -375,7 +377,7 @@ class Graph:
             type = lanes.scalar(node.inst.type)
             extra = 2 * fragments if type.op == ops.OpTypeBool else 0
             may = node.key is None and node not in self.homeless
-            may = may and motion.crosses(type, node.flat)
+            may = may and motion.crosses(type, node.flat, self.widths)
             network.edge(mine, out, price + extra if may else INFINITE)
             if node.sink:
                 network.edge(out, SINK, INFINITE)
@@ -407,6 +409,11 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
             graph = Graph(link, transfer, exact, equal)
+    return settle(link, transfer, graph, expect)
+
+
+def settle(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
+    """Choose and move; whether anything did."""
     if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
         return False
     for _ in range(MAX_TRIES):

@@ -127,6 +127,11 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     return varying
 
 
+def in_order(link: Link) -> Placement:
+    """What is alive, where it was; matrices and arrays whole again where all of them is alive."""
+    return at_old_places(link, _wholes(link))
+
+
 def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     """What is alive, where it was."""
     placement = _old_places(link, wholes)

@@ -76,6 +76,7 @@ _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.REA
 _KINDS: Final = frozenset(
     (enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR, enums.Decoration_Patch)
 )
+_WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
@@ -160,12 +161,12 @@ def cost_of(inst: Inst) -> int:
     return info.COST.get(inst.op, info.DEFAULT_COST)
 
 
-def crosses(type: Inst, flat: bool) -> bool:
+def crosses(type: Inst, flat: bool, widths: frozenset[int] = _WORDS) -> bool:
     """Whether a lane of this type can be an interface variable: 32 bits; booleans as integers, and
     integers Flat."""
     if type.op == ops.OpTypeBool:
         return flat
-    return type.imm[0] == 32 and (flat or type.op == ops.OpTypeFloat)
+    return type.imm[0] in widths and (flat or type.op == ops.OpTypeFloat)
 
 
 class Cloner:
@@ -323,8 +324,8 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
     """For each new value a component that gets free: in a Location of its qualifiers and type, or
     in one that gets free as a whole, if that needs no more Locations; None where there is none."""
     slots = link.inputs.slots
-    kinds: dict[int, tuple[tuple[int, ...], int]] = {
-        k >> 3: (slots[k].qualifiers, slots[k].type.op)
+    kinds: dict[int, tuple[tuple[int, ...], int, int]] = {
+        k >> 3: (slots[k].qualifiers, slots[k].type.op, slots[k].width)
         for k in link.used() if k in slots and k not in freed
     }  # fmt: skip
     change = _may_change(link, wanted, freed)
@@ -332,8 +333,10 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
     found: list[int | None] = []
     for qualifiers, whole in wanted:
         assert whole.type is not None
-        base = lanes.scalar(whole.type).op
-        kind = qualifiers, ops.OpTypeInt if base == ops.OpTypeBool else base
+        base = lanes.scalar(whole.type)
+        kind = qualifiers, ops.OpTypeInt, 32
+        if base.op != ops.OpTypeBool:
+            kind = qualifiers, base.op, base.imm[0]
         fits = [k for k in left if kinds.get(k >> 3, kind) == kind]
         same = [k for k in fits if slots[k].qualifiers == qualifiers]
         if not same and not change:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import LOAD_INPUT, Inst
+from spvlink.ir.core import LOAD_INPUT, Inst, Module
+from spvlink.ir.edit import value
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
@@ -16,6 +17,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
+_WORDS: Final = frozenset((32,))
 _GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
 
 
@@ -30,8 +32,19 @@ class Kind:
         self.args = load.args
         self.imm = load.imm[1:]
 
+    def shape(self) -> object:
+        """Equal for inputs that can be read together as the lanes of a vector; None: read alone."""
+        return None
+
+    def read(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> Inst:
+        """Reads slots, given as (key, type), in this way; instructions are appended."""
+        key, type = keys[0]
+        out.append(value(module, self.op, type, list(self.args), [key, *self.imm]))
+        return out[-1]
+
     def centred(self, qualifiers: tuple[int, ...]) -> bool:
-        """Whether inputs are interpolated at the middle of the pixel."""
+        """Whether inputs are interpolated at the middle of the pixel, or the weights of a sum over
+        vertices add up to one."""
         return self.op == LOAD_INPUT and centred(qualifiers)
 
 
@@ -92,14 +105,14 @@ def single(inst: Inst) -> bool:
     return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
 
 
-def replaceable(link: Link, key: int) -> bool:
+def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     if key not in link.stores or key in link.kept_in or key in link.kept_out:
         return False
     if not link.loads.get(key) or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width != 32 or out.extras:
+    if slot is None or out is None or slot.width not in widths or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False

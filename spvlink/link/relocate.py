@@ -145,6 +145,9 @@ class Move:
             if len(new[inst]) < size:
                 out.append(inst)
             parts, own = [], set[Inst]()
+            if size > 1 and (made := self.as_vector(inst, new[inst], out)) is not None:
+                become(self.source, inst, made)
+                continue
             for number in range(size):
                 found = new[inst].get(number)
                 if found is not None:
@@ -160,12 +163,26 @@ class Move:
                 become(self.source, inst, whole)
         return out
 
+    def as_vector(
+        self, inst: Inst, lanes_: dict[int, tuple[Node, Kind]], out: list[Inst]
+    ) -> Inst | None:
+        """All lanes of a vector in one, where each is the same sum over vertices."""
+        assert inst.type is not None
+        kinds = [kind for _, kind in lanes_.values()]
+        shape = kinds[0].shape()
+        if shape is None or inst.type.op != ops.OpTypeVector or len(kinds) < inst.type.imm[0]:
+            return None
+        if any(kind.shape() != shape for kind in kinds):
+            return None
+        keys = [self.places[lanes_[n][0]] for n in range(len(kinds))]
+        slots = self.link.inputs.slots
+        return kinds[0].read(self.source, [(k, slots[k].type) for k in keys], out)
+
     def load(self, node: Node, kind: Kind, out: list[Inst]) -> Inst:
         """Read a new value where an old one was computed."""
         key = self.places[node]
         slot = self.link.inputs.slots[key]
-        made = value(self.source, kind.op, slot.type, list(kind.args), [key, *kind.imm])
-        out.append(made)
+        made = kind.read(self.source, [(key, slot.type)], out)
         assert node.inst.type is not None
         type = lanes.scalar(node.inst.type)
         if type.op == ops.OpTypeBool:

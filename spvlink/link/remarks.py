@@ -12,8 +12,8 @@ from spvlink.pipeline import Linked, Remark
 LANES = "xyzw"
 
 
-def fill(linked: Linked, link: Link, placement: Placement) -> None:
-    """Append the remarks of one border."""
+def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False) -> None:
+    """Append the remarks of one border; ``payload``: of memory, which has no Locations."""
     new_place = {
         key: (v, lane) for v in placement.varyings for lane, key in enumerate(v.keys)
     }  # fmt: skip
@@ -27,7 +27,7 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
             names[key] = link.made[key]
         elif key in new_place:
             varying, lane = new_place[key]
-            if varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+            if payload or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
@@ -41,8 +41,9 @@ def fill(linked: Linked, link: Link, placement: Placement) -> None:
         groups.setdefault((names[key], slot.location, action, why), []).append(key)
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
-        linked.remarks.append(Remark(link.title, name, f"{location}.{lanes}", action, why))
-    _whole(linked, link, placement)
+        place = "payload" if payload else str(location)
+        linked.remarks.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
+    _whole(linked, link, placement, payload)
 
 
 def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -> None:
@@ -92,16 +93,17 @@ def _target(varying: Varying, lane: int) -> str:
     return f"Location {location}.{LANES[varying.component : varying.component + count]}"
 
 
-def _whole(linked: Linked, link: Link, placement: Placement) -> None:
+def _whole(linked: Linked, link: Link, placement: Placement, payload: bool) -> None:
     for name in sorted(link.idle):
         why = f"the {link.consumer.name} stage does not read it"
         linked.remarks.append(Remark(link.title, name, "built-in", "removed", why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"
-        linked.remarks.append(Remark(link.title, name, _place_of(out), action, why))
+        place = "payload" if payload else _place_of(out)
+        linked.remarks.append(Remark(link.title, name, place, action, why))
     for out, twin in link.pinned():
-        slot = _place_of(out)
+        slot = "payload" if payload else _place_of(out)
         name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
         moved = placement.moved.get(out, out.location)
         if moved != out.location:

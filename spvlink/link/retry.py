@@ -26,7 +26,7 @@ _SPLITTABLE = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
 
 def run(link: Link) -> bool:
     """Take apart what can be by now; whether anything could."""
-    again = [pair for pair in link.pinned() if all(p is None or _hopeful(p) for p in pair)]
+    again = [pair for pair in link.pinned() if all(p is None or hopeful(p) for p in pair)]
     outs = {p.variable for pair in again for p in pair if p in link.outputs.pinned}
     ins = {p.variable for pair in again for p in pair if p in link.inputs.pinned}
     if not outs and not ins:
@@ -46,7 +46,7 @@ def run(link: Link) -> bool:
     return True
 
 
-def _hopeful(pinned: Pinned) -> bool:
+def hopeful(pinned: Pinned) -> bool:
     type = pinned.variable.type
     assert type is not None
     return "a dynamic index" in pinned.why and type.args[0].op in _SPLITTABLE

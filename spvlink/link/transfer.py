@@ -34,14 +34,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
-# What a number's type asks for besides Shader: (type's opcode, width) -> capability.
-_WIDTHS: Final[dict[tuple[int, int], int]] = {
-    (ops.OpTypeFloat, 16): enums.Capability_Float16,
-    (ops.OpTypeFloat, 64): enums.Capability_Float64,
-    (ops.OpTypeInt, 8): enums.Capability_Int8,
-    (ops.OpTypeInt, 16): enums.Capability_Int16,
-    (ops.OpTypeInt, 64): enums.Capability_Int64,
-}
 _DOT_PRODUCTS: Final = frozenset(
     (
         ops.OpSDot, ops.OpUDot, ops.OpSUDot,
@@ -201,7 +193,7 @@ class Transfer:
         scalar = inst.type
         while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
             scalar = scalar.args[0]
-        wanted = _WIDTHS.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
+        wanted = types.CAPABILITIES_OF.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
         if wanted is not None and wanted not in self.capabilities:
             raise Cannot("the other stage does not declare the capability for numbers of that size")
         if inst.op in _DOT_PRODUCTS:

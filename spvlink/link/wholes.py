@@ -15,6 +15,7 @@ from spvlink.ir import types
 from spvlink.ir.core import ANNOTATIONS, Inst
 from spvlink.ir.edit import become, sweep
 from spvlink.link.border import Link, Stage
+from spvlink.passes.inline import callees
 from spvlink.passes.parts import CHAINS, INTERPOLATIONS
 
 TYPE_CHECKING = False
@@ -28,8 +29,11 @@ _MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
 _PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
 
 
-def accesses(stage: Stage, variable: Inst) -> tuple[list[Inst], list[Inst], list[Inst]] | None:
-    """(access chains, loads, stores) of a variable, or None if anything else is done with it."""
+def accesses(
+    stage: Stage, variable: Inst, called: bool = False
+) -> tuple[list[Inst], list[Inst], list[Inst]] | None:
+    """(access chains, loads, stores) of a variable, or None if anything else is done with it.
+    ``called``: in functions that the entry point calls; otherwise in any that are left."""
     entry = stage.module.entry
     assert entry is not None
     chains: list[Inst] = []
@@ -37,7 +41,12 @@ def accesses(stage: Stage, variable: Inst) -> tuple[list[Inst], list[Inst], list
     stores: list[Inst] = []
     pointers = {variable}
     glsl = Effects.of(stage.module).glsl
-    for function in stage.module.functions:
+    functions = stage.module.functions
+    if called and len(functions) > 1:
+        functions = [entry.function, *callees(entry.function)]
+        for function in functions:  # grows
+            functions += [f for f in callees(function) if f not in functions]
+    for function in functions:
         for block in function.blocks:
             for inst in block.insts:
                 if not any(a in pointers for a in inst.args):
@@ -99,9 +108,11 @@ def read_as_zero(link: Link) -> bool:
             continue  # one side's only, or it has an initializer
         written = accesses(link.producer, out.variable)
         read = accesses(link.consumer, twin.variable)
+        module = link.consumer.module
         if written is None or read is None or written[2] or not read[1]:
             continue
-        module = link.consumer.module
+        if not all(types.may_be_constant(module, i.type) for i in read[1] if i.type is not None):
+            continue
         for load in read[1]:
             assert load.type is not None
             become(module, load, types.null(module, load.type))

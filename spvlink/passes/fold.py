@@ -70,9 +70,20 @@ def fold(module: Module, inst: Inst, glsl: bool) -> Inst | None:
     for arg in args:
         if arg.op not in _CONSTANTS:
             return None
+    if key in _NARROWING and not types.may_be_constant(module, type):
+        return None
     if handler is not None:
         return handler(module, type, args, inst.imm)
     return fold_lanes(module, key, type, args)
+
+
+# What may give a number of 8 or 16 bits where no operand is one.
+_NARROWING: Final = frozenset(
+    (
+        ops.OpFConvert, ops.OpUConvert, ops.OpSConvert, ops.OpConvertFToU, ops.OpConvertFToS,
+        ops.OpConvertUToF, ops.OpConvertSToF, ops.OpBitcast,
+    )
+)  # fmt: skip
 
 
 # Moves

@@ -50,6 +50,8 @@ _ARRAYED_INPUTS: Final = frozenset(
 _ARRAYED_OUTPUTS: Final = frozenset(
     (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_MeshEXT)
 )
+# Whose outputs other invocations see before this one ends.
+_SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
 MAX_LOCATION: Final = (
     4096  # beyond any device's limit; keeps hostile modules from making huge tables
 )
@@ -104,7 +106,7 @@ class Lowering:
         promotion = self.promotion = Promotion(self.module, self.function, self.roots, glsl)
         promotion.arrayed = self.arrayed
         promotion.at_emits = self.model == enums.ExecutionModel_Geometry
-        if self.model in _ARRAYED_OUTPUTS:
+        if self.model in _SEEN_EARLY:
             promotion.in_place = {v for v, side in self.sides.items() if side is self.outputs}
         promotion.run()
         for variable, side in self.sides.items():
@@ -155,6 +157,8 @@ class Lowering:
                 side = self.inputs
             elif variable.imm[0] == enums.StorageClass_Output:
                 side = self.outputs
+            elif variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT:
+                side = self.inputs if self.model == enums.ExecutionModel_MeshEXT else self.outputs
             if side is None or variable in self.sides or self.built_in(variable):
                 continue
             if self.only is not None and variable not in self.only:
@@ -264,6 +268,8 @@ class Lowering:
             return self.spread_struct(node, spot)
         if spot.location < 0:
             raise BadSpirv(f"the interface variable {spot.name or '?'} has no Location")
+        if spot.variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT:
+            self.pin_odd(node)
         if type.op in (ops.OpTypeArray, ops.OpTypeMatrix) and node.kind != MEMORY:
             if not node.split():
                 node.pin("it is too large to split")
@@ -277,6 +283,17 @@ class Lowering:
             if at > MAX_LOCATION:
                 return at
         return at
+
+    def pin_odd(self, node: Node) -> None:
+        """A payload may hold what no other interface may: booleans, bytes, addresses. They stay as
+        they are."""
+        inner = node.type
+        while inner.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+            inner = inner.args[0]
+        if (inner.op == ops.OpTypeStruct and node.kind != MEMORY) or _holds_slots(inner):
+            return
+        node.pin("")
+        node.why = "it holds something else than numbers of 16, 32 or 64 bits"
 
     def spread_struct(self, node: Node, spot: Spot) -> int:
         struct = node.type
@@ -312,6 +329,7 @@ class Lowering:
     def keys_of(self, node: Node) -> list[int]:
         """Keys of all components of a node."""
         spot = self.spots[node]
+        payload = spot.variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT
         if node.type.op == ops.OpTypeStruct:
             keys: list[int] = []
             at = spot.location
@@ -319,10 +337,10 @@ class Lowering:
                 place = self.tables.find_member(node.type, index, enums.Decoration_Location)
                 component = self.tables.find_member(node.type, index, enums.Decoration_Component)
                 at = place[0] if place else at
-                keys += keys_of_type(member, at, component[0] if component else 0)
+                keys += keys_of_type(member, at, component[0] if component else 0, payload)
                 at += locations_of(member)
             return keys
-        return keys_of_type(node.type, spot.location, spot.component)
+        return keys_of_type(node.type, spot.location, spot.component, payload)
 
     # -- pins --------------------------------------------------------------------------------------
 
@@ -521,6 +539,13 @@ def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
     return tuple(sorted({w[0] for w in words if w[0] in wanted}))
 
 
+def _holds_slots(type: Inst) -> bool:
+    """Whether a type is made of numbers that can be slots."""
+    if type.op in (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+        return all(_holds_slots(a) for a in type.args if a.type is None)
+    return type.op in (ops.OpTypeInt, ops.OpTypeFloat) and type.imm[0] >= 16
+
+
 def locations_of(type: Inst) -> int:
     """Locations that a type takes (Vulkan, "Location and Component Assignment")."""
     op = type.op
@@ -538,13 +563,13 @@ def locations_of(type: Inst) -> int:
     return 1
 
 
-def keys_of_type(type: Inst, location: int, component: int) -> list[int]:
+def keys_of_type(type: Inst, location: int, component: int, payload: bool = False) -> list[int]:
     """Keys of all components of a value of this type that begins at this place."""
     op = type.op
     if op == ops.OpTypeStruct:
         keys: list[int] = []
         for member in type.args:
-            keys += keys_of_type(member, location, 0)
+            keys += keys_of_type(member, location, 0, payload)
             location += locations_of(member)
         return keys
     if op in (ops.OpTypeArray, ops.OpTypeMatrix):
@@ -552,10 +577,14 @@ def keys_of_type(type: Inst, location: int, component: int) -> list[int]:
         count = types.size_of(type)
         if not 0 < count * step <= MAX_LOCATION:
             raise Refused("an interface array whose size is no small constant")
-        part = keys_of_type(type.args[0], location, component)
+        part = keys_of_type(type.args[0], location, component, payload)
         return [k + 8 * step * i for i in range(count) for k in part]
     scalar = type.args[0] if op == ops.OpTypeVector else type
     if scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat):
-        raise BadSpirv("an interface variable holds something else than numbers")
-    words = (type.imm[0] if op == ops.OpTypeVector else 1) * (2 if scalar.imm[0] == 64 else 1)
+        if not payload:
+            raise BadSpirv("an interface variable holds something else than numbers")
+        parts = 2 if scalar.op == ops.OpTypePointer else 1
+    else:
+        parts = 2 if scalar.imm[0] == 64 else 1
+    words = (type.imm[0] if op == ops.OpTypeVector else 1) * parts
     return [key_of(location + (component + w) // 4, (component + w) % 4) for w in range(words)]

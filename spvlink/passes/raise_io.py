@@ -43,7 +43,11 @@ if TYPE_CHECKING:  # typing costs start-up time
 _INPUTS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _OUTPUTS: Final = frozenset((STORE_OUTPUT, LOAD_OUTPUT))
 _IN_PLACE: Final = frozenset(
-    (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_MeshEXT)
+    (
+        enums.ExecutionModel_TessellationControl,
+        enums.ExecutionModel_TaskEXT,
+        enums.ExecutionModel_MeshEXT,
+    )
 )
 
 
@@ -67,6 +71,10 @@ class Raise:
         self.storage = storage
         self.slots = slots
         self.in_place = module.entry.model in _IN_PLACE
+        self.is_input = storage == enums.StorageClass_Input or (
+            storage == enums.StorageClass_TaskPayloadWorkgroupEXT
+            and module.entry.model == enums.ExecutionModel_MeshEXT
+        )
         self.where: dict[int, tuple[Varying, int]] = {
             key: (v, lane) for v in varyings for lane, key in enumerate(v.keys)
         }
@@ -123,11 +131,10 @@ class Raise:
     def run(self) -> None:
         """Rewrite every private opcode of this side."""
         cfg = Cfg.of(self.module, self.function)
-        is_input = self.storage == enums.StorageClass_Input
-        wanted = _INPUTS if is_input else _OUTPUTS
+        wanted = _INPUTS if self.is_input else _OUTPUTS
         for block in cfg.order:
             if any(i.op in wanted for i in block.insts):
-                if is_input:
+                if self.is_input:
                     self.loads(cfg, block)
                 elif self.in_place:
                     InPlace(self, block).run()
@@ -185,15 +192,17 @@ class Raise:
         block.insts = out
 
     def pointer(
-        self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst]
-    ) -> Inst:
-        """A pointer to a variable, or to its element of a vertex, or to one component of that."""
+        self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst],
+        whole_column: bool = False,
+    ) -> Inst:  # fmt: skip
+        """A pointer to a variable, or to its element of a vertex, or to one component of that, or
+        to the column of a matrix (element of an array) that has this component."""
         variable = self.variables[id(varying)]
         type = self.type_of(varying)
         path = list(vertex)
         if lane is not None:
             number = types.integer(self.module, 32, True)
-            for index in self.path_of(varying, lane):
+            for index in self.path_of(varying, lane)[: 1 if whole_column else None]:
                 path.append(types.constant(self.module, number, index))
                 type = type.args[0]
         if not path:
@@ -380,12 +389,29 @@ class InPlace:
                 pointer = self.side.pointer(varying, vertex, None, self.out)
                 self.side.store_one(varying, lanes, pointer, self.out)
                 continue
-            wire = scalar_type(self.side.module, varying.base)
-            for lane, stored in sorted(lanes.items()):
-                part = self.side.cast(stored, wire, self.out)
-                pointer = self.side.pointer(varying, vertex, lane, self.out)
-                self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
+            size = len(varying.keys) // varying.columns
+            for column in range(varying.columns):
+                first = column * size
+                mine = {n - first: lanes[n] for n in range(first, first + size) if n in lanes}
+                self.write_column(varying, vertex, column, mine)
         self.held = {}
+
+    def write_column(
+        self, varying: Varying, vertex: list[Inst], column: int, parts: dict[int, Inst]
+    ) -> None:
+        """Some components of a vector of a variable: the vector at once if these are all."""
+        side, size = self.side, len(varying.keys) // varying.columns
+        wire = side.wire_type(varying)
+        cast = {row: side.cast(part, wire, self.out) for row, part in sorted(parts.items())}
+        if len(cast) == size > 1:
+            pointer = side.pointer(varying, vertex, column * size, self.out, whole_column=True)
+            vector = side.column_type(varying)
+            made = value(side.module, ops.OpCompositeConstruct, vector, list(cast.values()), [])
+            self.out += [made, Inst(ops.OpStore, None, [pointer, made], [])]
+            return
+        for row, part in cast.items():
+            pointer = side.pointer(varying, vertex, column * size + row, self.out)
+            self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
 
     def read_back(self, inst: Inst) -> None:
         side = self.side

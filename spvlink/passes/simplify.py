@@ -234,6 +234,10 @@ class _Walk:
             # args[0] of OpExtInst is its set
             if flags & commutative and args[-2].id > args[-1].id:
                 key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
+            elif len(args) == 2 and not inst.imm:  # as below, but faster
+                key = (op, inst.type, args[0], args[1], signature)
+            elif len(args) == 1 and len(inst.imm) == 1:
+                key = (op, inst.type, args[0], inst.imm[0], signature)
             else:
                 key = (op, inst.type, *args, *inst.imm, signature)
             held = seen.get(key)

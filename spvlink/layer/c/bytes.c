@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -150,11 +151,18 @@ void make_folders(char *path) {
     }
 }
 
+/* Whether a file may grow to so many bytes: what goes over `ulimit -f` ends the whole process. */
+bool may_grow(uint64_t size) {
+    struct rlimit limit;
+    return getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+           size <= limit.rlim_cur;
+}
+
 bool write_file(const char *path, const void *data, size_t size) {
     static atomic_uint serial;
     char temp[PATH_SIZE + 64];
     snprintf(temp, sizeof temp, "%s.%ld.%u.new", path, (long)getpid(), atomic_fetch_add(&serial, 1));
-    int fd = open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    int fd = may_grow(size) ? open(temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600) : -1;
     if (fd < 0)
         return false;
     const unsigned char *at = data;

@@ -81,8 +81,10 @@ struct answer *chain_link(struct device *device, struct chain *chain, bool may_w
     struct bytes facts = {0};
     struct answer *answer = calloc(1, sizeof *answer);
     const char *why = "no memory";
-    if (!settings()->usable)
-        why = "no folder for the cache or the socket";
+    if (chain->layout != NULL && chain->layout->opaque)
+        why = "a layout made with something that the layer does not know";
+    else if (!settings()->usable)
+        why = "no folder for the cache";
     else if (answer != NULL && chain_facts(chain, &facts, key))
         why = was_refused(device, key) ? "the driver refused the linked modules before"
                                        : find(chain, &facts, key, may_wait, answer);

@@ -6,6 +6,8 @@
  */
 #include "layer.h"
 
+#include "config.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -66,6 +68,13 @@ static void environment(char *into[], size_t room) {
     into[count] = NULL;
 }
 
+/* Files that the application has open are none of the linker's; somebody may wait for their end.
+ * The package may lie where this Python does not look: last, so that it hides nothing.
+ */
+#define PROGRAM                                                                                    \
+    "import os, sys; os.closerange(3, 1 << 20); sys.path.append(sys.argv.pop(1));"                 \
+    "from spvlink.cli import main; sys.exit(main())"
+
 /* A shell stands between, and is gone at once: the linker process is no child of the application,
  * which may count its children. posix_spawn copies no page tables, whatever the application's size.
  */
@@ -78,8 +87,8 @@ static const char *start(void) {
     snprintf(size, sizeof size, "%u", s->cache_mb);
     const char *words[] = {
         "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
-        s->python, "-P", "-m", "spvlink", "serve", "--idle", idle, "--cache-dir", s->cache,
-        "--cache-mb", size, NULL,
+        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE "/..", "serve", "--idle", idle,
+        "--cache-dir", s->cache, "--cache-mb", size, NULL,
     };
     environment(environment_of, sizeof environment_of / sizeof *environment_of);
     posix_spawnattr_t attributes;
@@ -108,6 +117,10 @@ static int try_connect(void) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     struct ucred peer;
     socklen_t size = sizeof peer;
+    if (settings()->socket[0] == 0) {
+        errno = EACCES;
+        return -1;
+    }
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return -1;
@@ -121,42 +134,48 @@ static int try_connect(void) {
     return -1;
 }
 
+static int connected(int fd) {
+    atomic_store(&failed_starts, 0);
+    return fd;
+}
+
+/* Waits for the linker process that is being started. */
+static int reach_new(uint64_t deadline, const char **why) {
+    if (left_ms(deadline) == 0) { /* nobody waits: it finds the request when it is there */
+        *why = "not linked yet: the linker process is being started";
+        return -1;
+    }
+    do {
+        poll(NULL, 0, POLL_EVERY);
+        int fd = try_connect();
+        if (fd >= 0)
+            return connected(fd);
+    } while (left_ms(deadline) > 0);
+    *why = "the linker process did not start in time";
+    return -1;
+}
+
 /* A connection, or -1 and why; a linker process is started if there is none. */
 static int reach(uint64_t deadline, const char **why) {
     int fd = try_connect();
     if (fd >= 0)
-        return fd;
-    *why = "the linker process could not be reached";
+        return connected(fd);
+    *why = settings()->socket[0] == 0 ? "no folder for the socket that is only this user's"
+                                      : "the linker process could not be reached";
     if (errno != ENOENT && errno != ECONNREFUSED)
         return -1;
-    bool first = may_start();
-    if (!first && !atomic_load(&starting))
-        return -1;
-    if (first) {
-        atomic_store(&starting, true);
-        const char *trouble = start();
-        if (trouble != NULL) {
-            atomic_fetch_add(&failed_starts, 1);
-            atomic_store(&starting, false);
-            *why = trouble;
-            return -1;
-        }
-    }
-    do {
-        poll(NULL, 0, POLL_EVERY);
-        fd = try_connect();
-        if (fd >= 0) {
-            atomic_store(&failed_starts, 0);
-            atomic_store(&starting, false);
-            return fd;
-        }
-    } while (left_ms(deadline) > 0);
-    if (first) {
-        atomic_fetch_add(&failed_starts, 1);
-        atomic_store(&starting, false);
-    }
-    *why = "the linker process did not start in time";
-    return -1;
+    if (!may_start())
+        return atomic_load(&starting) ? reach_new(deadline, why) : -1;
+    atomic_store(&starting, true);
+    const char *trouble = start();
+    if (trouble == NULL)
+        fd = reach_new(deadline, why);
+    else
+        *why = trouble;
+    if (fd < 0)
+        atomic_fetch_add(&failed_starts, 1); /* it may come yet: the first connection forgets this */
+    atomic_store(&starting, false);
+    return fd;
 }
 
 static bool ready(int fd, short what, uint64_t deadline) {
@@ -266,7 +285,8 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
     int fd = reach(wait ? deadline : begin, &why);
     if (fd < 0) {
         leave_pending(request, key);
-        log_event(why);
+        if (strncmp(why, "not linked yet", 14) != 0)
+            log_event(why);
     } else {
         why = converse(fd, request, wait, deadline, reply);
         close(fd);

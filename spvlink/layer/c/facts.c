@@ -10,7 +10,12 @@
 #define FORMAT 1
 #define REQUEST 0x524c5053u /* "SPLR" */
 
-enum { BINDING_FLAGS = 1000161000, MUTABLE_TYPE = 1000351002 };
+enum {
+    BINDING_FLAGS = 1000161000, MUTABLE_TYPE = 1000351002,
+    /* of VkDescriptorSetLayoutCreateFlags; 0x40 gives every stage descriptors of its own */
+    KNOWN_SET_FLAGS = 0xb7,
+    KNOWN_LAYOUT_FLAGS = 0x2, /* sets that are independent of each other */
+};
 
 /* -- layouts -------------------------------------------------------------------------------------- */
 
@@ -45,7 +50,12 @@ struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info) {
         put_u32(&words, binding->descriptorCount);
         put_u32(&words, binding->stageFlags);
     }
-    return blob_of(&words, !only_known(info->pNext));
+    return blob_of(&words,
+                   !only_known(info->pNext) || (info->flags & ~(VkFlags)KNOWN_SET_FLAGS));
+}
+
+bool known_layout(const VkPipelineLayoutCreateInfo *info) {
+    return info->pNext == NULL && !(info->flags & ~(VkFlags)KNOWN_LAYOUT_FLAGS);
 }
 
 /* set count, then (set, its blob) each; range count, then (stageFlags, offset, size) each */
@@ -115,9 +125,8 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
         put_u32(facts, (uint32_t)stage->code->size);
         put(facts, stage->code->digest, DIGEST);
     }
-    bool known = chain->layout != NULL && !chain->layout->opaque;
-    put_u32(facts, known);
-    if (known)
+    put_u32(facts, chain->layout != NULL);
+    if (chain->layout != NULL)
         put(facts, chain->layout->data, chain->layout->size);
     if (facts->failed)
         return false;

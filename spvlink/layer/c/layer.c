@@ -97,7 +97,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_layout(VkDevice handle,
     if (result == VK_SUCCESS) {
         struct blob *blob = layout_blob(device, info->setLayoutCount, info->pSetLayouts,
                                         info->pushConstantRangeCount, info->pPushConstantRanges);
-        if (blob != NULL && info->pNext != NULL)
+        if (blob != NULL && !known_layout(info))
             blob->opaque = true;
         table_put(device->layouts, (uint64_t)*layout, blob);
     }
@@ -219,6 +219,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
     link->u.pLayerInfo = link->u.pLayerInfo->pNext;
     PFN_vkCreateInstance create =
         (PFN_vkCreateInstance)(void *)get(VK_NULL_HANDLE, "vkCreateInstance");
+    settings_given(info->pNext);
     struct instance *instance = calloc(1, sizeof *instance);
     VkResult result = VK_ERROR_INITIALIZATION_FAILED;
     if (create != NULL && instance != NULL)

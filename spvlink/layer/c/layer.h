@@ -45,6 +45,7 @@ void hex(const unsigned char *data, size_t size, char *out); /* 2 * size + 1 cha
 
 bool read_file(int fd, struct bytes *into, size_t limit);
 bool write_file(const char *path, const void *data, size_t size); /* complete, or not at all */
+bool may_grow(uint64_t size); /* by the limit of the process on files */
 void make_folders(char *path); /* every folder above the last "/" */
 uint64_t now_ns(void);         /* monotonic */
 
@@ -53,7 +54,7 @@ uint64_t now_ns(void);         /* monotonic */
 #define PATH_SIZE 1024
 
 struct settings {
-    bool usable;              /* there is a place for the cache and for the socket */
+    bool usable;              /* there is a place for the cache */
     bool exact;               /* only changes that keep every bit (spvlink link --exact) */
     uint64_t wait_ns;         /* for one answer; 0: never wait */
     uint64_t wait_total_ns;   /* for all answers of this process */
@@ -61,12 +62,15 @@ struct settings {
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
     char runtime[PATH_SIZE];  /* folder of the socket, only ours */
-    char socket[PATH_SIZE];
+    char socket[PATH_SIZE];   /* "": there is no place for one */
     char python[PATH_SIZE];   /* interpreter that has spvlink */
     char log[PATH_SIZE];      /* "", "stderr" or a file: a line for every pipeline */
     unsigned char identity[16]; /* which linker: changes when any file of it does */
 };
 
+/* What a VkInstanceCreateInfo says for this layer in its pNext. Settings are those of the process:
+ * what is given after they were read comes too late. */
+void settings_given(const void *chain);
 const struct settings *settings(void);
 bool identify(const char *package, unsigned char identity[16]);
 
@@ -165,6 +169,7 @@ struct chain {
     struct blob *layout; /* held; NULL: not known */
 };
 
+bool known_layout(const VkPipelineLayoutCreateInfo *info);
 struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info);
 struct blob *layout_blob(struct device *device, uint32_t set_count,
                          const VkDescriptorSetLayout *sets, uint32_t range_count,

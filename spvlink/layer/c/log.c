@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,11 +115,16 @@ void log_line(const char *format, ...) {
     line[at++] = '\n';
     int fd = strcmp(path, "stderr") == 0
                  ? STDERR_FILENO
-                 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY, 0600);
+                 : open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+                        0600); /* a FIFO that nobody reads is no reason to stand still */
     if (fd < 0)
         return;
-    ssize_t ignored = write(fd, line, at); /* one call, so that lines of two threads do not mix */
-    (void)ignored;
+    struct stat status;
+    bool regular = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+    if (!regular || may_grow((uint64_t)status.st_size + at)) {
+        ssize_t ignored = write(fd, line, at); /* one call: lines of two threads do not mix */
+        (void)ignored;
+    }
     if (fd != STDERR_FILENO)
         close(fd);
 }

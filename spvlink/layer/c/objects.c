@@ -101,7 +101,8 @@ void table_put(struct table *table, uint64_t handle, struct blob *blob) {
     struct blob *old = NULL;
     if (*at != NULL) {
         old = (*at)->blob;
-        (*at)->uses++;
+        (*at)->uses++; /* and if they are not equal after all, then nothing is known of either */
+        blob->opaque |= old->opaque || memcmp(old->digest, blob->digest, DIGEST) != 0;
         (*at)->blob = blob;
     } else {
         struct entry *entry = malloc(sizeof *entry);

@@ -16,10 +16,13 @@ enum {
     LIBRARY_PARTS = 1000320002, DISCARD_RECTANGLE = 1000099001, SHADING_RATE = 1000226001,
     SAMPLE_COUNT_AMD = 1000044008, ROBUSTNESS = 1000068000, ATTACHMENT_LOCATIONS = 1000232001,
     INPUT_INDICES = 1000232002, RASTER_STREAM = 1000028002, VALIDATION_CACHE = 1000160001,
+    RASTER_ORDER_AMD = 1000018000, CONSERVATIVE = 1000101001, DEPTH_CLIP = 1000102001,
+    PROVOKING_VERTEX = 1000254001, LINES = 1000259001, DEPTH_BIAS = 1000283001,
 };
 enum {
     DISABLE_OPTIMIZATION = 0x1, FAIL_ON_COMPILE = 0x100, IS_LIBRARY = 0x800,
     PARTS = 0x6, /* pre-rasterization and fragment shader, of VkGraphicsPipelineLibraryFlagsEXT */
+    COMPILE_REQUIRED = 1000297000, /* a VkResult */
     KNOWN_STAGE_FLAGS = 0x3, /* subgroup sizes: linking moves no subgroup operation */
 };
 #define KNOWN_FLAGS UINT64_C(0x3fffffff) /* later bits change where code or descriptors come from */
@@ -100,10 +103,15 @@ static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState 
  * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
  * that, since linking is right with and without rasterization. */
 static const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
+    static const int KNOWN[] = {RASTER_STREAM, RASTER_ORDER_AMD, CONSERVATIVE, DEPTH_CLIP,
+                                PROVOKING_VERTEX, LINES, DEPTH_BIAS};
     const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
-    if (is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE) || state == NULL)
+    if (state == NULL)
         return NULL;
-    if (state->rasterizerDiscardEnable)
+    if (!ONLY(state->pNext, KNOWN))
+        return "a structure that the layer does not know is on the rasterization state";
+    if (state->rasterizerDiscardEnable &&
+        !is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE))
         return "nothing is rasterized";
     const VkPipelineRasterizationStateStreamCreateInfoEXT *stream =
         find(state->pNext, RASTER_STREAM);
@@ -203,8 +211,10 @@ static struct change *change_of(struct device *device, VkDevice handle,
         change->answer = chain_link(device, chain, !(flags & FAIL_ON_COMPILE), change->key);
         if (change->answer != NULL && make_stages(device, handle, change, info))
             return change;
-        if (change->answer != NULL)
+        if (change->answer != NULL) {
+            chain_refused(device, change->key);
             chain_untouched("the driver refused the linked modules");
+        }
     } else {
         chain_untouched(why);
     }
@@ -226,20 +236,28 @@ static VkResult create_again(struct device *device, VkDevice handle, VkPipelineC
     return device->create_pipelines(handle, cache, count, infos, allocator, pipelines);
 }
 
-static void count_all(struct device *device, struct change **changes, uint32_t count, bool kept,
-                      const VkPipeline *first, const VkPipeline *pipelines) {
+static void count_linked(struct change **changes, uint32_t count) {
+    for (uint32_t i = 0; i < count; i++)
+        if (changes[i] != NULL)
+            chain_linked(&changes[i]->chain, changes[i]->answer);
+}
+
+/* `first` are the pipelines of linked modules, `second` those of the original ones. */
+static void count_refused(struct device *device, struct change **changes, uint32_t count,
+                          VkResult result, const VkPipeline *first, const VkPipeline *second) {
     for (uint32_t i = 0; i < count; i++) {
         if (changes[i] == NULL)
             continue;
-        if (kept) {
-            chain_linked(&changes[i]->chain, changes[i]->answer);
-            continue;
-        }
-        bool ours = first[i] == VK_NULL_HANDLE && pipelines[i] != VK_NULL_HANDLE;
-        if (ours)
+        const char *why = "created again as it was, since another of the same call failed";
+        if ((int)result == COMPILE_REQUIRED) {
+            why = "the application wants nothing compiled, and the linked one is not";
+        } else if (first[i] == VK_NULL_HANDLE && second[i] != VK_NULL_HANDLE) {
             chain_refused(device, changes[i]->key);
-        chain_untouched(ours ? "the driver refused the linked modules"
-                             : "created again as it was, since another of the same call failed");
+            why = "the driver refused the linked modules";
+        } else if (first[i] == VK_NULL_HANDLE) {
+            why = "the driver refused it, linked and as it was";
+        }
+        chain_untouched(why);
     }
 }
 
@@ -252,16 +270,17 @@ static VkResult create(struct device *device, VkDevice handle, VkPipelineCache c
     VkResult result =
         device->create_pipelines(handle, cache, count, changed, allocator, pipelines);
     if (result == VK_SUCCESS) {
-        count_all(device, changes, count, true, NULL, pipelines);
+        count_linked(changes, count);
         return result;
     }
     VkPipeline *first = calloc(count, sizeof *first);
     if (first != NULL)
         memcpy(first, pipelines, count * sizeof *first);
-    result = create_again(device, handle, cache, count, infos, allocator, pipelines);
-    count_all(device, changes, count, false, first != NULL ? first : pipelines, pipelines);
+    VkResult again =
+        create_again(device, handle, cache, count, infos, allocator, pipelines);
+    count_refused(device, changes, count, result, first != NULL ? first : pipelines, pipelines);
     free(first);
-    return result;
+    return again;
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipelineCache cache,

@@ -1,7 +1,9 @@
-/* Settings: the environment first, then vk_layer_settings.txt, then the defaults.
+/* Settings: the environment first, then vk_layer_settings.txt, then what the application gives with
+ * VK_EXT_layer_settings, then the defaults.
  *
- * The setting `wait_ms` is VK_SPVLINK_STAGE_LINK_WAIT_MS in the environment and
- * spvlink_stage_link.wait_ms in the file. docs/layer.md lists them all.
+ * The setting `wait_ms` is VK_SPVLINK_STAGE_LINK_WAIT_MS in the environment,
+ * spvlink_stage_link.wait_ms in the file, and "wait_ms" from the application. docs/layer.md lists
+ * them all.
  *
  * BUILT_PYTHON and BUILT_PACKAGE come from config.h, which `spvlink layer install` writes.
  */
@@ -22,6 +24,8 @@
 
 static struct settings the_settings;
 static struct bytes file; /* vk_layer_settings.txt, ended by a zero */
+static struct bytes given; /* by the application: name, zero, value, zero; the last one counts */
+static pthread_mutex_t given_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* -- the file ------------------------------------------------------------------------------------- */
 
@@ -83,15 +87,83 @@ static bool from_file(const char *name, char *value, size_t size) {
     return false;
 }
 
+/* -- the application ------------------------------------------------------------------------------ */
+
+/* VK_EXT_layer_settings is younger than the headers that we want to build with. */
+enum { LAYER_SETTINGS = 1000496000 };
+enum { BOOL32, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64, STRING };
+struct layer_setting { /* VkLayerSettingEXT */
+    const char *layer, *name;
+    uint32_t type, count;
+    const void *values;
+};
+struct layer_settings { /* VkLayerSettingsCreateInfoEXT */
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t count;
+    const struct layer_setting *settings;
+};
+
+static void give(const struct layer_setting *setting) {
+    char number[32] = "";
+    const char *value = number;
+    if (setting->name == NULL || setting->count == 0 || setting->values == NULL)
+        return;
+    if (setting->type == BOOL32)
+        value = *(const VkBool32 *)setting->values ? "1" : "0";
+    else if (setting->type == INT32)
+        snprintf(number, sizeof number, "%ld", (long)*(const int32_t *)setting->values);
+    else if (setting->type == INT64)
+        snprintf(number, sizeof number, "%lld", (long long)*(const int64_t *)setting->values);
+    else if (setting->type == UINT32)
+        snprintf(number, sizeof number, "%lu", (unsigned long)*(const uint32_t *)setting->values);
+    else if (setting->type == UINT64)
+        snprintf(number, sizeof number, "%llu",
+                 (unsigned long long)*(const uint64_t *)setting->values);
+    else if (setting->type == STRING)
+        value = *(const char *const *)setting->values;
+    else
+        return; /* no setting of ours takes another type */
+    put(&given, setting->name, strlen(setting->name) + 1);
+    put(&given, value, strlen(value) + 1);
+}
+
+void settings_given(const void *chain) {
+    pthread_mutex_lock(&given_lock);
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext) {
+        const struct layer_settings *all = (const void *)at;
+        if ((int)at->sType != LAYER_SETTINGS)
+            continue;
+        for (uint32_t i = 0; i < all->count; i++)
+            if (all->settings[i].layer != NULL && strcmp(all->settings[i].layer, LAYER_NAME) == 0)
+                give(&all->settings[i]);
+    }
+    pthread_mutex_unlock(&given_lock);
+}
+
+static bool from_application(const char *name, char *value, size_t size) {
+    const char *found = NULL, *at = (const char *)given.data;
+    const char *end = at + given.size;
+    while (at != end) {
+        const char *its = at + strlen(at) + 1;
+        if (strcmp(at, name) == 0)
+            found = its;
+        at = its + strlen(its) + 1;
+    }
+    return found != NULL && (size_t)snprintf(value, size, "%s", found) < size;
+}
+
+/* -- one setting ---------------------------------------------------------------------------------- */
+
 static bool text(const char *name, char *value, size_t size) {
     char variable[96] = "VK_SPVLINK_STAGE_LINK_";
     size_t at = strlen(variable);
     for (const char *letter = name; *letter != 0 && at < sizeof variable - 1; letter++)
         variable[at++] = (char)toupper((unsigned char)*letter);
-    const char *given = secure_getenv(variable);
-    if (given == NULL)
-        return from_file(name, value, size);
-    return (size_t)snprintf(value, size, "%s", given) < size;
+    const char *set = secure_getenv(variable);
+    if (set == NULL)
+        return from_file(name, value, size) || from_application(name, value, size);
+    return (size_t)snprintf(value, size, "%s", set) < size;
 }
 
 static uint64_t number(const char *name, uint64_t fallback, uint64_t most) {
@@ -139,9 +211,11 @@ static bool private_folder(char *path) {
            (status.st_mode & 077) == 0;
 }
 
-static void find_socket(struct settings *s) {
+static bool find_socket(struct settings *s) {
     unsigned char digest[8];
     char name[17];
+    if (!private_folder(s->runtime))
+        return false;
     struct bytes words = {0};
     put(&words, s->identity, sizeof s->identity);
     put(&words, s->cache, strlen(s->cache));
@@ -149,8 +223,7 @@ static void find_socket(struct settings *s) {
     bytes_free(&words);
     hex(digest, sizeof digest, name);
     int length = snprintf(s->socket, sizeof s->socket, "%s/%s.socket", s->runtime, name);
-    if (length >= 108) /* sizeof sockaddr_un.sun_path */
-        s->socket[0] = 0;
+    return length < 108; /* sizeof sockaddr_un.sun_path */
 }
 
 /* -- which linker ---------------------------------------------------------------------------------- */
@@ -193,9 +266,8 @@ bool identify(const char *package, unsigned char identity[16]) {
 
 /* -- all together ---------------------------------------------------------------------------------- */
 
-static void read_settings(void) {
-    struct settings *s = &the_settings;
-    load_file();
+/* Holds `given_lock`. */
+static bool read_plain(struct settings *s) {
     s->exact = flag("exact");
     s->wait_ns = number("wait_ms", 1000, 3600000) * 1000000;
     s->wait_total_ns = number("wait_total_ms", 30000, 86400000) * 1000000;
@@ -207,19 +279,27 @@ static void read_settings(void) {
         s->log[0] = 0;
     if (!text("python", s->python, sizeof s->python))
         snprintf(s->python, sizeof s->python, "%s", BUILT_PYTHON);
+    bool cache = text("cache_dir", s->cache, sizeof s->cache) && s->cache[0] == '/';
+    return cache || folder(s->cache, "XDG_CACHE_HOME", "/.cache", "/spvlink/linked");
+}
+
+/* A runtime folder that is not ours alone, or too deep for a socket, is passed over. */
+static void read_settings(void) {
+    struct settings *s = &the_settings;
+    load_file();
+    pthread_mutex_lock(&given_lock);
+    s->usable = read_plain(s);
+    bytes_free(&given);
+    pthread_mutex_unlock(&given_lock);
+    bytes_free(&file);
     if (!folder(s->state, "XDG_STATE_HOME", "/.local/state", "/spvlink"))
         s->state[0] = 0;
-    bool cache = text("cache_dir", s->cache, sizeof s->cache) && s->cache[0] == '/';
-    if (!cache)
-        cache = folder(s->cache, "XDG_CACHE_HOME", "/.cache", "/spvlink/linked");
-    if (!folder(s->runtime, "XDG_RUNTIME_DIR", NULL, "/spvlink"))
-        snprintf(s->runtime, sizeof s->runtime, "/tmp/spvlink-%ld", (long)geteuid());
     identify(BUILT_PACKAGE, s->identity); /* gone: only what is in the cache for it can be used */
-    bool runtime = private_folder(s->runtime);
-    if (runtime)
-        find_socket(s);
-    bytes_free(&file);
-    s->usable = cache && runtime && s->socket[0] != 0;
+    if (!folder(s->runtime, "XDG_RUNTIME_DIR", NULL, "/spvlink") || !find_socket(s)) {
+        snprintf(s->runtime, sizeof s->runtime, "/tmp/spvlink-%ld", (long)geteuid());
+        if (!find_socket(s))
+            s->socket[0] = 0;
+    }
 }
 
 const struct settings *settings(void) {

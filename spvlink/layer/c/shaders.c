@@ -1,6 +1,7 @@
 /* vkCreateShadersEXT: shader objects created with VK_SHADER_CREATE_LINK_STAGE_BIT_EXT in one call
  * are one chain. They must be bound together (VUID-vkCmdDraw, linked shaders), so what they say to
- * each other is nobody else's. Unlinked shader objects meet others at draw time: untouched.
+ * each other is nobody else's. Unlinked shader objects meet others at draw time: untouched, and so
+ * is a chain before or behind which an unlinked one may stand, since its outer interface is open.
  */
 #include "layer.h"
 
@@ -10,6 +11,7 @@
 enum {
     LINK_STAGE = 0x1,
     KNOWN_FLAGS = 0x7f, /* later bits change where code comes from (device-generated commands) */
+    NO_TASK_SHADER = 0x8,
     SPIRV = 1,
     GRAPHICS = 0xdf,
 };
@@ -24,11 +26,20 @@ static bool same_layout(const struct shader_info *a, const struct shader_info *b
                    a->pushConstantRangeCount * sizeof *a->pPushConstantRanges) == 0);
 }
 
+/* Whether nothing can be bound that gives to this shader, or takes from it. */
+static bool is_first(const struct shader_info *info) {
+    return info->stage == VK_SHADER_STAGE_VERTEX_BIT || info->stage == VK_SHADER_STAGE_TASK_BIT_EXT ||
+           (info->stage == VK_SHADER_STAGE_MESH_BIT_EXT && (info->flags & NO_TASK_SHADER));
+}
+static bool is_last(const struct shader_info *info) {
+    return info->stage == VK_SHADER_STAGE_FRAGMENT_BIT || info->nextStage == 0;
+}
+
 /* The linked stages of the call as a chain; `at[i]` is the number of stage i among the infos. */
 static const char *take_chain(struct device *device, uint32_t count,
                               const struct shader_info *infos, struct chain *chain, uint32_t *at) {
     const struct shader_info *first = NULL;
-    bool same = true;
+    bool same = true, begins = false, ends = false;
     for (uint32_t i = 0; i < count; i++) {
         const struct shader_info *info = &infos[i];
         if (!(info->flags & LINK_STAGE))
@@ -47,9 +58,13 @@ static const char *take_chain(struct device *device, uint32_t count,
             (struct stage){info->stage, info->pName, info->pSpecializationInfo, code};
         first = first == NULL ? info : first;
         same = same && same_layout(first, info);
+        begins = begins || is_first(info);
+        ends = ends || is_last(info);
     }
     if (chain->count < 2)
         return "there is nothing to link: one shader object";
+    if (!begins || !ends)
+        return "linked shader objects before or behind which others may stand";
     if (same)
         chain->layout = layout_blob(device, first->setLayoutCount, first->pSetLayouts,
                                     first->pushConstantRangeCount, first->pPushConstantRanges);

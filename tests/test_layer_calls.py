@@ -1,0 +1,129 @@
+"""What the Vulkan layer does with each way to ask for a pipeline, seen by the driver below it: what
+it does not know stays as it was, and a refusal ends with the original (tests/layer_calls.c)."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.layer_place import Place, build_with_layer
+from tests.render.words import compile_glsl
+
+VERT = """#version 450
+layout(location = 0) in vec4 position;
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 unread;
+layout(location = 2) out float same;
+void main() { gl_Position = position; color = position * 2.0; unread = position; same = 0.5; }
+"""
+GEOM = """#version 450
+layout(triangles) in;
+layout(triangle_strip, max_vertices = 3) out;
+layout(location = 0) in vec4 color_in[];
+layout(location = 1) in vec4 unread_in[];
+layout(location = 2) in float same_in[];
+layout(location = 0) out vec4 color;
+layout(location = 1) out vec4 unread;
+layout(location = 2) out float same;
+void main() {
+    for (int i = 0; i < 3; i++) {
+        gl_Position = gl_in[i].gl_Position;
+        color = color_in[i];
+        unread = unread_in[i] + 1.0;
+        same = same_in[i];
+        EmitVertex();
+    }
+}
+"""
+FRAG = """#version 450
+layout(location = 0) in vec4 color;
+layout(location = 2) in float same;
+layout(location = 0) out vec4 result;
+void main() { result = color * same; }
+"""
+LINKED, UNTOUCHED = "linked", "untouched"
+ONCE = "result 0, 1 0"
+EXPECTED = {
+    "modules": LINKED,
+    "inline": LINKED,
+    "flags 2": LINKED,
+    "flags 2, pipeline binaries are captured": UNTOUCHED,
+    "flags 2, descriptor heaps": UNTOUCHED,
+    "pipeline binaries": UNTOUCHED,
+    "something unknown on the pipeline": UNTOUCHED,
+    "robustness": LINKED,
+    "optimization disabled": UNTOUCHED,
+    "link-time optimization": LINKED,
+    "feedback": LINKED,
+    "feedback is handed on": "1",
+    "rasterizer discard": UNTOUCHED,
+    "provoking vertex": LINKED,
+    "something unknown on the rasterizer": UNTOUCHED,
+    "no rasterization state": LINKED,
+    "identifier": UNTOUCHED,
+    "robustness of a stage": UNTOUCHED,
+    "subgroup size": LINKED,
+    "size is handed on": "1",
+    "inline, subgroup size": LINKED,
+    "unknown stage flag": UNTOUCHED,
+    "module with a validation cache": LINKED,
+    "module with something unknown": UNTOUCHED,
+    "inline with something unknown": UNTOUCHED,
+    "set layout with something unknown": UNTOUCHED,
+    "set layout for push descriptors": LINKED,
+    "set layout of bindings that differ by stage": UNTOUCHED,
+    "layout with something unknown": UNTOUCHED,
+    "layout with an unknown flag": UNTOUCHED,
+    # one call with the linked modules, one with the original ones
+    "refused once": f"{UNTOUCHED}, {ONCE}, 2 calls, base -1",
+    "refused, then again": f"{UNTOUCHED}, {ONCE}, 3 calls, base -1",  # not tried a second time
+    "refused always": f"{UNTOUCHED}, result -13, 0 0, 2 calls, base -1",
+    "derivatives": f"{UNTOUCHED}, result 0, 1 1, 2 calls, base 0",  # the whole call again
+    # VK_PIPELINE_COMPILE_REQUIRED is no refusal: later it is linked
+    "compile required": f"{UNTOUCHED}, result 1000297000, 0 0, 2 calls, base -1",
+    "compile required, then compiled": f"{LINKED}, {ONCE}, 3 calls, base -1",
+    "allocator": LINKED,
+    "allocator is handed on": "1, modules of the layer have none: 1",
+    "other code behind an old handle": UNTOUCHED,  # two producers: nothing can be linked
+    "the first code behind it again": LINKED,
+    "one handle on two devices": "1",
+    "second device": LINKED,
+    "first device": LINKED,
+    "objects, all stages": f"{LINKED}, result 0, 1 calls",
+    # a miscompile once: what the last shader of the call gave was taken for unread
+    "objects, a fragment shader of its own follows": f"{UNTOUCHED}, result 0, 1 calls",
+    "objects, a vertex shader of its own stands before": f"{UNTOUCHED}, result 0, 1 calls",
+    "objects, nothing follows": f"{LINKED}, result 0, 1 calls",
+    "objects, not linked": f"{UNTOUCHED}, result 0, 1 calls",
+    "objects, with something unknown": f"{UNTOUCHED}, result 0, 1 calls",
+    "objects, refused once": f"{UNTOUCHED}, result 0, 2 calls",
+    "objects, refused before": f"{UNTOUCHED}, result 0, 1 calls",
+}
+
+
+@pytest.fixture(scope="module")
+def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """Case -> what the program says of it."""
+    folder = tmp_path_factory.mktemp("calls")
+    place = Place(folder)
+    paths = []
+    for stage, source in (("vert", VERT), ("geom", GEOM), ("frag", FRAG)):
+        path = folder / f"{stage}.spv"
+        path.write_bytes(compile_glsl(stage, source))
+        paths.append(str(path))
+    sanitizers = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    program = build_with_layer("layer_calls.c", folder, *sanitizers)
+    place.variables["VK_SPVLINK_STAGE_LINK_WAIT_MS"] = "20000"
+    try:
+        lines = place.program("setarch", "-R", program, *paths).splitlines()
+    finally:
+        place.close()
+    return dict(line.split(": ", 1) for line in lines)
+
+
+def test_every_case_is_there(said: dict[str, str]) -> None:
+    assert said.keys() == EXPECTED.keys()
+
+
+@pytest.mark.parametrize("case", EXPECTED)
+def test_what_the_driver_gets(case: str, said: dict[str, str]) -> None:
+    assert said[case] == EXPECTED[case]

@@ -1,0 +1,68 @@
+"""What takes arrays apart and packs narrow values: that it does, that it can be switched off, and
+that a second link finds nothing to do."""
+
+from __future__ import annotations
+
+import pytest
+
+import spvlink
+from spvlink import schedule
+from tests.linking import Result, fragment, vertex
+
+# name -> (producer, consumer, the Locations with and without the pass)
+PAIRS: dict[str, tuple[bytes, bytes, int, int]] = {
+    "arrays": (
+        vertex(
+            """layout(location = 0) out vec2 c[4]; layout(location = 4) out float w[4];
+            void main() {
+                c[0] = p.xy; c[1] = vec2(1.0); c[2] = vec2(0.5); c[3] = p.xy;
+                for (int i = 0; i < 4; ++i) w[i] = p.z * float(i * k.x);
+                gl_Position = p;
+            }"""
+        ),
+        fragment(
+            """layout(location = 0) in vec2 c[4]; layout(location = 4) in float w[4];
+            layout(push_constant) uniform P { int i; };
+            void main() { o = sin(vec4(c[i & 3], w[0], w[3])); }"""
+        ),
+        1,
+        8,
+    ),
+}
+
+
+def link(name: str, **settings: object) -> Result:
+    options = spvlink.Options()
+    options.check_each = True
+    for setting, value in settings.items():
+        setattr(options, setting, value)
+    return Result(*PAIRS[name][:2], options)
+
+
+def test_there_is_a_pair_for_every_pass_of_this_kind() -> None:
+    assert PAIRS.keys() <= schedule.PASSES.keys()
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_it_saves_locations_and_can_be_switched_off(name: str) -> None:
+    with_it, without = PAIRS[name][2:]
+    done = link(name)
+    assert done.linked.validated == "validated" and len(done.locations) == with_it
+    assert done.table() == done.table(inputs=True)
+    off = link(name, disabled=frozenset([name]))
+    assert off.linked.validated == "validated" and len(off.locations) == without
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_a_second_link_finds_nothing(name: str) -> None:
+    done = link(name)
+    again = spvlink.link(done.data)
+    assert again.passed_through == "nothing to gain"
+
+
+@pytest.mark.parametrize("limit", [0, 100])
+def test_the_cost_limit_holds_for_copies_of_arrays(limit: int) -> None:
+    """Nothing is copied in the consumer at no price; what costs it nothing is."""
+    done = link("arrays", cost_limit=limit)
+    assert ("c" in done.table()) == (limit == 0)
+    assert "w" not in done.table()

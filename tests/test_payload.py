@@ -1,0 +1,306 @@
+"""The task payload as an interface: linked, validated, drawn; and what stays as it is, and why."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+import spvlink
+from spvlink.errors import Broken
+from spvlink.grammar import ops
+from spvlink.ir.core import Inst, Module
+from spvlink.link import payload
+from tests.linking import module_of
+from tests.payload_chains import BARRIER, CASES, Case
+from tests.render import Result, Scene, compare, draw, draw_covering
+from tests.samples import compile_glsl
+from tests.test_pipelines import assert_close
+
+ENVIRONMENT = "vulkan1.2"
+
+
+def build(stages: list[tuple[str, str]]) -> list[bytes]:
+    return [compile_glsl(text, stage, ENVIRONMENT) for stage, text in stages]
+
+
+def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
+    options = spvlink.Options()
+    options.check_each = True
+    for name, value in settings.items():
+        setattr(options, name, value)
+    linked = spvlink.link(codes, options)
+    assert linked.defect is None, linked.defect
+    assert linked.validated == "validated" or not options.validate
+    return linked
+
+
+def modules(linked: spvlink.Linked) -> dict[str, Module]:
+    return {s.stage: module_of(s.data) for s in linked.stages}
+
+
+def members(module: Module) -> list[str]:
+    """The names of the payload's members."""
+    found = payload.variables(module)
+    if not found:
+        return []
+    assert found[0].type is not None
+    struct = found[0].type.args[0]
+    return [
+        bytes(b for w in i.imm[1:] for b in w.to_bytes(4, "little")).partition(b"\0")[0].decode()
+        for i in module.names
+        if i.op == ops.OpMemberName and i.args[0] is struct
+    ]
+
+
+def prove(codes: list[bytes]) -> spvlink.Linked:
+    """Linked exactly and by default, drawn all three, and linked again."""
+    scene: Scene
+    before: Result
+    scene, before = draw_covering(codes)
+    assert before.coverage > 0.1, "the original draws nothing"
+    exact = link(codes, exact=True)
+    difference = compare(before, draw([s.data for s in exact.stages], scene))
+    assert not difference, str(difference)
+    linked = link(codes)
+    assert linked.passed_through is None, linked.passed_through
+    assert_close(before, draw([s.data for s in linked.stages], scene))
+    again = link([s.data for s in linked.stages])
+    assert again.passed_through == "nothing to gain"
+    return linked
+
+
+def check_members(linked: spvlink.Linked, case: Case) -> None:
+    after = {n.partition("[")[0].partition("_")[0] for n in members(modules(linked)["task"])}
+    assert not after & {n.partition("_")[0] for n in case.gone}
+    assert {n.partition("_")[0] for n in case.kept} <= after
+    border = linked.interfaces[0]
+    assert (border.producer, border.consumer, border.locations) == ("task", "mesh", (0, 0))
+    assert border.components[1] <= border.components[0]
+    slots = {r.slot.partition(".")[0] for r in linked.remarks if r.interface == "task->mesh"}
+    assert slots == {"payload"}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_case(case: Case) -> None:
+    linked = prove(build(case.stages()))
+    check_members(linked, case)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda c: c.name)
+def test_optimized_case(case: Case) -> None:
+    """Once more as an optimizer leaves them: phis, selects, no local variables."""
+    codes = [
+        subprocess.run(
+            ["spirv-opt", f"--target-env={ENVIRONMENT}", "-O", "-", "-o", "-"],
+            input=code, capture_output=True, check=True,
+        ).stdout
+        for code in build(case.stages())
+    ]  # fmt: skip
+    check_members(prove(codes), case)
+
+
+# --- what stays as it is, and why ---
+
+PLAIN = Case(
+    "plain",
+    "vec4 tint; vec4 unread;",
+    "float x = float(group); payload.tint = vec4(sin(x), cos(x), sqrt(x), exp2(-x));"
+    "payload.unread = vec4(1.0);",
+    "tint = payload.tint;",
+)
+
+
+def remarks(linked: spvlink.Linked) -> set[tuple[str, str]]:
+    """(action, why) of the payload's remarks."""
+    return {(r.action, r.why) for r in linked.remarks if r.interface == "task->mesh"}
+
+
+@pytest.mark.parametrize("stage", ["task", "mesh"])
+def test_keep_interface(stage: str) -> None:
+    codes = build(PLAIN.stages())
+    linked = link(codes, keep_interface=frozenset([stage]))
+    assert remarks(linked) == {("kept", "by --keep-interface")}
+    assert linked.interfaces[0].components == (9, 9)
+    for name in ("task", "mesh"):
+        assert members(modules(linked)[name]) == ["group", "tint", "unread"]
+
+
+def test_switched_off() -> None:
+    codes = build(PLAIN.stages())
+    scene, before = draw_covering(codes)
+    linked = link(codes, disabled=frozenset(["payload"]))
+    assert {action for action, _ in remarks(linked)} == {"kept"}
+    assert members(modules(linked)["mesh"]) == ["group", "tint", "unread"]
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+
+
+def test_a_pair_alone() -> None:
+    """Without a fragment stage the mesh shader's outputs stay, and with them what they read."""
+    linked = link(build(PLAIN.stages()[:2]))
+    before, after = linked.interfaces[0].components
+    assert before == 9 and after <= 5
+    assert "unread" not in members(modules(linked)["task"])
+
+
+def test_a_mesh_shader_without_a_task_shader_keeps_its_payload() -> None:
+    linked = link(build(PLAIN.stages()[1:]))
+    assert [(i.producer, i.consumer) for i in linked.interfaces] == [("mesh", "frag")]
+    assert members(modules(linked)["mesh"]) == ["group", "tint", "unread"]
+
+
+def test_a_mesh_shader_that_declares_no_payload() -> None:
+    stages = replace(PLAIN, count="12").stages()
+    text = stages[1][1].replace("payload.group", "gl_WorkGroupID.x")
+    lines = [line for line in text.split("\n") if "payload" not in line]
+    linked = prove(build([stages[0], ("mesh", "\n".join(lines)), stages[2]]))
+    assert linked.interfaces[0].components == (9, 0)
+    after = modules(linked)
+    assert payload.variables(after["task"]) == payload.variables(after["mesh"]) == []
+    ends = [b.terminator for f in after["task"].functions for b in f.blocks]
+    assert [len(e.args) for e in ends if e.op == ops.OpEmitMeshTasksEXT] == [3]
+
+
+def test_other_types_on_either_side_stay() -> None:
+    stages = PLAIN.stages()
+    other = ("mesh", stages[1][1].replace("vec4 tint; vec4 unread", "vec3 tint; vec4 unread"))
+    other = ("mesh", other[1].replace("tint = payload.tint", "tint = payload.tint.xyzz"))
+    linked = link(build([stages[0], other, stages[2]]))
+    assert remarks(linked) == {("kept", "the stages declare the payload differently")}
+
+
+def test_a_size_that_is_a_specialization_constant_stays() -> None:
+    case = Case(
+        "sizes",
+        "float steps[N]; vec4 unread;",
+        "payload.steps[i & 1u] = float(group);",
+        "tint = vec4(payload.steps[1]);",
+        types="layout(constant_id = 0) const int N = 2;",
+    )
+    linked = link(build(case.stages()))
+    why = "the size of an array in the payload is a specialization constant"
+    assert remarks(linked) == {("kept", why)}
+
+
+def test_accesses_of_the_vulkan_memory_model_stay() -> None:
+    stages = [
+        (s, t.replace(
+            "#extension GL_EXT_mesh_shader : require",
+            """#pragma use_vulkan_memory_model
+#extension GL_EXT_mesh_shader : require
+#extension GL_KHR_memory_scope_semantics : require""",
+        ))
+        for s, t in PLAIN.stages()
+    ]  # fmt: skip
+    codes = build(stages)
+    store = r"(%_ptr_TaskPayloadWorkgroupEXT_uint %payload %int_0\n +OpStore %\w+ %\w+)"
+    codes[0] = _assembled(codes[0], (store, r"\1 NonPrivatePointer"))
+    # Debian's spirv-val knows these operands for fewer storage classes than there are
+    assert remarks(link(codes, validate=False)) == {
+        ("kept", "accesses to the payload say who sees them")
+    }
+
+
+def test_several_payload_variables_stay() -> None:
+    codes = build(PLAIN.stages())
+    codes[0] = _assembled(
+        codes[0],
+        (r"(OpEntryPoint .* %payload)", r"\1 %second"),
+        (r"%payload( = OpVariable .*)", r"%payload\1\n%second\1"),
+    )
+    linked = link(codes, validate=False)
+    assert remarks(linked) == {("kept", "a stage with several payload variables")}
+
+
+def _insts(module: Module) -> list[Inst]:
+    return [i for f in module.functions for b in f.blocks for i in b.insts]
+
+
+def _assembled(code: bytes, *changes: tuple[str, str]) -> bytes:
+    """A module with pieces of its text replaced, each a pattern's first match."""
+    text = subprocess.run(["spirv-dis", "-"], input=code, capture_output=True, check=True).stdout
+    changed = text.decode()
+    for pattern, new in changes:
+        changed, count = re.subn(pattern, new, changed, count=1)
+        assert count == 1, pattern
+    return subprocess.run(
+        ["spirv-as", "--target-env", "spv1.5", "-o", "-", "-"],
+        input=changed.encode(), capture_output=True, check=True,
+    ).stdout  # fmt: skip
+
+
+ATOMIC = Case(
+    "atomic",
+    "uint many; vec4 tint; vec4 unread;",
+    f"""if (i == 0u) payload.many = 3u; {BARRIER}
+uint mine = payload.many; payload.tint = vec4(group) * 0.05; payload.unread = vec4(float(mine));
+""",
+    "tint = payload.tint + float(payload.many) * 0.0625;",
+)
+
+
+def test_atomics_keep_their_member() -> None:
+    """The load becomes an atomic addition, so that every invocation counts."""
+    codes = build(ATOMIC.stages())
+    codes[0] = _assembled(
+        codes[0],
+        (
+            r"(%_ptr_TaskPayloadWorkgroupEXT_uint %payload %int_1\n.* = )OpLoad (.*)\n",
+            r"\1OpAtomicIAdd \2 %uint_1 %uint_0 %uint_1\n",
+        ),
+    )
+    linked = prove(codes)
+    after = members(modules(linked)["task"])
+    assert {"many", "tint"} <= set(after) and "unread" not in after
+    assert any(i.op == ops.OpAtomicIAdd for i in _insts(modules(linked)["task"]))
+
+
+def test_uniform_values_need_a_layout_or_a_use() -> None:
+    """What one invocation alone reads need not be bound, so it stays where it is."""
+    always = Case("", "vec4 tint;", "payload.tint = scene.colour;", "tint = payload.tint;")
+    once = Case(
+        "", "vec4 tint;", "if (i == 0u) payload.tint = scene.colour;",
+        "tint = payload.tint + scene.other * 0.0;",
+    )  # fmt: skip
+    whys = {why for _, why in remarks(link(build(always.stages())))}
+    assert any("a --layout could grant it" in why for why in whys)
+    whys = {why for _, why in remarks(link(build(once.stages())))}
+    assert any("return early do not read" in why for why in whys)
+    binding = {
+        "binding": 0,
+        "descriptorType": "UNIFORM_BUFFER",
+        "stageFlags": ["TASK_EXT", "MESH_EXT"],
+    }
+    layout = {"setLayouts": [{"set": 0, "bindings": [binding]}]}
+    linked = link(build(always.stages()), layout=layout)
+    assert linked.interfaces[0].components == (5, 1)
+
+
+# --- the checker of finished modules ---
+
+
+def test_the_checker_sees_what_does_not_fit() -> None:
+    codes = build(PLAIN.stages())
+    task, mesh = module_of(codes[0]), module_of(codes[1])
+    payload.check(task, mesh)
+    narrow = [(s, t.replace("vec4 unread", "vec3 unread")) for s, t in PLAIN.stages()]
+    narrow[0] = ("task", narrow[0][1].replace("= vec4(1.0)", "= vec3(1.0)"))
+    with pytest.raises(Broken, match="differently"):
+        payload.check(module_of(build(narrow)[0]), mesh)
+    for emit in [i for i in _insts(task) if i.op == ops.OpEmitMeshTasksEXT]:
+        del emit.args[3:]
+    with pytest.raises(Broken, match="does not pass on"):
+        payload.check(task, mesh)
+
+
+def test_members_stand_in_the_same_order_on_both_sides() -> None:
+    for case in CASES:
+        after = modules(link(build(case.stages())))
+        if payload.variables(after["mesh"]):
+            assert members(after["task"]) == members(after["mesh"]), case.name
+        for module in after.values():
+            for note in module.annotations:
+                found = payload.variables(module)
+                assert not (note.op == ops.OpDecorate and note.args[0] in found), case.name

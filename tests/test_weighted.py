@@ -1,0 +1,369 @@
+"""Interpolation that an evaluation shader does itself, and what moves through it: every way to
+write it in every domain, what is linear and what is not, 16 bits, and what must not round
+differently. Everything is drawn before and after."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+import spvlink
+from spvlink.grammar import enums
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.link import weights
+from tests.chain_hazards import frag, text, vert
+from tests.render import Result, compare, draw, draw_covering
+from tests.samples import compile_glsl
+
+Stages = list[tuple[str, str]]
+
+VERT = vert("layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;", "c = a; d = b;")
+LEVELS = """gl_out[gl_InvocationID].gl_Position = gl_in[gl_InvocationID].gl_Position;
+gl_TessLevelOuter = float[4](3.0, 4.0, 3.0, 4.0); gl_TessLevelInner = float[2](2.0, 3.0);
+"""
+PLACES = {
+    "triangles": "P[0] * w.x + P[1] * w.y + P[2] * w.z",
+    "quads": "mix(mix(P[0], P[1], w.x), mix(P[2], P[3], w.x), w.y)",
+    "isolines": "mix(mix(P[0], P[1], w.x), P[2], w.y)",
+}
+PUSH = "layout(push_constant) uniform Push { vec4 k; vec4 l; } pc;\n"
+STORED = """layout(location = 0) in vec4 c[]; layout(location = 1) in vec4 d[];
+layout(location = 0) out vec4 p[]; layout(location = 1) out vec4 q[];
+"""
+STORE = "p[gl_InvocationID] = c[gl_InvocationID] * pc.l.x; q[gl_InvocationID] = d[gl_InvocationID];"
+READ = """layout(location = 0) in vec4 p[]; layout(location = 1) in vec4 q[];
+layout(location = 0) out vec4 f;
+"""
+SHOW = "layout(location = 0) in vec4 f;"
+
+# ways to write one functional, of an array X
+FORMS: dict[str, dict[str, str]] = {
+    "triangles": {
+        "sum": "(X[0] * w.x + X[1] * w.y + X[2] * w.z)",
+        "order": "(X[2] * w.z + (w.x * X[0] + w.y * X[1]))",
+        "fma": "fma(X[2], w.zzzz, fma(w.yyyy, X[1], X[0] * w.x))",
+        "matrix": "(mat3x4(X[1], X[0], X[2]) * w.yxz)",
+        "transposed": "(w * transpose(mat3x4(X[0], X[1], X[2])))",
+        "dots": "vec4(dot(vec3(X[0].x, X[1].x, X[2].x), w), dot(w, vec3(X[0].y, X[1].y, X[2].y)),"
+        " X[0].zw * w.x + X[1].zw * w.y + X[2].zw * w.z)",
+        "the third": "(X[0] * w.x + X[1] * w.y + X[2] * (1.0 - w.x - w.y))",
+        "mix": "mix(X[2], X[0], w.x) + w.y * (X[1] - X[2])",
+        "two": "(X[1] * w.x + X[0] * w.y)",
+        "negative": "(X[0] * w.x - (-X[1]) * w.y - (X[2] * 2.0) * (w.z * -0.5))",
+    },
+    "quads": {
+        "mix": "mix(mix(X[0], X[1], w.x), mix(X[3], X[2], w.x), w.y)",
+        "other way": "mix(mix(X[0], X[3], w.y), mix(X[1], X[2], w.y), w.x)",
+        "products": "(X[0] * (1.0 - w.x) * (1.0 - w.y) + X[1] * w.x * (1.0 - w.y)"
+        " + X[2] * (w.x * w.y) + X[3] * ((1.0 - w.x) * w.y))",
+        "weights": "(mat4(X[0], X[1], X[2], X[3]) * vec4((1.0 - w.x) * (1.0 - w.y),"
+        " w.x * (1.0 - w.y), w.x * w.y, (1.0 - w.x) * w.y))",
+        "differences": "(X[0] + (X[1] - X[0]) * w.x + ((X[3] - X[0]) + (X[0] - X[1] + X[2] - X[3])"
+        " * w.x) * w.y)",
+        "as a triangle": "(X[0] * w.x + X[1] * w.y + X[2] * w.z)",
+    },
+    "isolines": {
+        "mix": "mix(X[0], X[1], w.x)",
+        "products": "(X[0] * (1.0 - w.x) + X[1] * w.x)",
+        "fma": "fma(X[1] - X[0], w.xxxx, X[0])",
+        "curve": "(X[0] * (1.0 - w.x) * (1.0 - w.x) + X[1] * 2.0 * w.x * (1.0 - w.x)"
+        " + X[2] * w.x * w.x)",
+    },
+}  # fmt: skip
+# those that are another functional than the rest of their domain
+OTHERS = {"two", "as a triangle", "curve"}
+
+
+def chain(domain: str, read: str, main: str, stored: str = STORED, store: str = STORE) -> Stages:
+    place = PLACES[domain]
+    for n in range(4):
+        place = place.replace(f"P[{n}]", f"gl_in[{n}].gl_Position")
+    return [
+        VERT,
+        text("tesc", f"layout(vertices = 4) out;\n{PUSH}{stored}", LEVELS + store),
+        text("tese", f"layout({domain}) in;\n{PUSH}{read}",
+             f"vec3 w = gl_TessCoord; gl_Position = {place};\n{main}"),
+        frag(SHOW, "color = f;"),
+    ]  # fmt: skip
+
+
+def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
+    options = spvlink.Options()
+    options.check_each = True
+    for name, setting in settings.items():
+        setattr(options, name, setting)
+    linked = spvlink.link(codes, options)
+    assert linked.defect is None, linked.defect
+    assert linked.validated in ("validated", "")
+    return linked
+
+
+def near(before: Result, after: Result, tolerance: float) -> None:
+    for name, old in before.images.items():
+        new = after.images[name]
+        worst = np.abs(old.astype(float) - new.astype(float)).max()
+        assert worst <= tolerance, f"{name} is off by {worst}"
+
+
+def components(linked: spvlink.Linked) -> tuple[int, int]:
+    """What crosses between control and evaluation shader, before and after."""
+    found = next(i for i in linked.interfaces if i.consumer == "tese")
+    return found.components
+
+
+def prove(stages: Stages, tolerance: float = 1e-4, **settings: object) -> spvlink.Linked:
+    codes = [compile_glsl(source, stage) for stage, source in stages]
+    linked = link(codes, **settings)
+    scene, before = draw_covering(codes)
+    assert before.is_good()
+    new = [s.data for s in linked.stages]
+    after = draw(new, scene)
+    if settings.get("exact"):
+        assert not compare(before, after)
+    else:
+        near(before, after, tolerance)
+        again = link(new, **settings)
+        assert again.passed_through == "nothing to gain"
+    return linked
+
+
+PAIRS = [
+    (domain, one, other)
+    for domain, forms in FORMS.items()
+    for one, other in itertools.product(forms, repeat=2)
+    if one == next(iter(forms)) or one == other
+]
+
+
+@pytest.mark.parametrize(("domain", "one", "other"), PAIRS, ids=lambda name: name)
+def test_every_way_to_write_it(domain: str, one: str, other: str) -> None:
+    """The same functional of two inputs, however written, is that of their sum; another is not."""
+    a, b = FORMS[domain][one].replace("X", "p"), FORMS[domain][other].replace("X", "q")
+    linked = prove(chain(domain, READ, f"f = ({a}) * pc.k.x + ({b}) * 0.5;"))
+    same = one == other or not OTHERS.intersection((one, other))
+    assert components(linked) == (8, 4 if same else 8)
+
+
+SUM = {name: FORMS["triangles"]["sum"].replace("X", name) for name in "pq"}
+A, B = SUM["p"], SUM["q"]
+MOVED = {
+    "sum": f"f = {A} + {B};",
+    "difference": f"f = {A} - {B};",
+    "constant between": f"f = ({A} + 0.25) + {B};",
+    "uniform between": f"f = ({A} + pc.k) - {B};",
+    "scaled": f"f = {A} * pc.k + {B} / pc.l.y;",
+    "mixed": f"f = mix({A}, {B}, pc.k);",
+    "fma": f"f = fma({A}, pc.k, {B});",
+    "matrix": f"f = mat4(pc.k, pc.l, pc.k, pc.l) * ({A} + {B});",
+    "dot": f"f = vec4(dot({A}, pc.k) + dot({B}, pc.l));",
+    "inside": "f = (p[0] + q[0]) * w.x + (p[1] + q[1]) * w.y + (p[2] + q[2]) * w.z;",
+    "into what is not linear": f"f = sqrt(abs({A} + {B}) + 1.0);",
+    "twice": f"vec4 s = {A} * 0.5 + {B}; f = s * s;",
+    "on two paths": f"if (w.x < 0.5) f = sin({A} + {B}); else f = cos({A} + {B});",
+}
+STAYS = {
+    "product": f"f = {A} * {B};",
+    "maximum": f"f = max({A}, {B});",
+    "absolute": f"f = abs({A}) + {B};",
+    "normal": f"f = normalize({A}) + {B};",
+    "of its own": f"f = {A} * w.x + {B} * w.y;",
+    "other vertices": f"f = p[0] + {B};",
+    "jump": f"f = floor(({A} + {B}) * 4.0) * 0.125;",
+    "jump behind": f"vec4 s = {A} + {B}; f = vec4(ivec4(s * 4.0)) * 0.125;",
+    "precise": f"precise vec4 s = {A} * pc.k + {B}; f = s;",
+    "used alone too": f"f = {A} + {B} + sin({A}) + cos({B});",
+    # a sum of both at one vertex, and then the one of them at another
+    "in turn": "f = p[0] * w.x + q[0] * w.x + p[1] * w.y + q[1] * w.y + p[2] * w.z + q[2] * w.z;",
+    "dynamic vertex": "f = vec4(0.0); int n = int(pc.k.x) & 3; f = (p[n] + q[3 - n]) * w.x;",
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_moves(name: str) -> None:
+    linked = prove(chain("triangles", READ, MOVED[name]))
+    before, after = components(linked)
+    assert (before, after) == (8, 2 if name == "dot" else 4) or (name, after) == ("dot", 1)
+    actions = {r.name: r.action for r in linked.remarks if r.interface == "tesc->tese"}
+    assert actions == {"p": "moved-backward", "q": "moved-backward"}
+
+
+@pytest.mark.parametrize("name", STAYS)
+def test_what_stays(name: str) -> None:
+    linked = prove(chain("triangles", READ, STAYS[name]))
+    assert components(linked) == (8, 8)
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_nothing_moves_when_values_must_be_exact(name: str) -> None:
+    linked = prove(chain("triangles", READ, MOVED[name]), exact=True)
+    moved = {r.why for r in linked.remarks if r.action == "moved-backward"}
+    if name == "inside":  # the sums at the vertices are done before: not even those are exact
+        assert not moved
+    assert components(linked)[1] == 8
+
+
+def test_it_can_be_switched_off() -> None:
+    stages = chain("triangles", READ, MOVED["sum"])
+    assert components(prove(stages, disabled=frozenset(["weighted"]))) == (8, 8)
+    assert components(prove(stages)) == (8, 4)
+
+
+NOT_ONE = {
+    "as a triangle": ("quads", FORMS["quads"]["as a triangle"]),
+    "two of three": ("triangles", FORMS["triangles"]["two"]),
+    "third of a line": ("isolines", "(X[0] * w.x + X[1] * w.y + X[2] * w.z)"),
+    "scaled": ("triangles", f"({FORMS['triangles']['sum']} * (w.x + 1.0))"),
+    "a vertex too many": ("isolines", "(mix(X[0], X[1], w.x) + X[2])"),
+}
+
+
+@pytest.mark.parametrize("name", NOT_ONE)
+def test_a_constant_needs_weights_that_sum_to_one(name: str) -> None:
+    """sum(W * x) + c is not sum(W * (x + c)) if the weights sum to something else."""
+    domain, form = NOT_ONE[name]
+    a, b = form.replace("X", "p"), form.replace("X", "q")
+    linked = prove(chain(domain, READ, f"f = ({a} + pc.k) * 0.5 + {b};"))
+    assert components(linked) == (8, 8)
+    linked = prove(chain(domain, READ, f"f = {a} * 0.5 + {b} + pc.k;"))
+    assert components(linked) == (8, 4)
+
+
+HALVES = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+"""
+
+
+@pytest.mark.parametrize("domain", PLACES)
+def test_16_bits(domain: str) -> None:
+    """Values and arithmetic of 16 bits, rounded to 16 bits elsewhere than before."""
+    stored = HALVES + STORED.replace("out vec4", "out f16vec4")
+    store = """f16vec4 s = f16vec4(c[gl_InvocationID]), t = f16vec4(d[gl_InvocationID]);
+p[gl_InvocationID] = s * t; q[gl_InvocationID] = s - t;"""
+    read = HALVES + READ.replace("in vec4", "in f16vec4")
+    form = FORMS[domain]["mix" if domain != "triangles" else "sum"]
+    if domain == "quads":
+        form = FORMS[domain]["products"]
+    if domain == "isolines":
+        form = FORMS[domain]["fma"]
+    form = form.replace("w.", "h.").replace("1.0", "1.0hf")
+    a, b = form.replace("X", "p"), form.replace("X", "q")
+    main = f"f16vec3 h = f16vec3(w); f = vec4({a} * 0.5hf + {b});"
+    linked = prove(chain(domain, read, main, stored, store), 1 / 128)
+    assert components(linked) == (8, 4)
+    exact = prove(chain(domain, read, main, stored, store), exact=True)
+    assert components(exact) == (8, 8)
+
+
+# What must come out to the bit.
+HELD = {
+    "position": f"vec4 s = {A} + {B}; gl_Position.xy += s.xy * 0.1 + s.zw * 0.01; f = vec4(0.5);",
+    "clip distance": f"vec4 s = {A} + {B}; gl_ClipDistance[0] = dot(s, vec4(1.0)) + 9.0;"
+    " f = vec4(0.5);",
+    "branch": f"vec4 s = {A} + {B}; f = vec4(0.5);"
+    " if (dot(s, vec4(1.0)) > 0.0) gl_Position.x += 0.1;",
+    "selection": f"vec4 s = {A} + {B}; gl_Position.x += s.x * s.y < s.z * s.w ? 0.1 : 0.0;"
+    " f = vec4(0.5);",
+    "through a variable": f"vec4 s[2]; s[0] = {A} + {B}; s[1] = vec4(0.25); f = vec4(0.5);"
+    " gl_Position.xyz += s[int(gl_PrimitiveID) & 1].xyz * 0.1 + s[1].w;",
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_what_makes_a_position_is_left_alone(name: str) -> None:
+    read = READ + ("out gl_PerVertex { vec4 gl_Position; float gl_ClipDistance[1]; };\n") * (
+        name == "clip distance"
+    )
+    codes = [compile_glsl(t, s) for s, t in chain("triangles", read, HELD[name])]
+    linked = link(codes)
+    scene, before = draw_covering(codes)
+    assert before.coverage > 0.1
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+    assert components(linked) == (8, 8)
+    whys = {r.why for r in linked.remarks if r.interface == "tesc->tese" and r.action == "kept"}
+    assert any("not moved: a position" in why for why in whys), whys
+
+
+def test_an_invariant_output_is_left_alone() -> None:
+    stages = chain("triangles", READ.replace("out vec4", "invariant out vec4"), MOVED["sum"])
+    assert components(prove(stages)) == (8, 8)
+
+
+def test_what_is_captured_is_left_alone() -> None:
+    captured = "layout(location = 0, xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16) out vec4"
+    stages = chain("triangles", READ.replace("layout(location = 0) out vec4", captured),
+                   MOVED["sum"])  # fmt: skip
+    codes = [compile_glsl(source, stage) for stage, source in stages]
+    linked = link(codes)
+    scene, before = draw_covering(codes)
+    assert before.captured
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+    assert components(linked) == (8, 8)
+
+
+def test_one_of_many_vertices_is_stored_elsewhere() -> None:
+    """What is stored in another block may be missing where the other is stored."""
+    store = """p[gl_InvocationID] = c[gl_InvocationID] * pc.l.x;
+if (c[0].x > -9.0) q[gl_InvocationID] = d[gl_InvocationID];"""
+    stages = chain("triangles", READ, MOVED["sum"], STORED, store)
+    assert components(prove(stages)) == (8, 8)
+
+
+def test_what_is_read_back_stays() -> None:
+    store = (
+        STORE + "barrier(); vec4 other = p[(gl_InvocationID + 1) % 4];"
+        "gl_TessLevelInner[0] = 2.0 + clamp(dot(other, vec4(0.25)), 0.0, 1.0);"
+    )
+    stages = chain("triangles", READ, MOVED["sum"], STORED, store)
+    assert components(prove(stages)) == (8, 8)
+
+
+def test_vectors_come_out_as_vectors() -> None:
+    """Three loads, three products, two sums of a vec4: not four times as many."""
+    from tests.linking import module_of
+
+    linked = prove(chain("triangles", READ, MOVED["sum"]))
+    module = module_of(linked.stages[2].data)
+    names = [str(i).split(" = ")[-1].split()[0] for f in module.functions for b in f.blocks
+             for i in b.insts]  # fmt: skip
+    assert names.count("OpVectorTimesScalar") == 6  # with those of the position
+    assert "OpFMul" not in names and "OpCompositeConstruct" not in names
+
+
+# The polynomials by themselves.
+
+
+def constant(module: Module, number: float) -> Inst:
+    bits = int(np.float32(number).view(np.uint32))
+    return types.constant(module, types.floating(module), bits)
+
+
+def test_polynomials() -> None:
+    u: weights.Polynomial = {((0, 0),): 1.0}
+    v: weights.Polynomial = {((0, 1),): 1.0}
+    one = weights.ONE
+    rest = weights.added(one, u, -1.0)
+    left, right = weights.times(rest, v), weights.added(v, weights.times(u, v) or {}, -1.0)
+    assert left is not None and weights.name_of(left) == weights.name_of(right)
+    corners = [weights.times(a, b) for a in (u, rest) for b in (v, weights.added(one, v, -1.0))]
+    total: weights.Polynomial = {}
+    for corner in corners:
+        assert corner is not None
+        total = weights.added(total, corner)
+    assert weights.is_one(total)
+    assert not weights.is_one(weights.added(total, u))
+    long: weights.Polynomial = {((1, n),): 1.0 for n in range(weights.MAX_TERMS)}
+    assert weights.times(long, long) is None
+
+
+def test_numbers_of_constants() -> None:
+    module = Module()
+    pair = types.vector(module, types.floating(module), 2)
+    both = types.composite(module, pair, [constant(module, 0.5), constant(module, -2.0)])
+    assert [weights.number_of(both, n) for n in (0, 1)] == [0.5, -2.0]
+    assert weights.number_of(types.null(module, pair), 1) == 0.0
+    assert weights.number_of(constant(module, float("inf")), 0) is None
+    half = types.constant(module, types.floating(module, 16), 0x3800)
+    assert weights.number_of(half, 0) == 0.5
+    assert enums.BuiltIn_TessCoord == 13
