@@ -38,9 +38,10 @@ from spvlink.link import (
     propagate,
     remarks,
     retry,
+    shared,
     weighted,
 )
-from spvlink.link.border import Link, Stage
+from spvlink.link.border import IN_PLACE, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import used_resources
 from spvlink.options import Options
@@ -60,9 +61,9 @@ MAX_ROUNDS: Final = 8
 MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
-NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "weighted"))
+NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "share", "weighted"))
 
-_MOVING: Final = ("backward", "forward", "weighted")  # wait until everything dead is gone
+_MOVING: Final = ("backward", "forward", "share", "weighted")  # wait until everything dead is gone
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -350,6 +351,8 @@ class Chain:
             passes = (("payload", lambda: payload.read_back_constants(link)), *passes)
         if consumer.name == "tese":
             passes = *passes, ("weighted", lambda: self.weighted(link))
+        if producer.name in IN_PLACE and self.runner.enabled("compact"):
+            passes = *passes, ("share", lambda: self.share(link))
         if not moving:
             passes = tuple(p for p in passes if p[0] not in _MOVING)
         for _ in range(MAX_ROUNDS):
@@ -400,6 +403,11 @@ class Chain:
         """What the control shader can make for sums over vertices of the evaluation shader."""
         transfer = self.transfer(link.consumer, link.producer)
         weighted.run(link, transfer, self.options.exact)
+
+    def share(self, link: Link) -> None:
+        """What is equal for a whole patch or mesh workgroup."""
+        before = self.before(link.producer)
+        shared.run(link, before.link if before is not None else None, self.options.exact)
 
     def forward(self, link: Link) -> None:
         """What the consumer can make of fewer values."""
@@ -471,7 +479,7 @@ class Chain:
     ) -> None:
         side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
         # an input needs its output even if nothing is stored there (with dead varyings left alone)
-        keys = {*link.stores, *link.loads, *link.read_back} if is_output else {*link.loads}
+        keys = {*link.used()} if is_output else {*link.loads}
         storage = OUTPUT if is_output else INPUT
         mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
         act = raise_io.Raise(stage.module, mine, storage, side.slots).run

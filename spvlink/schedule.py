@@ -29,6 +29,7 @@ PASSES: Final[dict[str, str]] = {
     "flatten": "what is equal for a whole primitive is packed with any interpolation",
     "payload": "what a task shader hands to its mesh shaders is linked like other interfaces",
     "propagate": "constants and uniform expressions are computed where they are read",
+    "share": "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
     "weighted": "code also moves through interpolation that an evaluation shader does itself",
     "dce": "dead code is removed, by component and with its control flow",
     "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",

@@ -4,12 +4,14 @@ them."""
 from __future__ import annotations
 
 import glob
+import hashlib
 import json
 import os
 import shutil
+import struct
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,10 @@ class Place:
     def layered(self, *command: str, options: tuple[str, ...] = WAIT, **variables: str) -> Any:
         """Run with the layer; what the log says of this run."""
         self.spvlink("layer", "run", *options, "--", *command, **variables)
+        return self.log()
+
+    def log(self) -> Any:
+        """What the log says of the last run."""
         return json.loads(self.spvlink("layer", "log", "--json"))["last_run"]
 
     def cached(self) -> list[Path]:
@@ -97,10 +103,13 @@ def assert_same(a: Path, b: Path) -> None:
 
 
 def socket_of(place: Place) -> str:
+    """Where the linker process of this place listens."""
+    name = places.VARIABLE + "CACHE_DIR"
+    cache = place.variables.get(name, str(place.folder / "cache/spvlink/linked"))
     old = os.environ.get("XDG_RUNTIME_DIR")
     os.environ["XDG_RUNTIME_DIR"] = str(place.runtime)
     try:
-        return places.socket(places.identity(), str(place.folder / "cache/spvlink/linked"))
+        return places.socket(places.identity(), cache)
     finally:
         if old is None:
             del os.environ["XDG_RUNTIME_DIR"]
@@ -118,3 +127,21 @@ def build_with_layer(source: str, folder: Path, *flags: str) -> str:
         check=True,
     )  # fmt: skip
     return program
+
+
+def instructions(words: list[int]) -> Iterator[tuple[int, int]]:
+    """(index of the first word, opcode) of every instruction of a module."""
+    at = 5
+    while at < len(words):
+        yield at, words[at] & 0xFFFF
+        at += words[at] >> 16
+
+
+def tamper(path: Path, change: Callable[[list[int]], None]) -> None:
+    """Change the words of the last module of an answer in the cache, and seal it again."""
+    data = path.read_bytes()[:-16]
+    at = data.rindex(struct.pack("<I", 0x07230203))
+    words = list(struct.unpack(f"<{(len(data) - at) // 4}I", data[at:]))
+    change(words)
+    data = data[:at] + struct.pack(f"<{len(words)}I", *words)
+    path.write_bytes(data + hashlib.blake2b(data, digest_size=16).digest())

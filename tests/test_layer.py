@@ -6,11 +6,9 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import struct
 import subprocess
 import sys
-import threading
 import time
 from pathlib import Path
 
@@ -20,13 +18,17 @@ import pytest
 from spvlink.layer import places, wire, work
 from tests.layer_place import (
     NAMES,
+    ROOT,
     WAIT,
     Place,
     assert_same,
     build_with_layer,
     forms,
+    instructions,
     socket_of,
+    tamper,
 )
+from tests.layer_validation import python_with_validation
 from tests.render.words import compile_glsl
 
 # -- programs --------------------------------------------------------------------------------------
@@ -65,15 +67,39 @@ def test_parts_of_pipelines_are_left_alone(
     assert_same(plain, layered)
 
 
-@pytest.mark.parametrize("form", ["monolithic", "library"])
+@pytest.mark.parametrize("form", ["monolithic", "inline", "library", "shader-object"])
 def test_the_validation_layer_below_reports_nothing_new(
     form: str, place: Place, pairs: list[str], tmp_path: Path
 ) -> None:
     plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
-    place.program(*forms(form, plain, pairs), RENDER_VALIDATE="1")
-    log = place.layered(*forms(form, layered, pairs), RENDER_VALIDATE="1")
+    python, variables = python_with_validation()
+    variables["RENDER_VALIDATE"] = "1"
+    place.program(*python, *forms(form, plain, pairs)[1:], **variables)
+    log = place.layered(*python, *forms(form, layered, pairs)[1:], **variables)
     assert log["linked"] == len(NAMES)
     assert np.load(plain)["messages"].tolist() == np.load(layered)["messages"].tolist()
+
+
+def test_the_validation_layer_below_sees_what_is_linked(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """It stands below ours indeed: it complains of what we hand down, not of what came in."""
+
+    def change(words: list[int]) -> None:
+        for at, op in instructions(words):
+            if op == 71 and words[at + 2] == 30:  # OpDecorate ... Location
+                words[at + 3] = 13
+
+    out = tmp_path / "out.npz"
+    python, variables = python_with_validation()
+    variables["RENDER_VALIDATE"] = "1"
+    command = [*python, *forms("monolithic", out, pairs[:2])[1:]]
+    place.layered(*command, options=("--exact", *WAIT), **variables)
+    before = np.load(out)["messages"].tolist()
+    tamper(place.cached()[0], change)
+    log = place.layered(*command, options=("--exact",), **variables)
+    assert log["linked"] == log["hits"] == 1
+    assert set(np.load(out)["messages"].tolist()) > set(before)
 
 
 def test_a_wgpu_program(place: Place, tmp_path: Path) -> None:
@@ -159,83 +185,6 @@ def test_vkcube(place: Place, tmp_path: Path) -> None:
     assert layered in plain
 
 
-# -- never worse -----------------------------------------------------------------------------------
-
-
-def test_without_python_the_program_runs_and_the_log_says_why(
-    place: Place, pairs: list[str], tmp_path: Path
-) -> None:
-    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
-    place.program(*forms("monolithic", plain, pairs))
-    nobody = {"VK_SPVLINK_STAGE_LINK_PYTHON": "/no/such/python"}
-    log = place.layered(*forms("monolithic", layered, pairs), **nobody)
-    assert log["linked"] == 0 and sum(log["passed_through"].values()) == len(NAMES)
-    assert any("no Python" in event for event in log["events"])
-    assert log["seconds"] < 5  # nobody was waited for
-    assert_same(plain, layered)
-
-
-def test_damaged_files_in_the_cache_are_made_again(
-    place: Place, pairs: list[str], tmp_path: Path
-) -> None:
-    plain, out = tmp_path / "plain.npz", tmp_path / "out.npz"
-    place.program(*forms("monolithic", plain, pairs))
-    place.layered(*forms("monolithic", out, pairs), options=("--exact", *WAIT))
-    files = place.cached()
-    assert len(files) == len(NAMES)
-    files[0].write_bytes(b"")
-    files[1].write_bytes(files[1].read_bytes()[:-20])
-    data = bytearray(files[2].read_bytes())
-    data[len(data) // 2] ^= 1
-    files[2].write_bytes(data)
-    log = place.layered(*forms("monolithic", out, pairs), options=("--exact", *WAIT))
-    assert log["misses"] == len(NAMES) and log["linked"] == len(NAMES), log
-    assert sum(n for text, n in log["events"].items() if "damaged" in text) == len(NAMES)
-    assert_same(plain, out)
-    assert place.layered(*forms("monolithic", out, pairs), options=("--exact",))["hits"] == 3
-
-
-@pytest.mark.parametrize("said", [b"", b"\xff" * 64, struct.pack("<I", 100) + b"x" * 100, b"\x64"])
-def test_nonsense_or_silence_from_the_socket(
-    said: bytes, place: Place, pairs: list[str], tmp_path: Path
-) -> None:
-    """Something else sits behind the socket: it says nonsense and goes away."""
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(socket_of(place))
-    listener.listen()
-
-    def talk() -> None:
-        for _ in NAMES:
-            connection, _address = listener.accept()
-            connection.recv(100)
-            connection.sendall(said)
-            connection.close()
-
-    thread = threading.Thread(target=talk, daemon=True)
-    thread.start()
-    plain, layered = tmp_path / "plain.npz", tmp_path / "layered.npz"
-    place.program(*forms("monolithic", plain, pairs))
-    log = place.layered(*forms("monolithic", layered, pairs))
-    thread.join(10)
-    listener.close()
-    assert log["linked"] == 0 and sum(log["passed_through"].values()) == len(NAMES)
-    assert sum(log["events"].values()) == len(NAMES), log
-    assert_same(plain, layered)
-
-
-def test_a_server_that_says_nothing_costs_the_limit_and_no_more(
-    place: Place, pairs: list[str], tmp_path: Path
-) -> None:
-    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    listener.bind(socket_of(place))
-    listener.listen()
-    out = tmp_path / "out.npz"
-    log = place.layered(*forms("monolithic", out, pairs), options=("--wait", "100"))
-    listener.close()
-    assert log["linked"] == 0 and 0.25 < log["seconds_waited"] < 5, log
-    assert any("in time" in reason for reason in log["passed_through"])
-
-
 def test_never_wait_has_the_result_ready_next_time(
     place: Place, pairs: list[str], tmp_path: Path
 ) -> None:
@@ -248,14 +197,6 @@ def test_never_wait_has_the_result_ready_next_time(
         time.sleep(0.1)
     log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
     assert log["linked"] == log["hits"] == len(NAMES)
-
-
-def test_a_cache_that_cannot_be_written(place: Place, pairs: list[str], tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")  # where a folder should be
-    variables = {"VK_SPVLINK_STAGE_LINK_CACHE_DIR": str(tmp_path / "file")}
-    out = tmp_path / "out.npz"
-    log = place.layered(*forms("monolithic", out, pairs), **variables)
-    assert log["linked"] == log["misses"] == len(NAMES)  # answers come over the socket
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
@@ -363,3 +304,59 @@ def test_a_missing_compiler_or_header_is_said_in_one_line(place: Place, tmp_path
     compiler.write_text('#!/bin/sh\nexec /usr/bin/cc -nostdinc "$@"\n')
     compiler.chmod(0o755)
     assert "libvulkan-dev" in error(CC="cc", PATH=f"{tmp_path}:/usr/bin:/bin")
+
+
+def test_settings_from_environment_file_and_application(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """The environment wins over vk_layer_settings.txt, and that over VK_EXT_layer_settings."""
+    place.spvlink("layer", "install")
+    logs = {name: tmp_path / name for name in ("environment", "file", "application")}
+    words = [
+        sys.executable, "-m", "tests.render.settings_program", str(tmp_path / "out.npz"),
+        *pairs[:2], places.LAYER, "wait_ms=int:20000", "exact=bool:1",
+        f"log=string:{logs['application']}", "unknown=int:1",
+    ]  # fmt: skip
+
+    def who_got_a_line(**variables: str) -> str:
+        for path in logs.values():
+            path.unlink(missing_ok=True)
+        place.program(*words, **variables)
+        (name,) = [name for name, path in logs.items() if path.exists()]
+        assert "spvlink layer: linked: vert->frag" in logs[name].read_text()
+        return name
+
+    # a loader that is older than the extension keeps it from layers, unless it is told not to
+    place.variables["VK_LOADER_DISABLE_INST_EXT_FILTER"] = "1"
+    settings = tmp_path / "vk_layer_settings.txt"
+    settings.write_text(
+        f'# ours\nkhronos_validation.log = x\n spvlink_stage_link.log = "{logs["file"]}"\n'
+    )
+    in_file = {"VK_LAYER_SETTINGS_PATH": str(tmp_path)}
+    in_environment = {"VK_SPVLINK_STAGE_LINK_LOG": str(logs["environment"])}
+    assert who_got_a_line() == "application"
+    assert who_got_a_line(**in_file) == "file"
+    assert who_got_a_line(**in_file, **in_environment) == "environment"
+    assert who_got_a_line(**in_environment) == "environment"
+    # "exact" is part of what a linked module is kept under: it was the same each time
+    assert len(place.cached()) == 1
+    assert who_got_a_line(VK_SPVLINK_STAGE_LINK_EXACT="0") == "application"
+    assert len(place.cached()) == 2
+
+
+def test_what_the_layer_costs_can_be_measured(tmp_path: Path) -> None:
+    out = tmp_path / "out.json"
+    command = [sys.executable, str(ROOT / "scripts/bench-layer"), "--limit", "2", "--rounds", "1"]
+    said = subprocess.run(
+        [*command, "--json", str(out)], check=True, capture_output=True, text=True
+    )
+    result = json.loads(out.read_text())
+    modes = result["modes"]
+    assert list(modes) == ["none", "warm", "cold", "never wait", "down"]
+    linked = {mode: figures["linked"] for mode, figures in modes.items()}
+    pipelines = modes["none"]["pipelines"]
+    assert pipelines and linked["warm"] == linked["cold"] == pipelines
+    assert linked["down"] == linked["none"] == 0
+    assert modes["none"]["ratio"] == modes["none"]["ratio_of_all"] == 1
+    assert modes["cold"]["ms_waited"] > 0 and all(f["ms"] > 0 for f in modes.values())
+    assert all(f"| {mode} |" in said.stdout for mode in modes)

@@ -4,8 +4,9 @@
 
 CONSTANT: known now. DRAW: equal for all invocations of a draw call (uniform buffers, push
 constants, and what is computed from them). PRIMITIVE: equal at all vertices of one primitive
-(InstanceIndex, DrawIndex, the view). VERTEX: anything else. The level of an operation is the
-highest of its operands'; what is not known to be pure is VERTEX.
+(InstanceIndex, DrawIndex, the view); in tessellation shaders for a patch, in a mesh shader for a
+workgroup. VERTEX: anything else. The level of an operation is the highest of its operands'; what is
+not known to be pure is VERTEX.
 
 Not uniform although they look it: subgroup operations, since the vertices of a primitive may sit in
 different subgroups; memory that others may write (storage buffers, images); an undefined value,
@@ -40,6 +41,10 @@ _SPECIALIZED: Final = frozenset(
         ops.OpSpecConstantComposite, ops.OpSpecConstantOp,
     )
 )  # fmt: skip
+_PATCHES: Final = frozenset(
+    (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_TessellationEvaluation)
+)
+_PAYLOAD: Final = [enums.StorageClass_TaskPayloadWorkgroupEXT]
 _CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE
 
@@ -47,9 +52,14 @@ _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE
 class Divergence:
     """Levels of the values of one function, and of the conditions under which its blocks run."""
 
-    __slots__ = ("blocks", "cfg", "effects", "inside", "levels", "structure")
+    __slots__ = ("blocks", "cfg", "effects", "equal", "inside", "levels", "model", "structure")
 
-    def __init__(self, module: Module, function: Function) -> None:
+    def __init__(
+        self, module: Module, function: Function, equal: frozenset[int] = frozenset()
+    ) -> None:
+        """``equal``: keys of inputs that the stage before stores equally at all vertices."""
+        self.equal = equal
+        self.model = module.entry.model if module.entry is not None else -1
         self.effects = Effects.of(module)
         self.cfg = Cfg.of(module, function)
         self.structure = Structure.of(module, function)
@@ -109,8 +119,8 @@ class Divergence:
             return self.phi_level(inst, block)
         if op == ops.OpLoad:
             return self.load_level(inst)
-        if op in (LOAD_INPUT, INTERPOLATE):
-            return VERTEX  # of a stage in the middle of a chain
+        if op in (LOAD_INPUT, INTERPOLATE):  # of a stage in the middle of a chain
+            return self.input_level(inst)
         flags = self.effects.flags(inst)
         if op == ops.OpUndef or not flags & info.PURE or flags & _NEVER:
             return VERTEX
@@ -119,6 +129,14 @@ class Divergence:
             if arg.op != ops.OpExtInstImport:
                 level = max(level, self.of(arg))
         return level
+
+    def input_level(self, load: Inst) -> int:
+        """All invocations for a patch read the same inputs: at one vertex, or of the patch."""
+        if load.imm[0] in self.equal:
+            return PRIMITIVE
+        if self.model not in _PATCHES or load.op == INTERPOLATE:
+            return VERTEX
+        return max([PRIMITIVE, *(self.of(vertex) for vertex in load.args)])
 
     def phi_level(self, phi: Inst, block: Block) -> int:
         header = self.structure.header_of_merge.get(block)
@@ -131,10 +149,14 @@ class Divergence:
         return max(chosen, self.block_level(block), *(self.of(a) for a in phi.args[::2]))
 
     def load_level(self, load: Inst) -> int:
+        variable = root(load.args[0])
+        if self.model == enums.ExecutionModel_MeshEXT and variable.imm[:1] == _PAYLOAD:
+            return max(PRIMITIVE, self.of(load.args[0]))  # which a mesh shader only reads
         if not self.effects.reads_constant(load):
             return VERTEX
-        variable = root(load.args[0])
         if variable.imm[0] != enums.StorageClass_Input:
             return max(DRAW, self.of(load.args[0]))
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
+        if builtin is None and self.model in _PATCHES:
+            return max(PRIMITIVE, self.of(load.args[0]))  # what comes from the stage before
         return PRIMITIVE if builtin and builtin[0] in info.PRIMITIVE_BUILTINS else VERTEX

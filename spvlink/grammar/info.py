@@ -814,6 +814,12 @@ PRIMITIVE_BUILTINS: Final[frozenset[int]] = frozenset(
         4426,  # BuiltIn DrawIndex
         4440,  # BuiltIn ViewIndex
         4438,  # BuiltIn DeviceIndex
+        7,  # BuiltIn PrimitiveId
+        14,  # BuiltIn PatchVertices
+        11,  # BuiltIn TessLevelOuter
+        12,  # BuiltIn TessLevelInner
+        26,  # BuiltIn WorkgroupId
+        24,  # BuiltIn NumWorkgroups
     }
 )
 FIXED_FUNCTION_OUTPUTS: Final[frozenset[int]] = frozenset(

@@ -122,6 +122,7 @@ class Varying:
 
     __slots__ = (
         "base",
+        "captured",
         "columns",
         "component",
         "extras",
@@ -138,6 +139,7 @@ class Varying:
         self.component = component
         self.base = base
         self.keys = keys  # the old keys, one a lane, column by column
+        self.captured: tuple[int, int, int, int] | None = None  # as of its first component
         self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
         self.columns = 1
         self.qualifiers: tuple[int, ...] = ()
@@ -162,10 +164,12 @@ class Varying:
 class Interface:
     """One side of the border between two stages."""
 
-    __slots__ = ("components", "locations", "pinned", "slots", "variables", "wholes")
+    __slots__ = ("captured", "components", "locations", "pinned", "slots", "variables", "wholes")
 
     def __init__(self) -> None:
         self.slots: dict[int, Slot] = {}
+        # slots that transform feedback captures: buffer, stride, stream, offset (``captures``)
+        self.captured: dict[int, tuple[int, int, int, int]] = {}
         self.pinned: list[Pinned] = []
         self.wholes: list[Whole] = []
         self.variables: list[Inst] = []  # the original variables that the slots stand for

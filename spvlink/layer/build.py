@@ -106,6 +106,7 @@ def manifest(library: str, implicit: bool) -> str:
         "functions": {
             "vkNegotiateLoaderLayerInterfaceVersion": "vkNegotiateLoaderLayerInterfaceVersion"
         },
+        "instance_extensions": [{"name": "VK_EXT_layer_settings", "spec_version": "2"}],
     }
     if implicit:
         layer["enable_environment"] = {ENABLE: "1"}
@@ -122,7 +123,7 @@ def built() -> str:
     for path in [*sources(), os.path.join(SOURCES, "layer.h")]:
         with open(path, "rb") as file:
             digest.update(file.read())
-    digest.update("\0".join((*FLAGS, API_VERSION, compiler(), config())).encode())
+    digest.update("\0".join((*FLAGS, manifest("", False), compiler(), config())).encode())
     folder = os.path.join(places.builds(), digest.hexdigest())
     path = os.path.join(folder, MANIFEST)
     if not os.path.exists(path):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import stat
 
 from spvlink.errors import Usage
 
@@ -68,11 +70,13 @@ def runtimes() -> list[str]:
 def _make_private(path: str) -> None:
     """Make a folder that is only ours. Raises Usage if it is not."""
     try:
-        os.makedirs(path, mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path, 0o700)
         status = os.lstat(path)
     except OSError as error:
         raise Usage(f"{path}: cannot make it: {error.strerror}") from None
-    if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+    private = stat.S_ISDIR(status.st_mode) and not status.st_mode & 0o077
+    if status.st_uid != os.geteuid() or not private:
         raise Usage(f"{path}: others may write there")
 
 

@@ -33,7 +33,9 @@ QUEUE_LIMIT: Final = 256 << 20  # bytes of requests that wait
 KEPT_LIMIT: Final = 32 << 20  # bytes of answers in memory, for where the disk takes none
 PENDING_EVERY: Final = 1.0  # seconds
 LINKS_A_WORKER: Final = 500  # then a new one, so that nothing adds up
+TROUBLE_LIMIT: Final = 150  # bytes of what the layer's log is to say about our disk
 _SIZE: Final = struct.Struct("<I")
+_SIZES: Final = struct.Struct("<2I")
 
 
 class Job:
@@ -215,7 +217,8 @@ class Server:
     def reply(self, client: Client, answer: bytes) -> None:
         if client.closed:
             return
-        client.outgoing = _SIZE.pack(len(answer)) + answer
+        trouble = self.store.trouble.encode("utf-8", "replace")[:TROUBLE_LIMIT]
+        client.outgoing = _SIZES.pack(len(answer), len(trouble)) + answer + trouble
         self.send(client)
 
     def send(self, client: Client) -> None:
@@ -350,7 +353,7 @@ def _work(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY_LIMIT, MEMORY_LIMIT))
+        _limit_memory()
         with connection.makefile("rwb") as stream:
             while len(head := stream.read(4)) == 4:
                 answer = work.answer(stream.read(_SIZE.unpack(head)[0]))
@@ -359,6 +362,13 @@ def _work(connection: socket.socket) -> None:
         status = 0
     finally:
         os._exit(status)
+
+
+def _limit_memory() -> None:
+    """The application that started us may have set a lower limit, which nobody may raise."""
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    limit = MEMORY_LIMIT if hard == resource.RLIM_INFINITY else min(MEMORY_LIMIT, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
 def _remove(path: str) -> None:

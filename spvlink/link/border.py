@@ -8,7 +8,6 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
-from spvlink.facts.cfg import Cfg
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -189,6 +188,23 @@ class Link:
         """A new store of a site."""
         return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
 
+    def always_stored(self, key: int) -> bool:
+        """Whether every invocation stores a slot (of a geometry shader: before every emit)."""
+        if not self.in_place:
+            return len(self.stores[key]) == self.returns
+        entry = self.producer.module.entry
+        assert entry is not None
+        stored = {self.spots[self.sites[s]][0] for s in self.stores[key]}
+        todo = [b for b in entry.function.blocks[:1] if b not in stored]
+        seen = {*todo, *stored}
+        for block in todo:  # the ways around all stores
+            after = block.successors()
+            if not after and block.terminator.op != ops.OpUnreachable:
+                return False
+            todo += [b for b in dict.fromkeys(after) if b not in seen]
+            seen.update(after)
+        return True
+
     def stored_once(self, key: int) -> bool:
         """Whether a slot that others see early is stored once a site and not read back: else the
         order of these would count."""
@@ -197,24 +213,15 @@ class Link:
         stores = self.stores[key]
         return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
 
-    def stored_always(self, key: int) -> bool:
-        """Whether every way through the producer stores a slot."""
-        if not self.in_place:
-            return len(self.stores[key]) >= self.returns
-        entry = self.producer.module.entry
-        assert entry is not None
-        cfg = Cfg.of(self.producer.module, entry.function)
-        ends = [b for b in cfg.order if b.terminator.op in _ENDS]
-        blocks = [self.spots[self.sites[s]][0] for s in self.stores[key]]
-        return any(all(cfg.dominates(block, end) for end in ends) for block in blocks)
-
     def carries_bits(self, slot: Slot) -> bool:
         """Whether the values of this input come over to the bit."""
         return self.exact or not _UNTOUCHED.isdisjoint(slot.qualifiers)
 
     def used(self) -> list[int]:
-        """Keys that are stored or loaded, in order; once nothing is dead they are both."""
-        return sorted(self.stores.keys() | self.loads.keys() | self.read_back.keys())
+        """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
+        transform feedback captures: its bytes count, written or not."""
+        used = self.stores.keys() | self.loads.keys() | self.read_back.keys()
+        return sorted(used | self.outputs.captured.keys())
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)
@@ -247,7 +254,6 @@ class Link:
         return "\n".join(rows)
 
 
-_ENDS: Final = frozenset((ops.OpReturn, ops.OpEmitMeshTasksEXT))
 # How inputs of a fragment shader are decorated that are not interpolated.
 _UNTOUCHED: Final = frozenset(
     (enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR)

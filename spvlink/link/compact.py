@@ -14,6 +14,10 @@ integers, since a float may lose its payload or be flushed to zero on the way.
 whole component each. What stays whole (dynamically indexed arrays) is placed first, as a whole; its
 free components are open to the rest.
 
+What the consumer does not read, because only transform feedback takes it or the producer reads it
+back, comes last: into holes, then into Locations behind those that are read. A captured component
+takes its place in the buffer along (``captures``), and only neighbours there are one variable.
+
 The new placement is taken only if it needs fewer Locations than what is alive at its old places, or
 the same number and a lower highest one, or fewer variables, and never one whose highest Location is
 higher (gaps between whole variables could cause that). So a second run finds nothing to do.
@@ -24,49 +28,50 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import INTERPOLATE
 from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
+from spvlink.link.aside import alone, aside_keys, place_captured
+from spvlink.link.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.border import Link
 
-UINT = "u32"  # the base type that may carry others, bit for bit
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
+
+    Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
 
 
-class Bin:
-    """A Location that is being filled: for each component the old key that goes there, -1 for free,
-    -2 for blocked."""
-
-    __slots__ = ("base", "cells", "location", "qualifiers")
-
-    def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
-        self.location = location
-        self.qualifiers = qualifiers
-        self.base = base
-        self.cells = [-1, -1, -1, -1]
-
-    def free(self) -> int:
-        return self.cells.count(-1)
-
-    def fit(self, size: int, even: bool) -> int:
-        """The first component where ``size`` neighbours are free (an even one for 64 bits), or
-        -1."""
-        for at in range(0, 5 - size, 2 if even else 1):
-            if self.cells[at : at + size].count(-1) == size:
-                return at
-        return -1
+_KINDS = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 
 
 class Placement:
     """A complete answer: where each live key goes, and each whole variable's shift."""
 
-    __slots__ = ("locations", "moved", "varyings")
+    __slots__ = ("aside", "locations", "moved", "varyings")
 
     def __init__(
-        self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int]
-    ) -> None:
+        self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int],
+        aside: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
         self.varyings = varyings
         self.moved = moved  # the new Location of each whole variable
         self.locations = locations
+        self.aside = aside  # keys that the consumer does not read
 
-    def cost(self) -> tuple[int, int, int]:
-        return len(self.locations), max(self.locations, default=-1), len(self.varyings)
+    def cost(self) -> tuple[int, int, int, int, int]:
+        """(Locations, those that the consumer reads, the highest of these, the highest of all,
+        variables)."""
+        read = self.locations
+        if self.aside:
+            places = [
+                v.place_of(n)[0]
+                for v in self.varyings for n, k in enumerate(v.keys) if k not in self.aside
+            ]  # fmt: skip
+            whole = [
+                (k >> 3) + at - p.location
+                for p, at in self.moved.items() for k in p.keys if k not in self.aside
+            ]  # fmt: skip
+            read = {*places, *whole}
+        highest = max(self.locations, default=-1), max(read, default=-1)
+        return len(self.locations), len(read), highest[1], highest[0], len(self.varyings)
 
 
 def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
@@ -74,15 +79,33 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     link.gather()
     wholes = _wholes(link)
     best = _old_places(link, wholes)
-    highest = best.cost()[1]
-    if wholes or best.moved or not _is_least(link, best, convergent):
+    highest = best.cost()[3]
+    mixed = _is_mixed(best)  # then anything else is better
+    ours = mixed and any(action == "flattened" for action, _ in link.fate.values())
+    if wholes or best.moved or best.aside or not _is_least(link, best, convergent):
         for keep in [wholes, []] if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if new.cost() < best.cost() and new.cost()[1] <= highest:
-                best = new
+            if (new.cost()[3] <= highest or (mixed and ours)) and (
+                mixed or new.cost() < best.cost()
+            ):
+                best, mixed = new, False
     for varying in best.varyings:
         _describe(link, varying)
     return best
+
+
+def _is_mixed(placement: Placement) -> bool:
+    """Whether something of a patch or primitive shares a Location with something of a vertex."""
+    kinds: dict[int, set[bool]] = {}
+    if not placement.moved and all([_KINDS.isdisjoint(v.qualifiers) for v in placement.varyings]):
+        return False
+    for varying in placement.varyings:
+        kinds.setdefault(varying.location, set()).add(bool(_KINDS.intersection(varying.qualifiers)))
+    for pinned in placement.moved:
+        kind = bool(_KINDS.intersection(pinned.qualifiers))
+        for key in pinned.keys:
+            kinds.setdefault(key >> 3, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:
@@ -96,7 +119,7 @@ def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> b
         groups.add(slot.group)
         kind = () if convergent else varying.qualifiers
         sizes[kind] = sizes.get(kind, 0) + varying.components
-    locations, highest, variables = placement.cost()
+    locations, _, _, highest, variables = placement.cost()
     least = sum([(size + 3) // 4 for size in sizes.values()])
     return locations == least and highest == least - 1 and variables == len(groups)
 
@@ -110,6 +133,7 @@ def _wholes(link: Link) -> list[Whole]:
         for w in link.inputs.wholes
         if (w.op, str(w.columns)) in theirs
         and all(k in used for c in w.columns for k in c)
+        and any(k in link.loads for c in w.columns for k in c)
         and not any(
             i.op == INTERPOLATE for c in w.columns for k in c for i in link.loads.get(k, ())
         )
@@ -124,6 +148,7 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     varying.whole = whole.op
     varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
+    varying.captured = link.outputs.captured.get(keys[0])
     return varying
 
 
@@ -156,7 +181,7 @@ def _old_places(link: Link, wholes: list[Whole]) -> Placement:
         locations.add(location)
         cells = [bins[location].get(c, -1) for c in range(4)]
         varyings += _varyings(link, location, cells, None)
-    return Placement(varyings, moved, locations)
+    return Placement(varyings, moved, locations, aside_keys(link))
 
 
 def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozenset()) -> Placement:
@@ -166,7 +191,29 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
     _place_whole(link, bins, moved)
     varyings = [_place_matrix(link, bins, w) for w in wholes]
     taken = {k for v in varyings for k in v.keys}
-    groups = _groups(link, taken | convergent)
+    aside = aside_keys(link)
+    _place_groups(link, bins, _groups(link, taken | convergent | aside), frozenset())
+    if convergent:
+        _fill(link, bins, _groups(link, taken | aside | (set(link.used()) - convergent)))
+        # what became Flat may be cast now
+        _dissolve(bins, (enums.Decoration_Flat,), "32", True, frozenset())
+    if aside:
+        read = frozenset(id(bin) for bin in bins.values())
+        captured = link.outputs.captured.keys()
+        others = taken | (set(link.used()) - aside)
+        _place_groups(link, bins, _groups(link, others | captured), read)
+        place_captured(bins, _groups(link, others | (aside - captured)), read)
+    _place_alone(link, bins, moved)
+    for location in sorted(bins):
+        varyings += _varyings(link, location, bins[location].cells, bins[location])
+    return Placement(varyings, moved, set(bins), aside)
+
+
+def _place_groups(
+    link: Link, bins: dict[int, Bin], groups: list[Group], fixed: frozenset[int]
+) -> None:
+    """Put groups where they fit best and close the holes; ``fixed``: the Locations (by the ids of
+    their bins) that stay."""
     for qualifiers in sorted({g[0] for g in groups}):
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
@@ -175,13 +222,7 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
         for width in ("16", "32", "64"):
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers
-            _dissolve(bins, qualifiers, width, flat)
-    if convergent:
-        _fill(link, bins, _groups(link, taken | (set(link.used()) - convergent)))
-        _dissolve(bins, (enums.Decoration_Flat,), "32", True)  # what became Flat may be cast now
-    for location in sorted(bins):
-        varyings += _varyings(link, location, bins[location].cells, bins[location])
-    return Placement(varyings, moved, set(bins))
+            _dissolve(bins, qualifiers, width, flat, fixed)
 
 
 def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
@@ -211,7 +252,7 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     return varying
 
 
-def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, list[int]]]:
+def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
     """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest
     first."""
     found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
@@ -221,7 +262,7 @@ def _groups(link: Link, taken: set[int]) -> list[tuple[tuple[int, ...], str, lis
         slot = link.slot(key)
         assert slot is not None
         found.setdefault((slot.group, slot.qualifiers, slot.base), []).append(key)
-    groups: list[tuple[tuple[int, ...], str, list[int]]] = []
+    groups: list[Group] = []
     for (_, qualifiers, base), keys in found.items():
         most = 2 if base.endswith("64") else 4
         groups += [(qualifiers, base, keys[i : i + most]) for i in range(0, len(keys), most)]
@@ -234,7 +275,7 @@ def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> 
     pairs = link.pinned()
     movable = [(a, b) for a, b in pairs if b is not None and a.movable and b.movable]
     for pair in pairs:
-        if pair not in movable:
+        if pair not in movable and not alone(link, *pair):
             for pinned in pair:
                 if pinned is not None:
                     _block(link, bins, pinned, pinned.location, moved)
@@ -245,6 +286,16 @@ def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> 
             at += 1
         for pinned in (a, b):
             _block(link, bins, pinned, at, moved)
+
+
+def _place_alone(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
+    """Whole outputs that the consumer does not read come last."""
+    for out, twin in link.pinned():
+        if alone(link, out, twin):
+            at = 0
+            while not _free_for(link, bins, out, at):
+                at += 1
+            _block(link, bins, out, at, moved)
 
 
 def _shifted(pinned: Pinned, location: int) -> list[int]:
@@ -316,27 +367,13 @@ def _place(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: l
             if best is None or (bin.free(), bin.location) < (best.free(), best.location):
                 best = bin
     if best is None:
-        best = _new_bin(bins, qualifiers, base)
-    _put(best, best.fit(size, wide), keys, wide)
+        best = new_bin(bins, qualifiers, base)
+    put(best, best.fit(size, wide), keys, wide)
 
 
-def _new_bin(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str) -> Bin:
-    location = 0
-    while location in bins:
-        location += 1
-    bins[location] = Bin(location, qualifiers, base)
-    return bins[location]
-
-
-def _put(bin: Bin, at: int, keys: list[int], wide: bool) -> None:
-    for key in keys:
-        bin.cells[at] = key
-        if wide:
-            bin.cells[at + 1] = -2
-        at += 2 if wide else 1
-
-
-def _dissolve(bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, flat: bool) -> None:
+def _dissolve(
+    bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, flat: bool, fixed: frozenset[int]
+) -> None:
     """Empty Locations into the holes of others as long as that saves one."""
     if width == "64":
         return  # scalars of 64 bits leave no holes that another could not have used
@@ -346,16 +383,16 @@ def _dissolve(bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, fla
             for b in bins.values()
             if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
         ]
-        if not _dissolve_one(bins, mine, flat and width == "32"):
+        if not _dissolve_one(bins, mine, flat and width == "32", fixed):
             return
 
 
-def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool) -> bool:
+def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: frozenset[int]) -> bool:
     """Dissolve one Location if it can be; same base type first, then by bit-casting."""
     for by_cast in (False, True) if cast else (False,):
         for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
-            if -2 in bin.cells:
-                continue  # it holds a part of something whole
+            if -2 in bin.cells or id(bin) in fixed:
+                continue  # it holds a part of something whole, or comes before these
             moving = [c for c in bin.cells if c >= 0]
             others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
             if by_cast:
@@ -369,19 +406,17 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool) -> bool:
                 if target.base != bin.base:
                     target.base = UINT
             del bins[bin.location]
-            _close_gap(bins, bin.location)
+            close_gap(bins, bin.location)
             return True
     return False
 
 
-def _fill(
-    link: Link, bins: dict[int, Bin], groups: list[tuple[tuple[int, ...], str, list[int]]]
-) -> None:
+def _fill(link: Link, bins: dict[int, Bin], groups: list[Group]) -> None:
     """Slots that may be read with any qualifier: whole groups into holes of their own kind, then
     single components into any hole as far as that saves a Location, the rest into new flat
     Locations."""
     flat = (enums.Decoration_Flat,)
-    rest: list[tuple[tuple[int, ...], str, list[int]]] = []
+    rest: list[Group] = []
     for qualifiers, base, keys in groups:
         hosts = [
             b
@@ -392,7 +427,7 @@ def _fill(
             host = min(
                 hosts, key=lambda b: (b.qualifiers != qualifiers, b.qualifiers != flat, b.free())
             )
-            _put(host, host.fit(len(keys), False), keys, False)
+            put(host, host.fit(len(keys), False), keys, False)
         else:
             rest.append((qualifiers, base, keys))
     for qualifiers, base, keys in rest:
@@ -403,7 +438,7 @@ def _fill(
                 host = next(b for b in holes if b.free())
                 host.cells[host.cells.index(-1)] = key
         else:
-            _put(host := _new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
+            put(host := new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
 
 
 def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
@@ -418,19 +453,11 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
     return bin.base != "mixed" and not special & set(bin.qualifiers)
 
 
-def _close_gap(bins: dict[int, Bin], location: int) -> None:
-    """Move the highest Location that may move into a gap."""
-    highest = max(bins, default=-1)
-    if highest > location and -2 not in bins[highest].cells:
-        bin = bins.pop(highest)
-        bin.location = location
-        bins[location] = bin
-
-
 def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
     """The variables of one Location: neighbours of one vector and one type are one variable."""
     out: list[Varying] = []
-    last: tuple[int, str, tuple[int, ...]] | None = None
+    last: tuple[object, ...] | None = None
+    captured = link.outputs.captured
     expected = -1
     for at, key in enumerate(cells):
         if key < 0:
@@ -440,12 +467,15 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind = (slot.group, wire, qualifiers)
+        kind: tuple[object, ...] = (slot.group, wire, qualifiers)
+        if key in captured:  # bytes that are neighbours, as the components are
+            kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
         if kind == last and at == expected:
             out[-1].keys.append(key)
         else:
             made = Varying(location, at, wire, [key])
             made.qualifiers = qualifiers
+            made.captured = captured.get(key)
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
     return out

@@ -7,8 +7,7 @@ A slot is alive if an instruction says so, not if a declaration does: the code w
 (dead code elimination by component), so a load that is still there has a use. An input that nothing
 writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
 may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform
-feedback consume is no slot (built-ins) or pinned (captured variables), so it cannot be reached from
-here.
+feedback consume is no slot (built-ins) or stays (captured ones).
 """
 
 from __future__ import annotations
@@ -23,9 +22,10 @@ from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link import wholes
 from spvlink.link.border import IN_PLACE, Link, Stage
+from spvlink.passes.lower_io import CAPTURED
 
 # Reasons to stay whole that say that somebody besides the next stage may read it.
-_OTHERS_READ = ("transform feedback", "vertex stream", "passed through")
+_OTHERS_READ = ("transform feedback", "passed through")
 
 
 def run(link: Link) -> bool:
@@ -38,7 +38,10 @@ def run(link: Link) -> bool:
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
     for key in unread & link.read_back.keys():
         link.notes[key] = f"the {link.producer.name} stage reads it back"
+    for key in unread & link.outputs.captured.keys():
+        link.notes[key] = CAPTURED
     unread -= link.read_back.keys()
+    unread -= link.outputs.captured.keys()
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:

@@ -100,7 +100,7 @@ def run(link: Link, exact: bool) -> bool:
     if not merged:
         return False
     _redirect(link, merged)
-    remove_stores(link.producer, set(merged))
+    remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"
         link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
@@ -126,15 +126,15 @@ def divergence_of(link: Link) -> Divergence:
 
 
 def _order(link: Link) -> list[int]:
-    """Candidates, those first that others may be read from: stored most often, Invariant, not
-    Centroid, unnegated, Flat, lowest."""
+    """Candidates, those first that others may be read from: stored most often, Invariant, captured,
+    not Centroid, unnegated, Flat, lowest."""
     keys = [
         k for k in link.loads
         if k in link.stores and k in link.outputs.slots
         and k not in link.kept_in and k not in link.kept_out and link.stored_once(k)
     ]  # fmt: skip
 
-    def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, int]:
+    def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, bool, int]:
         negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
         interpolated = any([i.op == INTERPOLATE for i in link.loads[key]])
         slot = link.inputs.slots[key]
@@ -142,7 +142,8 @@ def _order(link: Link) -> list[int]:
         aside = enums.Decoration_Centroid in slot.qualifiers
         floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
         stores, common = -len(link.stores[key]), not link.outputs.slots[key].extras
-        return stores, common, aside, negated, smooth, interpolated, floating, key
+        free = key not in link.outputs.captured  # the others are stored anyway
+        return stores, common, free, aside, negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
 
@@ -301,11 +302,11 @@ def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
         return False
     if link.producer.name == "geom":
         # one invocation emits the whole primitive: a value computed once is the same for all of it
-        return _computed_once(link.producer.module, value)
+        return computed_once(link.producer.module, value)
     return divergence.of(value) <= PRIMITIVE
 
 
-def _computed_once(module: Module, value: Inst) -> bool:
+def computed_once(module: Module, value: Inst) -> bool:
     """Whether a value is a constant or is made outside of all loops."""
     assert module.entry is not None
     function = module.entry.function

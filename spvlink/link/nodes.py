@@ -109,6 +109,8 @@ def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     if key not in link.stores or key in link.kept_in or key in link.kept_out:
         return False
+    if key in link.outputs.captured:
+        return False  # somebody else wants that very value
     if not link.loads.get(key) or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)

@@ -87,7 +87,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     for key, stored in moved:
         link.fate[key] = ("propagated", words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
-    remove_stores(link.producer, {key for key, _ in moved})
+    remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
     return True
 
 
@@ -153,7 +153,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             transfer.check(stored)
             if not same_floats and not _moved_only(stored):
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
-            if not link.stored_always(key) and transfer.accesses(stored):
+            if not link.always_stored(key) and transfer.accesses(stored):
                 raise Cannot("not every invocation reads what it is made from")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")

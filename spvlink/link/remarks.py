@@ -27,13 +27,16 @@ def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False
             names[key] = link.made[key]
         elif key in new_place:
             varying, lane = new_place[key]
-            if payload or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+            if action == "flattened":
+                why += f"; {_target(varying, lane)}"
+            elif payload or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
                 if key in link.notes:
                     why += f"; {link.notes[key]}"
-            if slot_qualifiers(link, key) != varying.qualifiers:
+            changed = slot_qualifiers(link, key) != varying.qualifiers
+            if key in link.loads and changed and action != "flattened":
                 action = "flattened"
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action:
@@ -68,6 +71,8 @@ def _kept(link: Link, key: int) -> str:
     if key in link.notes:
         return link.notes[key]
     if slot is not None and key in link.loads:
+        if key in link.outputs.captured:
+            return f"the {link.consumer.name} stage reads it, transform feedback captures it"
         return f"the {link.consumer.name} stage reads it"
     return f"the {link.producer.name} stage writes it"
 

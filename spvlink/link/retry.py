@@ -72,6 +72,7 @@ def _merge(low: Lowering, side: Interface) -> None:
     for slot in new.slots.values():
         slot.group += first
     side.slots.update(new.slots)
+    side.captured.update(new.captured)
     side.variables += new.variables
     side.wholes += new.wholes
     side.pinned = [p for p in side.pinned if p.variable not in low.sides] + new.pinned

@@ -63,6 +63,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Parts = dict[tuple[int, int], Polynomial]
 
 MAX_VERTICES: Final = 32  # of one sum
+_NOT_ONE: Final = "not moved: something is added to a sum over vertices whose weights are not 1"
 _WIDTHS: Final = frozenset((16, 32))
 _MIX: Final = (ops.OpExtInst, glsl.Glsl_FMix)
 _FMA: Final = (ops.OpExtInst, glsl.Glsl_Fma)
@@ -265,7 +266,7 @@ class Graph(backward.Graph):
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:
-                    self.link.notes.setdefault(entry.node.key, why)
+                    self.link.notes[entry.node.key] = why
 
     # -- new functionals ---------------------------------------------------------------------------
 
@@ -311,6 +312,9 @@ class Graph(backward.Graph):
         varies = [any(isinstance(e, Use) for e in group) for group in groups]
         affine = isinstance(like.kind, Blend) and like.kind.affine
         if not _floating(inst) or not lanes.linear(inst, varies, affine):
+            key = like.node.key
+            if key is not None and not affine and lanes.linear(inst, varies):
+                self.link.notes[key] = _NOT_ONE
             return None
         return None if motion.jumps(inst) or self.is_sensitive(inst) else like
 

@@ -17,12 +17,13 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import CAPABILITIES, EXECUTION_MODES, Function, Inst, Module
+from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
+from spvlink.passes import captures
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.inline import callees
-from spvlink.passes.parts import separable
+from spvlink.passes.parts import holds_slots, separable
 from spvlink.passes.promote import Promotion, output_stores
 
 TYPE_CHECKING = False
@@ -37,6 +38,7 @@ _UNTOUCHABLE = {
     enums.Decoration_PerViewNV: "it is per view",
     enums.Decoration_PerTaskNV: "it is per task",
 }
+CAPTURED: Final = "transform feedback captures it"
 # What two stages must agree on for each variable, besides its place and type.
 KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 # Stages whose inputs, and whose outputs, are arrays over vertices (Patch variables apart).
@@ -60,16 +62,18 @@ MAX_LOCATION: Final = (
 class Spot:
     """Where an interface node lies, and what is said of it."""
 
-    __slots__ = ("component", "location", "name", "variable", "words")
+    __slots__ = ("component", "location", "name", "shift", "variable", "words")
 
     def __init__(
-        self, location: int, component: int, words: list[list[int]], name: str, variable: Inst
-    ) -> None:
+        self, location: int, component: int, words: list[list[int]], name: str, variable: Inst,
+        shift: int = 0,
+    ) -> None:  # fmt: skip
         self.location = location
         self.component = component
         self.words = words  # decorations of the variable and of the members on the way
         self.name = name
         self.variable = variable
+        self.shift = shift  # bytes into what transform feedback captures
 
 
 class Lowering:
@@ -84,7 +88,8 @@ class Lowering:
         self.names = Names(module)
         self.inputs: Interface | None = Interface() if inputs else None
         self.outputs: Interface | None = Interface() if outputs else None
-        self.captures = outputs and _captures(module)
+        self.captures = outputs and captures.active(module)
+        self.captured: set[Inst] = set()  # variables of which something is captured
         self.roots: dict[Inst, Node] = {}
         self.sides: dict[Inst, Interface] = {}
         self.spots: dict[Node, Spot] = {}
@@ -168,9 +173,11 @@ class Lowering:
             if self.captures and any(
                 w[0] == enums.Decoration_Offset for w in self.all_words(variable)
             ):
-                node.pin("")
-                # above all others: ``dead`` looks for it
-                node.why = "transform feedback captures it"
+                self.captured.add(variable)
+                if not captures.splits(self.tables, variable):
+                    node.pin("")
+                    # above all others: ``dead`` looks for it
+                    node.why = CAPTURED
             if not self.may_take_apart(node.type):
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
@@ -279,7 +286,11 @@ class Lowering:
         at = spot.location
         for index, child in enumerate(node.children):
             name = f"{spot.name}[{index}]"
-            at = self.spread(child, Spot(at, spot.component, spot.words, name, spot.variable))
+            shift = spot.shift
+            if spot.variable in self.captured:
+                shift += index * captures.bytes_of(child.type)
+            inner = Spot(at, spot.component, spot.words, name, spot.variable, shift)
+            at = self.spread(child, inner)
             if at > MAX_LOCATION:
                 return at
         return at
@@ -290,7 +301,7 @@ class Lowering:
         inner = node.type
         while inner.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
             inner = inner.args[0]
-        if (inner.op == ops.OpTypeStruct and node.kind != MEMORY) or _holds_slots(inner):
+        if (inner.op == ops.OpTypeStruct and node.kind != MEMORY) or holds_slots(inner):
             return
         node.pin("")
         node.why = "it holds something else than numbers of 16, 32 or 64 bits"
@@ -447,11 +458,21 @@ class Lowering:
             slot.length = self.arrayed.get(spot.variable)
             side.slots[key] = slot
             leaf.keys.append(key)
+        captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
+
+    def capture_of(self, spot: Spot) -> captures.Capture | None:
+        if spot.variable not in self.captured:
+            return None
+        block = captures.block_words(self.tables, spot.variable)
+        return captures.at(spot.words, spot.shift, block)
 
     def make_pinned(self, node: Node, side: Interface) -> None:
         spot = self.spots[node]
         variable = node.variable
         assert variable is not None
+        capture = self.capture_of(spot)
+        if capture is not None and CAPTURED not in node.why:
+            node.why += f"; {CAPTURED}"
         movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
         movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray
         pinned = Pinned(
@@ -506,6 +527,8 @@ class Lowering:
         )
         for words in sorted({tuple(w) for w in spot.words if w[0] in kept}):
             notes.append(Inst(decorate, None, [variable], list(words)))
+        capture = self.capture_of(spot)
+        notes += [Inst(decorate, None, [variable], w) for w in captures.words_of(capture)]
         assert self.module.entry is not None
         self.module.entry.inst.args.append(variable)
 
@@ -523,27 +546,10 @@ def find_wholes(node: Node, side: Interface) -> None:
         find_wholes(child, side)
 
 
-def _captures(module: Module) -> bool:
-    """Whether this entry point feeds transform feedback."""
-    entry = module.entry
-    assert entry is not None
-    return any(
-        mode.args[0] is entry.function and mode.imm[0] == enums.ExecutionMode_Xfb
-        for mode in module.sections[EXECUTION_MODES]
-    )
-
-
 def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
     """The interpolation decorations among these, and Patch or PerPrimitiveEXT, sorted."""
     wanted = info.INTERPOLATION_DECORATIONS | KINDS
     return tuple(sorted({w[0] for w in words if w[0] in wanted}))
-
-
-def _holds_slots(type: Inst) -> bool:
-    """Whether a type is made of numbers that can be slots."""
-    if type.op in (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
-        return all(_holds_slots(a) for a in type.args if a.type is None)
-    return type.op in (ops.OpTypeInt, ops.OpTypeFloat) and type.imm[0] >= 16
 
 
 def locations_of(type: Inst) -> int:

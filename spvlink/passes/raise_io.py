@@ -33,6 +33,7 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot, Varying
+from spvlink.passes import captures
 from spvlink.passes.parts import EMITS
 
 TYPE_CHECKING = False
@@ -111,6 +112,7 @@ class Raise:
             notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
             notes += [list(words) for words in varying.extras]
+            notes += captures.words_of(varying.captured)
         Decorations.add(module, made, notes)
         if varying.name:
             module.sections[NAMES].append(Inst(ops.OpName, None, [made], words_of(varying.name)))

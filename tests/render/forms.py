@@ -172,9 +172,13 @@ class _FormDraw(_Draw):
             return
         self._begin_rendering(command)
         self._set_everything(command)
-        stages = ffi.new("uint32_t[]", [STAGE_FLAGS[stage.model] for stage in self.stages])
-        bind = self.device.function("vkCmdBindShadersEXT")
-        bind(command, len(self.stages), ffi.cast("VkShaderStageFlagBits*", stages), self.shaders)
+        bound = {STAGE_FLAGS[s.model]: shader for s, shader in zip(self.stages, self.shaders)}
+        every = [1, 2, 4, 8, 16]  # what is not used must be bound as nothing
+        if "VK_EXT_mesh_shader" in self.device.offered:
+            every += [64, 128]
+        flags = ffi.cast("VkShaderStageFlagBits*", stages := ffi.new("uint32_t[]", every))
+        shaders = ffi.new("VkShaderEXT[]", [bound.get(flag, ffi.NULL) for flag in every])
+        self.device.function("vkCmdBindShadersEXT")(command, len(stages), flags, shaders)
         if self.sets:
             sets = [self.sets[number] for number in sorted(self.sets)]
             graphics = vk.VK_PIPELINE_BIND_POINT_GRAPHICS

@@ -28,6 +28,7 @@
 #define POLL_EVERY 4            /* ms between looks for a server that is starting */
 #define START_AGAIN 10000000000 /* ns; doubled after each start that led to nothing */
 #define PENDING_MOST 512        /* files of one process */
+#define TROUBLE 150             /* bytes of a line about the linker process */
 #define PATIENCE 3              /* answers in a row that may come too late */
 #define NO_WAIT 10000000000     /* ns without waiting after so many */
 
@@ -69,10 +70,17 @@ static void environment(char *into[], size_t room) {
 }
 
 /* Files that the application has open are none of the linker's; somebody may wait for their end.
- * The package may lie where this Python does not look: last, so that it hides nothing.
+ * The package is the one that the layer was built with, which is not the one that this Python finds
+ * if there are several, or none.
  */
 #define PROGRAM                                                                                    \
-    "import os, sys; os.closerange(3, 1 << 20); sys.path.append(sys.argv.pop(1));"                 \
+    "import os, sys; os.closerange(3, 1 << 20);"                                                   \
+    "from importlib.util import module_from_spec, spec_from_file_location;"                        \
+    "path = sys.argv.pop(1);"                                                                      \
+    "spec = spec_from_file_location('spvlink', path + '/__init__.py',"                             \
+    " submodule_search_locations=[path]);"                                                         \
+    "sys.modules['spvlink'] = module_from_spec(spec);"                                             \
+    "spec.loader.exec_module(sys.modules['spvlink']);"                                             \
     "from spvlink.cli import main; sys.exit(main())"
 
 /* A shell stands between, and is gone at once: the linker process is no child of the application,
@@ -87,7 +95,7 @@ static const char *start(void) {
     snprintf(size, sizeof size, "%u", s->cache_mb);
     const char *words[] = {
         "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
-        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE "/..", "serve", "--idle", idle,
+        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE, "serve", "--idle", idle,
         "--cache-dir", s->cache, "--cache-mb", size, NULL,
     };
     environment(environment_of, sizeof environment_of / sizeof *environment_of);
@@ -221,19 +229,26 @@ static int receive(int fd, void *into, size_t size, uint64_t deadline) {
     return 1;
 }
 
+/* Bytes of the answer, bytes of a line for the log, the answer, the line: trouble that the linker
+ * process has with its disk, and that costs this pipeline nothing. */
 static const char *receive_answer(int fd, struct bytes *reply, uint64_t deadline) {
-    uint32_t size;
-    int got = receive(fd, &size, sizeof size, deadline);
-    if (got == 1 && size <= MAX_FILE) {
-        reply->data = malloc(size + 1);
+    uint32_t sizes[2];
+    char line[TROUBLE + 1] = "";
+    int got = receive(fd, sizes, sizeof sizes, deadline);
+    if (got == 1 && sizes[0] <= MAX_FILE && sizes[1] <= TROUBLE) {
+        reply->data = malloc(sizes[0] + 1);
         if (reply->data == NULL)
             return "no memory";
-        reply->room = size + 1;
-        reply->size = size;
-        got = receive(fd, reply->data, size, deadline);
+        reply->room = sizes[0] + 1;
+        reply->size = sizes[0];
+        got = receive(fd, reply->data, sizes[0], deadline);
+        if (got == 1)
+            got = receive(fd, line, sizes[1], deadline);
     } else if (got == 1) {
         return "nonsense from the linker process";
     }
+    if (got == 1 && line[0] != 0)
+        log_event(line);
     if (got == 1)
         return NULL;
     bytes_free(reply);
@@ -250,8 +265,8 @@ static void leave_pending(const struct bytes *request, const unsigned char *key)
     hex(key, DIGEST, name);
     snprintf(path, sizeof path, "%s/pending/%s", settings()->cache, name);
     make_folders(path);
-    if (access(path, F_OK) != 0)
-        write_file(path, request->data, request->size);
+    if (access(path, F_OK) != 0 && !write_file(path, request->data, request->size))
+        log_event("the cache cannot be written: no request can be left there for next time");
 }
 
 static bool patient(void) {

@@ -199,14 +199,9 @@ static bool folder(char *path, const char *variable, const char *below_home, con
 }
 
 /* The socket's folder must be ours alone: nobody else may put a socket there. */
-static bool private_folder(char *path) {
+static bool private_folder(const char *path) {
     struct stat status;
-    size_t length = strlen(path);
-    if (length + 2 > PATH_SIZE)
-        return false;
-    strcpy(path + length, "/");
-    make_folders(path);
-    path[length] = 0;
+    mkdir(path, 0700);
     return lstat(path, &status) == 0 && S_ISDIR(status.st_mode) && status.st_uid == geteuid() &&
            (status.st_mode & 077) == 0;
 }

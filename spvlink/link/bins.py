@@ -1,0 +1,54 @@
+"""Locations that are being filled by compaction."""
+
+from __future__ import annotations
+
+UINT = "u32"  # the base type that may carry others, bit for bit
+
+
+class Bin:
+    """A Location that is being filled: for each component the old key that goes there, -1 for free,
+    -2 for blocked."""
+
+    __slots__ = ("base", "cells", "location", "qualifiers")
+
+    def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
+        self.location = location
+        self.qualifiers = qualifiers
+        self.base = base
+        self.cells = [-1, -1, -1, -1]
+
+    def free(self) -> int:
+        return self.cells.count(-1)
+
+    def fit(self, size: int, even: bool) -> int:
+        """The first component where ``size`` neighbours are free (an even one for 64 bits), or
+        -1."""
+        for at in range(0, 5 - size, 2 if even else 1):
+            if self.cells[at : at + size].count(-1) == size:
+                return at
+        return -1
+
+
+def new_bin(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str) -> Bin:
+    location = 0
+    while location in bins:
+        location += 1
+    bins[location] = Bin(location, qualifiers, base)
+    return bins[location]
+
+
+def put(bin: Bin, at: int, keys: list[int], wide: bool) -> None:
+    for key in keys:
+        bin.cells[at] = key
+        if wide:
+            bin.cells[at + 1] = -2
+        at += 2 if wide else 1
+
+
+def close_gap(bins: dict[int, Bin], location: int) -> None:
+    """Move the highest Location that may move into a gap."""
+    highest = max(bins, default=-1)
+    if highest > location and -2 not in bins[highest].cells:
+        bin = bins.pop(highest)
+        bin.location = location
+        bins[location] = bin
