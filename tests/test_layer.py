@@ -194,13 +194,33 @@ def test_never_wait_has_the_result_ready_next_time(
 ) -> None:
     out = tmp_path / "out.npz"
     log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
-    assert log["linked"] == 0 and log["misses"] == len(NAMES)
+    assert log["linked"] == 0 and log["misses"] == len(NAMES) and not log["events"], log
     for _ in range(200):
         if len(place.cached()) == len(NAMES):
             break
         time.sleep(0.1)
     log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
     assert log["linked"] == log["hits"] == len(NAMES)
+
+
+def test_several_programs_at_once(place: Place, pairs: list[str], tmp_path: Path) -> None:
+    """One linker process and one cache for all; the log adds up what each of them did."""
+    place.spvlink("layer", "run", "--", "true")  # built
+    command = [sys.executable, "-m", "spvlink", "layer", "run", *WAIT, "--"]
+    running = [
+        subprocess.Popen(
+            [*command, *forms("monolithic", tmp_path / f"{number}.npz", pairs)],
+            cwd=ROOT, env=place.variables,
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    assert [program.wait(100) for program in running] == [0, 0, 0]
+    total = json.loads(place.spvlink("layer", "log", "--json"))["since_install"]
+    assert total["linked"] == total["pipelines"] == 3 * len(NAMES) and not total["events"], total
+    assert len(place.cached()) == len(NAMES)
+    assert len(list(place.runtime.rglob("*.socket"))) == 1
+    assert_same(tmp_path / "0.npz", tmp_path / "1.npz")
+    assert_same(tmp_path / "0.npz", tmp_path / "2.npz")
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])
