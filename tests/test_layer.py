@@ -189,17 +189,19 @@ def test_vkcube(place: Place, tmp_path: Path) -> None:
     assert layered in plain
 
 
-def test_never_wait_has_the_result_ready_next_time(
-    place: Place, pairs: list[str], tmp_path: Path
+@pytest.mark.parametrize("options", [("--never-wait",), ("--wait", "1")])
+def test_what_is_not_waited_for_is_ready_next_time(
+    options: tuple[str, ...], place: Place, pairs: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out.npz"
-    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
-    assert log["linked"] == 0 and log["misses"] == len(NAMES) and not log["events"], log
+    log = place.layered(*forms("monolithic", out, pairs), options=options)
+    assert log["linked"] == 0 and log["misses"] == len(NAMES)
+    assert log["seconds"] < 5 and (len(options) > 1 or not log["events"]), log
     for _ in range(200):
         if len(place.cached()) == len(NAMES):
             break
         time.sleep(0.1)
-    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
+    log = place.layered(*forms("monolithic", out, pairs), options=options)
     assert log["linked"] == log["hits"] == len(NAMES)
 
 

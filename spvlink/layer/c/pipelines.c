@@ -34,6 +34,12 @@ struct flags_2 { /* VkPipelineCreateFlags2CreateInfo */
     uint64_t flags;
 };
 
+struct library_parts { /* VkGraphicsPipelineLibraryCreateInfoEXT */
+    VkStructureType sType;
+    const void *pNext;
+    VkFlags flags;
+};
+
 /* One pipeline on its way: what replaces its stages. */
 struct change {
     struct chain chain;
@@ -80,7 +86,7 @@ static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
     if (libraries != NULL && libraries->libraryCount > 0)
         return "made from pipeline libraries";
-    const VkGraphicsPipelineLibraryCreateInfoEXT *parts = find(info->pNext, LIBRARY_PARTS);
+    const struct library_parts *parts = find(info->pNext, LIBRARY_PARTS);
     if (parts != NULL && (parts->flags & PARTS) != PARTS)
         return "a pipeline library that does not hold all stages";
     if (flags & DISABLE_OPTIMIZATION)
