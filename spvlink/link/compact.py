@@ -423,9 +423,11 @@ def _close_gap(bins: dict[int, Bin], location: int) -> None:
 
 
 def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
-    """The variables of one Location: neighbours of one vector and one type are one variable."""
+    """The variables of one Location: neighbours of one vector and one type are one variable. What a
+    mesh shader stores at different places is not: it would be stored by components, which lavapipe
+    (Mesa 25) loses in a vector."""
     out: list[Varying] = []
-    last: tuple[int, str, tuple[int, ...]] | None = None
+    last: tuple[object, ...] | None = None
     expected = -1
     for at, key in enumerate(cells):
         if key < 0:
@@ -435,7 +437,9 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind = (slot.group, wire, qualifiers)
+        kind: tuple[object, ...] = (slot.group, wire, qualifiers)
+        if link.producer.name == "mesh":
+            kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if kind == last and at == expected:
             out[-1].keys.append(key)
         else:
