@@ -35,6 +35,7 @@ from spvlink.link import (
     dedup,
     forward,
     interface,
+    narrow,
     payload,
     propagate,
     remarks,
@@ -162,6 +163,7 @@ class Chain:
                 with About(border.consumer):
                     dead.check_types(border.link)
         self.sweep()
+        self.narrow()
         begin = time.perf_counter()
         for border in self.borders:
             if border.link is not None:
@@ -436,6 +438,23 @@ class Chain:
         made = Transfer(source.module, target.module, grant)
         self.transfers[source, target] = versions, made
         return made
+
+    def narrow(self) -> None:
+        """Several values in a component, now that it is known how many are left."""
+        if not self.runner.enabled("narrow") or not self.runner.enabled("compact"):
+            return
+        for border in self.borders:
+            link = border.link
+            if link is None or border.consumer is self.behind or link.producer.name == "task":
+                continue  # nothing has Locations there
+            version = border.consumer.module.version
+            limit, convergent = self.options.cost_limit, self.convergent(link)
+            act = narrow.run
+            if self.runner.run("narrow", border.producer, act, link, convergent, limit):
+                self.runner.changed("narrow", border.consumer, version)
+                for stage in (border.producer, border.consumer):
+                    with About(stage):
+                        self.runner.clean(stage)
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

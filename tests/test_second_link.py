@@ -12,6 +12,7 @@ import pytest
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
+from spvlink.ir import types
 from tests.chain_hazards import frag, mesh, tesc, tese, vert
 from tests.linking import built_ins, module_of
 from tests.render import compare, draw, draw_covering
@@ -55,6 +56,24 @@ layout(location = 0) out vec4 f;""",
     ),
     frag("layout(location = 0) in vec4 f;", "color = f * 0.25;"),
 ]
+DEAD_LANE: Stages = [
+    vert(
+        "layout(location = 0) out vec3 c; layout(location = 1) out float s;",
+        "c = a.xyz; s = b.x;",
+    ),
+    tesc(
+        """layout(location = 0) in vec3 c[]; layout(location = 1) in float s[];
+layout(location = 0) out vec4 p[];""",
+        """int i = gl_InvocationID, j = (i + 1) % 3;
+vec3 three = sin(max(vec3(c[i].y, s[j], 1.0) * c[j].z, 0.0));
+p[gl_InvocationID] = vec4(c[i].zxy * three.y, three.z);""",
+    ),
+    tese(
+        "layout(location = 0) in vec4 p[]; layout(location = 0) out vec4 f;",
+        "f = p[0] * w.x + p[1] * w.y + p[2] * w.z;",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f;"),
+]
 TAKEN_APART_LATE: Stages = [
     vert(
         "layout(location = 0) out vec4 c; layout(location = 1) flat out int which;",
@@ -90,6 +109,7 @@ layout(location = 0) in vec4 p; layout(location = 1) in vec4 q;""",
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
+    "a vector that is put together leaves its parts to dead lanes": DEAD_LANE,
     "what is taken apart late is read back too": TAKEN_APART_LATE,
     "blocks that became one have one place for stores": JOINED,
 }
@@ -167,3 +187,11 @@ def test_a_load_goes_behind_the_variables() -> None:
     linked = spvlink.link([codes[0], with_line(codes[1])], spvlink.Options())
     assert linked.passed_through is None and linked.validated == "validated"
     assert enums.BuiltIn_SampleId in built_ins(module_of(linked.stages[1].data))
+
+
+def test_a_dead_lane_does_not_keep_a_part_of_a_vector() -> None:
+    """Its other use became one of the whole vector when that was put together."""
+    linked = twice([compile_glsl(text, stage) for stage, text in DEAD_LANE])
+    tesc_insts = list(all_insts(module_of(linked.stages[1].data)))
+    constructs = [i for i in tesc_insts if i.op == ops.OpCompositeConstruct]
+    assert constructs and all(i.args[0].op in types.CONSTANTS for i in constructs)

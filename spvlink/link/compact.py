@@ -455,7 +455,9 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
 
 
 def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
-    """The variables of one Location: neighbours of one vector and one type are one variable."""
+    """The variables of one Location: neighbours of one vector and one type are one variable. What a
+    mesh shader stores at different places is not: it would be stored by components, which lavapipe
+    (Mesa 25) loses in a vector."""
     out: list[Varying] = []
     last: tuple[object, ...] | None = None
     captured = link.outputs.captured
@@ -469,6 +471,8 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
         kind: tuple[object, ...] = (link.group(key), wire, qualifiers)
+        if link.producer.name == "mesh":
+            kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if key in captured:  # bytes that are neighbours, as the components are
             kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
         if kind == last and at == expected:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # the module fact that dead lanes became something that can be simplified
 TRIMMED: Final = "trimmed"
+# the module fact which lanes live of constructs that have dead ones: these may be left with values
+# that something else needs, so far
+HELD: Final = "held"
 # the module fact that a block lost all it held, so that a selection may have two empty arms now
 EMPTIED: Final = "emptied"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
@@ -76,6 +79,7 @@ class _Marker:
         # stores to a local variable that nothing reads so far
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
+        self.held: dict[Inst, int] = {}  # constructs that have dead lanes: which live
 
     def run(self) -> None:
         structure, blocks = self.structure, self.function.blocks
@@ -324,6 +328,7 @@ class _Marker:
                 changed = True
         if changed:
             module.version += 1
+        module.facts[HELD] = (0, self.held)
         if flow:
             flow_changed(module)
             drop_unreachable(module, self.function)
@@ -339,7 +344,13 @@ class _Marker:
     def trim(self, inst: Inst) -> None:
         """Something else for the operands that only dead lanes took."""
         assert inst.type is not None
-        if inst.type.op != ops.OpTypeVector or all(a.mark for a in inst.args):
+        if inst.type.op != ops.OpTypeVector:
+            return
+        if inst.op == ops.OpCompositeConstruct:
+            every = (1 << inst.type.imm[0]) - 1
+            if inst.mark & every != every:
+                self.held[inst] = inst.mark
+        if all(a.mark for a in inst.args):
             return
         args = inst.args
         if inst.op == ops.OpVectorShuffle:

@@ -14,7 +14,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
-from spvlink.passes.dce import TRIMMED
+from spvlink.passes.dce import HELD, TRIMMED
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
 
@@ -47,6 +47,8 @@ def run(module: Module, function: Function) -> None:
     signatures = Effects.of(module).signatures
     cfg = Cfg.of(module, function)
     rules, copy, version = _RULES, COPY, module.version
+    held_lanes = module.facts.pop(HELD, (0, {}))[1]
+    assert isinstance(held_lanes, dict)
     seen: dict[object, list[tuple[Inst, Block]]] = {}
     for block in cfg.order:
         for inst in block.insts:
@@ -71,8 +73,10 @@ def run(module: Module, function: Function) -> None:
                 if other is None:
                     held.append((inst, block))
                     continue
-            become(module, inst, resolve(other))
-    drop_unused(module, function)
+            other = resolve(other)
+            become(module, inst, other)
+            held_lanes.pop(other, None)  # from here on its lanes may live
+    drop_unused(module, function, held_lanes)
     if len(function.blocks) > 1 and module.version != version and hollow(module, function):
         module.facts[TRIMMED] = (0, True)
 
@@ -87,19 +91,20 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
         return None
     source = resolve(inner.args[0])
     inst.args[0] = source
-    module.facts[TRIMMED] = (0, True)  # the inner one may be left in dead lanes alone
     return source if source.type is inst.type else None
 
 
 _RULES: Final = {**RULES, ops.OpBitcast: bitcast}
 
 
-def drop_unused(module: Module, function: Function) -> None:
+def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> None:
     """Resolve the copies and remove what nothing reads, from the end to the beginning; if that was
-    more than moves of components, dead code elimination may find more."""
+    more than moves of components, dead code elimination may find more. ``lanes``: which live of
+    constructs that have dead ones; what only dead ones take is read by nothing."""
     effects = Effects.of(module)
     copy = COPY
     used = _used_before(function)
+    spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
         kept: list[Inst] = []
         for inst in reversed(block.insts):
@@ -109,17 +114,46 @@ def drop_unused(module: Module, function: Function) -> None:
                 if effects.flags(inst) & info.REMOVABLE:
                     if inst.op not in _MOVES:
                         module.facts[TRIMMED] = (0, True)
+                    for construct in spare.pop(inst, ()):
+                        _clear(module, construct, inst)
                     continue
             args = inst.args
             for index, arg in enumerate(args):
                 if arg.op == copy:
                     args[index] = resolve(arg)
+            if inst.op == ops.OpCompositeConstruct and inst in lanes:
+                args = _taken(inst, lanes[inst], spare)
             used.update(args)
             kept.append(inst)
         if len(kept) != len(block.insts):
             kept.reverse()
             block.insts = kept
             module.version += 1
+
+
+def _taken(construct: Inst, lanes: int, spare: dict[Inst, list[Inst]]) -> list[Inst]:
+    """The operands that live lanes take; the others go to ``spare``."""
+    taken: list[Inst] = []
+    at = 0
+    for arg in construct.args:
+        assert arg.type is not None
+        size = arg.type.imm[0] if arg.type.op == ops.OpTypeVector else 1
+        if lanes >> at & ((1 << size) - 1):
+            taken.append(arg)
+        else:
+            spare.setdefault(arg, []).append(construct)
+        at += size
+    return taken
+
+
+def _clear(module: Module, construct: Inst, gone: Inst) -> None:
+    """Something else for the dead lanes of a construct."""
+    assert gone.type is not None
+    null = types.null(module, gone.type)
+    construct.args = [null if a is gone else a for a in construct.args]
+    module.version += 1
+    if all(a.op in types.CONSTANTS for a in construct.args):
+        module.facts[TRIMMED] = (0, True)
 
 
 def _used_before(function: Function) -> set[Inst]:
