@@ -11,8 +11,8 @@ import pytest
 
 import spvlink
 from tests import chain_hazards, tess_hazards
-from tests.chain_hazards import Chain
-from tests.render import compare, draw, draw_covering
+from tests.chain_hazards import HAZARDS, Chain
+from tests.render import compare, draw, draw_covering, mismatches
 from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
 
@@ -30,6 +30,7 @@ def link(codes: list[bytes], chain: Chain, exact: bool) -> spvlink.Linked:
     assert linked.defect is None, linked.defect
     assert linked.passed_through is None, linked.passed_through
     assert linked.validated == "validated"
+    assert set(mismatches([s.data for s in linked.stages])) <= set(mismatches(codes))
     return linked
 
 
@@ -74,3 +75,10 @@ def test_optimized_chain(chain: Chain) -> None:
         for stage, text in chain.stages
     ]  # fmt: skip
     prove(codes, chain)
+
+
+def test_each_hazard_has_two_chains() -> None:
+    names = {chain.name for chain in CHAINS}
+    assert len(names) == len(CHAINS) and len(HAZARDS) == 20
+    for what, chains in HAZARDS.items():
+        assert len(set(chains)) >= 2 and names.issuperset(chains), what
