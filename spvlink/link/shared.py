@@ -209,6 +209,7 @@ def _change(
         link.outputs.slots[key].length = length
         link.fate[key] = ("flattened", f"equal for {whole}")
         link.notes.pop(key, None)
+    link.shared = True
     gone = set(keys)
     for side in (link.inputs, link.outputs):
         side.wholes = [w for w in side.wholes if not any(gone.intersection(c) for c in w.columns)]
