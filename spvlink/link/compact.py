@@ -82,11 +82,10 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     best = _old_places(link, wholes)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
-    ours = mixed and any(action == "flattened" for action, _ in link.fate.values())
-    if wholes or best.moved or best.aside or not _is_least(link, best, convergent):
+    if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
         for keep in [wholes, []] if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if (new.cost()[3] <= highest or (mixed and ours)) and (
+            if (new.cost()[3] <= highest or (mixed and link.shared)) and (
                 mixed or new.cost() < best.cost()
             ):
                 best, mixed = new, False
