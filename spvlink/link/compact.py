@@ -10,9 +10,10 @@ holes or more then stand against at most three components to move. Flat componen
 types may share that way, as uint through OpBitcast, which keeps every bit; floats never carry
 integers, since a float may lose its payload or be flushed to zero on the way.
 
-64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; 16-bit ones take a
-whole component each. What stays whole (dynamically indexed arrays) is placed first, as a whole; its
-free components are open to the rest.
+64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; a vector of three or
+four runs on in the next Location and stays one variable, as matrices and arrays do, where that
+costs no Location. 16-bit numbers take a whole component each. What stays whole (dynamically indexed
+arrays) is placed first, as a whole; its free components are open to the rest.
 
 The new placement is taken only if it needs fewer Locations than what is alive at its old places, or
 the same number and a lower highest one, or fewer variables, and never one whose highest Location is
@@ -76,7 +77,8 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     best = _old_places(link, wholes)
     highest = best.cost()[1]
     if wholes or best.moved or not _is_least(link, best, convergent):
-        for keep in [wholes, []] if wholes else [[]]:
+        choices: list[list[Whole]] = [wholes, [w for w in wholes if _fills(link, w)], []]
+        for keep in choices if wholes else [[]]:
             new = packed(link, keep, convergent)
             if new.cost() < best.cost() and new.cost()[1] <= highest:
                 best = new
@@ -116,13 +118,20 @@ def _wholes(link: Link) -> list[Whole]:
     ]
 
 
+def _fills(link: Link, whole: Whole) -> bool:
+    """Whether all components of the Locations of a matrix, array or vector are taken."""
+    slot = link.slot(whole.columns[0][0])
+    return slot is not None and len(whole.columns[0]) * slot.components % 4 == 0
+
+
 def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
     varying = Varying(location, keys[0] >> 1 & 3, slot.base, keys)
-    varying.whole = whole.op
-    varying.columns = len(whole.columns)
+    if whole.op != ops.OpTypeVector:
+        varying.whole = whole.op
+        varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
     return varying
 
@@ -181,14 +190,17 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
 
 def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
-    # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot give
-    # either
-    size = 4 if whole.op == ops.OpTypeMatrix else len(whole.columns[0])
     varying = _whole_varying(link, whole, 0)
-    run = range(len(whole.columns))
+    words = len(whole.columns[0]) * (2 if varying.width == 64 else 1)
+    # components taken in each Location
+    sizes = ([words] if words <= 4 else [4, words - 4]) * len(whole.columns)
+    if whole.op == ops.OpTypeMatrix:
+        # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot
+        # give either
+        sizes = [4] * len(sizes)
 
     def fits(location: int) -> bool:
-        for bin in (bins.get(location + n) for n in run):
+        for bin, size in ((bins.get(location + n), size) for n, size in enumerate(sizes)):
             if bin is not None and (
                 bin.qualifiers != varying.qualifiers
                 or bin.base != varying.base
@@ -200,7 +212,7 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     while not fits(varying.location):
         varying.location += 1
     varying.component = 0
-    for n in run:
+    for n, size in enumerate(sizes):
         at = varying.location + n
         bins.setdefault(at, Bin(at, varying.qualifiers, varying.base)).cells[:size] = [-2] * size
     return varying
