@@ -129,7 +129,6 @@ class Varying:
         "location",
         "name",
         "qualifiers",
-        "relaxed",
         "whole",
     )  # fmt: skip
 
@@ -141,7 +140,6 @@ class Varying:
         self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
         self.columns = 1
         self.qualifiers: tuple[int, ...] = ()
-        self.relaxed = False
         self.extras: tuple[tuple[int, ...], ...] = ()
         self.name = ""
 

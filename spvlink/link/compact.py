@@ -34,12 +34,15 @@ class Bin:
     """A Location that is being filled: for each component the old key that goes there, -1 for free,
     -2 for blocked."""
 
-    __slots__ = ("base", "cells", "location", "qualifiers")
+    __slots__ = ("base", "cells", "location", "qualifiers", "relaxed")
 
-    def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
+    def __init__(
+        self, location: int, qualifiers: tuple[int, ...], base: str, relaxed: bool = False
+    ) -> None:
         self.location = location
         self.qualifiers = qualifiers
         self.base = base
+        self.relaxed = relaxed  # what it was begun with has half precision
         self.cells = [-1, -1, -1, -1]
 
     def free(self) -> int:
@@ -175,7 +178,7 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
             for _, _, keys in (g for g in mine if g[1] == base):
-                _place(bins, qualifiers, base, keys)
+                _place(bins, qualifiers, base, keys, _relaxed(link, keys[0])[0])
         for width in ("16", "32", "64"):
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers
@@ -313,17 +316,22 @@ def _block(
         bin.cells[key >> 1 & 3] = -2
 
 
-def _place(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int]) -> None:
-    """Put one group into the Location of its kind that it fills best, or into a new one."""
+def _place(
+    bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int], relaxed: bool
+) -> None:
+    """Put one group into the Location of its kind that it fills best, if there is one among others
+    of its precision, or into a new one."""
     wide = base.endswith("64")
     size = len(keys) * (2 if wide else 1)
     best: Bin | None = None
     for bin in bins.values():
         if bin.qualifiers == qualifiers and bin.base == base and bin.fit(size, wide) >= 0:
-            if best is None or (bin.free(), bin.location) < (best.free(), best.location):
+            rank = bin.relaxed != relaxed, bin.free(), bin.location
+            if best is None or rank < (best.relaxed != relaxed, best.free(), best.location):
                 best = bin
     if best is None:
         best = _new_bin(bins, qualifiers, base)
+        best.relaxed = relaxed
     _put(best, best.fit(size, wide), keys, wide)
 
 
@@ -449,7 +457,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind: tuple[object, ...] = (slot.group, wire, qualifiers)
+        kind: tuple[object, ...] = (slot.group, wire, qualifiers, _relaxed(link, key))
         if link.producer.name == "mesh":
             kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if kind == last and at == expected:
@@ -459,7 +467,35 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             made.qualifiers = qualifiers
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
-    return out
+    return _paired(link, out)
+
+
+def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
+    """Whether the consumer, and the producer, say that half precision is enough for a slot."""
+    found = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    return found[0] is not None and found[0].relaxed, found[1] is not None and found[1].relaxed
+
+
+def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
+    """Three components of half precision and one: two pairs, each a word where a device keeps such
+    values in 16 bits, which does not hold for the others (Arm, "High varying load")."""
+    if sorted(len(v.keys) for v in varyings) != [1, 3]:
+        return varyings
+    keys = [key for v in varyings for key in v.keys]
+    first, second = varyings
+    kinds = {(_relaxed(link, k), _extras(link, k)) for k in keys}
+    if kinds != {((True, True), ())} or first.base != "f32" or second.base != "f32":
+        return varyings
+    if first.qualifiers != second.qualifiers or link.in_place:
+        return varyings
+    for varying, at in ((first, 0), (second, 2)):
+        varying.component, varying.keys = at, keys[at : at + 2]
+    return varyings
+
+
+def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
+    out = link.outputs.slots.get(key)
+    return out.extras if out is not None else ()
 
 
 def _describe(link: Link, varying: Varying) -> None:
@@ -470,6 +506,5 @@ def _describe(link: Link, varying: Varying) -> None:
     varying.name = "_".join(n for n in names if n)
     if varying.whole:
         varying.name = varying.name.partition("[")[0]
-    varying.relaxed = all(s.relaxed for s in slots) and all(s.relaxed for s in sources)
     extras = {words for s in sources for words in s.extras}
     varying.extras = tuple(sorted(extras))
