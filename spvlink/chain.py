@@ -27,6 +27,7 @@ from spvlink.layout import granted
 from spvlink.link import (
     agree,
     arrays,
+    aside,
     backward,
     builtins,
     compact,
@@ -34,6 +35,7 @@ from spvlink.link import (
     dedup,
     forward,
     interface,
+    narrow,
     payload,
     propagate,
     remarks,
@@ -160,6 +162,7 @@ class Chain:
                 with About(border.consumer):
                     dead.check_types(border.link)
         self.sweep()
+        self.narrow()
         begin = time.perf_counter()
         for border in self.borders:
             if border.link is not None:
@@ -343,6 +346,7 @@ class Chain:
             ("promote", lambda: retry.run(link)),
             ("arrays", lambda: self.arrays(link)),
             ("dedup", lambda: dedup.run(link, self.options.exact)),
+            ("dedup", lambda: aside.read_captured(link)),
             ("propagate", lambda: self.propagate(link)),
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),
@@ -430,6 +434,23 @@ class Chain:
         self.transfers[source, target] = versions, made
         return made
 
+    def narrow(self) -> None:
+        """Several values in a component, now that it is known how many are left."""
+        if not self.runner.enabled("narrow") or not self.runner.enabled("compact"):
+            return
+        for border in self.borders:
+            link = border.link
+            if link is None or border.consumer is self.behind or link.producer.name == "task":
+                continue  # nothing has Locations there
+            version = border.consumer.module.version
+            limit, convergent = self.options.cost_limit, self.convergent(link)
+            act = narrow.run
+            if self.runner.run("narrow", border.producer, act, link, convergent, limit):
+                self.runner.changed("narrow", border.consumer, version)
+                for stage in (border.producer, border.consumer):
+                    with About(stage):
+                        self.runner.clean(stage)
+
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""
         if link.producer.name == "task":
@@ -516,6 +537,7 @@ class Chain:
             assert border.placement is not None
             remarks.fill(self.linked, border.link, border.placement)
             result.components, result.locations = remarks.totals(border.link, border.placement)
+            result.read = len(border.link.inputs.locations), border.placement.cost()[1]
             return
         try:
             outputs = interface.declared(border.producer.module, OUTPUT)

@@ -136,18 +136,20 @@ class _Session:
         self.linked.seconds = self.runner.seconds
 
     def better(self, outputs: list[bytes]) -> bool:
-        """Fewer Locations or components, or fewer instructions in functions, or fewer bytes; in
-        this order."""
+        """Fewer Locations or components, or fewer Locations that are read, or fewer instructions in
+        functions, or fewer bytes; in this order."""
         linked = self.linked
         before = [
             sum(i.locations[0] for i in linked.interfaces),
             sum(i.components[0] for i in linked.interfaces),
+            sum(i.read[0] for i in linked.interfaces),
             sum(s.body[0] for s in linked.stages),
             sum(s.bytes[0] for s in linked.stages),
         ]
         after = [
             sum(i.locations[1] for i in linked.interfaces),
             sum(i.components[1] for i in linked.interfaces),
+            sum(i.read[1] for i in linked.interfaces),
             sum(s.body[1] for s in linked.stages),
             sum(s.bytes[1] for s in linked.stages),
         ]

@@ -64,13 +64,14 @@ class InterfaceResult:
     """The border of two stages: 32-bit components declared by the producer, and the Locations they
     use (before, after)."""
 
-    __slots__ = ("components", "consumer", "locations", "producer")
+    __slots__ = ("components", "consumer", "locations", "producer", "read")
 
     def __init__(self, producer: str, consumer: str) -> None:
         self.producer = producer
         self.consumer = consumer
         self.components = (0, 0)
         self.locations = (0, 0)
+        self.read = (0, 0)  # Locations that the consumer declares
 
 
 class Remark:

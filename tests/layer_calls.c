@@ -27,6 +27,7 @@ struct driver {
 };
 static struct driver drivers[DEVICES];
 static const void *module_allocator;
+static struct bytes last; /* the code of the last shader object that it got */
 
 static struct driver *driver_of(void *handle) { return handle; }
 
@@ -104,6 +105,8 @@ static VkResult make_shaders(void *d, uint32_t count, const struct shader_info *
     driver->count = count;
     for (uint32_t i = 0; i < count; i++)
         driver->stages[i] = (struct given){infos[i].pCode, infos[i].pNext, infos[i].codeSize};
+    bytes_free(&last);
+    put(&last, infos[count - 1].pCode, infos[count - 1].codeSize);
     return outcome(driver, count, out);
 }
 
@@ -260,6 +263,7 @@ static void on_the_pipeline(void) {
     CASE("provoking vertex", hang(&c, &c.raster.pNext, 1000254001));
     CASE("something unknown on the rasterizer", hang(&c, &c.raster.pNext, 1999999000));
     CASE("no rasterization state", c.info.pRasterizationState = NULL);
+    CASE("no fragment shader", c.info.stageCount = 1);
 }
 
 static void on_stages_and_layouts(void) {
@@ -356,6 +360,18 @@ struct object {
     VkFlags flags;
 };
 
+/* How many variables of a module have a Location. */
+static unsigned locations(const struct bytes *code) {
+    unsigned count = 0;
+    for (size_t at = 20; at + 16 <= code->size;) {
+        uint32_t words[3];
+        memcpy(words, code->data + at, sizeof words);
+        count += (words[0] & 0xffff) == 71 && words[2] == 30; /* OpDecorate, Location */
+        at += 4 * (words[0] >> 16);
+    }
+    return count;
+}
+
 static void objects(const char *name, unsigned count, const struct object *of, const void *chain,
                     unsigned refuse) {
     static const VkShaderStageFlagBits STAGES[] = {0x1, 0x8, 0x10};
@@ -381,8 +397,8 @@ static void objects(const char *name, unsigned count, const struct object *of, c
     create_shaders_fn call =
         (create_shaders_fn)(void *)layer.pfnGetDeviceProcAddr(device, "vkCreateShadersEXT");
     VkResult result = call(device, count, infos, NULL, shaders);
-    printf("objects, %s: %s, result %d, %u calls\n", name, became(driver, sizes, count), result,
-           driver->calls);
+    printf("objects, %s: %s, result %d, %u calls, %u Locations at the end\n", name,
+           became(driver, sizes, count), result, driver->calls, locations(&last));
     driver->refuse = 0;
 }
 
@@ -396,6 +412,8 @@ static void shader_objects(void) {
     objects("a vertex shader of its own stands before", 2, all + 1, NULL, 0);
     objects("nothing follows", 2, closed, NULL, 0);
     objects("not linked", 3, no_flag, NULL, 0);
+    objects("one that others follow", 1, all, NULL, 0);
+    objects("one that nothing follows", 1, &(struct object){VERT, 0, 1}, NULL, 0);
     objects("with something unknown", 3, all, &unknown, 0);
     objects("refused once", 3, all, NULL, 1);
     objects("refused before", 3, all, NULL, 0);
@@ -456,5 +474,6 @@ int main(int count, char **words) {
         instance, NULL);
     for (int i = 0; i < 3; i++)
         bytes_free(&codes[i]);
+    bytes_free(&last);
     return 0;
 }

@@ -257,4 +257,219 @@ layout(location = 0) in vec4 c[2]; layout(location = 2) perprimitiveEXT in mat3 
     ),
 )
 
-CHAINS = ARRAYS + STORES
+# Values that the fragment shader could not compute from others: code motion leaves them alone.
+HASH = """layout(binding = 0, std430) readonly buffer Rows { uint rows[]; };
+uint row(uint n) { return rows[(n + uint(k.x & 3)) & 7u]; }
+"""
+SMOOTH = "layout(location = 0) out vec4 c; layout(location = 1) flat out vec3 e;\n"
+SMOOTH_IN = "layout(location = 0) in vec4 c; layout(location = 1) flat in vec3 e;\n"
+WIDE16 = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+"""
+
+FLAGS = (
+    Chain(
+        "flags of all types, of which one bit is all that counts",
+        (
+            vert(
+                HASH
+                + SMOOTH
+                + """layout(location = 2) flat out uint f0;
+layout(location = 3) flat out int f1; layout(location = 4) flat out float f2;
+layout(location = 5) flat out uvec2 f3; layout(location = 6) flat out int f4;
+layout(location = 7) flat out float f5;""",
+                """c = a; e = vec3(row(0u) & 255u, row(1u) & 255u, row(2u) & 255u) / 255.0;
+f0 = row(3u) > 77u ? 1u : 0u; f1 = (row(4u) & 2u) != 0u ? -3 : 5;
+f2 = row(5u) > row(6u) ? -0.0 : 0.5; f3 = uvec2(row(1u) & 4u, row(2u) & 0x80000000u);
+f4 = 7; if ((row(3u) & 8u) != 0u) { f4 = -7; if ((row(4u) & 1u) != 0u) f4 = 7; }
+f5 = float((row(6u) & 16u) != 0u ? 3 : 9) * 0.25;""",
+            ),
+            frag(
+                SMOOTH_IN
+                + """layout(location = 2) flat in uint f0;
+layout(location = 3) flat in int f1; layout(location = 4) flat in float f2;
+layout(location = 5) flat in uvec2 f3; layout(location = 6) flat in int f4;
+layout(location = 7) flat in float f5;""",
+                """color = c * 0.5 + vec4(e, 1.0); if (f0 != 0u) color.x += 0.25;
+color.y += float(f1) * 0.1; color.z += f2; if (floatBitsToUint(f2) >> 31 == 1u) color.w += 2.0;
+if (f3.x == 4u) color.xy = color.yx; color.z += float(f3.y >> 29); color.w += float(f4) + f5;""",
+            ),
+        ),
+    ),
+    Chain(
+        "more flags than a word has bits",
+        (
+            vert(
+                HASH + SMOOTH + "layout(location = 2) flat out uvec4 f[10];",
+                """c = a; e = vec3(row(0u) & 255u, row(1u) & 255u, row(2u) & 255u) / 255.0;
+"""
+                + "\n".join(
+                    f"f[{n}] = uvec4(greaterThan(sin(vec4(row({n % 7}u) & 255u) * {n + 1}.3"
+                    f" + vec4(0, 1.1, 2.3, 3.4)), vec4(0.1)));"
+                    for n in range(10)
+                ),
+            ),
+            frag(
+                SMOOTH_IN + "layout(location = 2) flat in uvec4 f[10];",
+                "color = c * 0.5 + vec4(e, 1.0); uvec4 s = uvec4(0);\n"
+                + "\n".join(f"s = (s * 3u + f[{n}]) ^ uvec4(gl_FragCoord.x);" for n in range(10))
+                + "color += vec4(s & 255u) / 255.0;",
+            ),
+        ),
+    ),
+    Chain(
+        "flags stored on some paths only",
+        (
+            vert(
+                HASH
+                + SMOOTH
+                + """layout(location = 2) flat out uint f0;
+layout(location = 3) flat out uint f1; layout(location = 4) flat out uint f2;""",
+                """c = a; e = vec3(row(0u) & 255u, row(1u) & 255u, row(2u) & 255u) / 255.0;
+f0 = row(3u) & 1u; if (k.y > 1) { f1 = row(4u) & 2u; f2 = 1u; return; }
+f2 = (row(5u) & 4u) != 0u ? 1u : 3u; f1 = 0u;""",
+            ),
+            frag(
+                SMOOTH_IN
+                + """layout(location = 2) flat in uint f0;
+layout(location = 3) flat in uint f1; layout(location = 4) flat in uint f2;""",
+                "color = c * 0.5 + vec4(e, 1.0) + float(f0 + f1 * 2u + f2 * 5u) * 0.1;",
+            ),
+        ),
+    ),
+    Chain(
+        "nearly flags: a third value, a loop that negates, what is interpolated",
+        (
+            vert(
+                HASH
+                + SMOOTH
+                + """layout(location = 2) flat out int f0;
+layout(location = 3) flat out int f1; layout(location = 4) out float f2;
+layout(location = 5) flat out uint f3; layout(location = 6) flat out int f4;""",
+                """c = a; e = vec3(row(0u) & 255u, row(1u) & 255u, row(2u) & 255u) / 255.0;
+f0 = row(3u) > 77u ? 1 : row(4u) > 99u ? 2 : 3;
+int s = 1, t = row(5u) > 9u ? 1 : 2; for (int i = 0; i < k.y; ++i) s = -s; f1 = s;
+f2 = row(5u) > 60u ? 1.0 : 0.0; f3 = row(6u) & 3u; f4 = row(2u) > 40u ? t : -t;""",
+            ),
+            frag(
+                SMOOTH_IN
+                + """layout(location = 2) flat in int f0;
+layout(location = 3) flat in int f1; layout(location = 4) in float f2;
+layout(location = 5) flat in uint f3; layout(location = 6) flat in int f4;""",
+                """color = c * 0.5 + vec4(e, 1.0) + float(f0) * 0.1 + float(f1) * 0.25;
+color.x += f2 * 0.5; color.y += float(f3) * 0.25; color.z += float(f4);""",
+            ),
+        ),
+    ),
+    Chain(
+        "two values of 16 bits in a word",
+        (
+            vert(
+                WIDE16
+                + HASH
+                + SMOOTH
+                + """layout(location = 2) flat out float16_t h0;
+layout(location = 3) flat out float16_t h1; layout(location = 4) flat out int16_t i0;
+layout(location = 5) flat out uint16_t i1; layout(location = 6) flat out f16vec3 h2;""",
+                """c = a; e = vec3(row(0u) & 255u, row(1u) & 255u, row(2u) & 255u) / 255.0;
+h0 = float16_t(float(row(3u) & 1023u)) * float16_t(0.01);
+i0 = int16_t(row(4u) & 255u) * int16_t(-3);
+h1 = float16_t(b.x); i1 = uint16_t(row(5u) & 65535u) * uint16_t(3); h2 = f16vec3(a.yzx);""",
+            ),
+            frag(
+                WIDE16
+                + SMOOTH_IN
+                + """layout(location = 2) flat in float16_t h0;
+layout(location = 3) flat in float16_t h1; layout(location = 4) flat in int16_t i0;
+layout(location = 5) flat in uint16_t i1; layout(location = 6) flat in f16vec3 h2;""",
+                """color = c * 0.5 + vec4(e, 1.0); color.x += float(h0 * h1); color.y += float(h1);
+color.z += float(i0 / int16_t(3)) * 0.01; color.w += float(i1 >> uint16_t(2)) * 0.001;
+color.xyz += vec3(h2) * 0.5;""",
+            ),
+        ),
+    ),
+    Chain(
+        "flags of patches and of vertices",
+        (
+            vert(
+                "layout(location = 0) out vec4 c;\nlayout(location = 1) out uvec3 f;",
+                "c = a; f = uvec3(lessThan(a.xyz, b.xyz));",
+            ),
+            tesc(
+                """layout(location = 0) in vec4 c[]; layout(location = 1) in uvec3 f[];
+layout(location = 0) out vec4 p[]; layout(location = 1) out uvec2 g[];
+layout(location = 2) patch out uvec3 q; layout(location = 3) patch out vec2 r;""",
+                """p[gl_InvocationID] = c[gl_InvocationID] + vec4(f[gl_InvocationID], 0);
+g[gl_InvocationID] = uvec2(f[0].x + f[1].y > 1u, f[2].z);
+if (gl_InvocationID == 1) { q.x = f[0].x & 1u; q.y = f[1].y & 1u; }
+if (gl_InvocationID == 2) q.z = f[1].x * f[2].y; r = c[0].xy;""",
+            ),
+            tese(
+                """layout(location = 0) in vec4 p[]; layout(location = 1) in uvec2 g[];
+layout(location = 2) patch in uvec3 q; layout(location = 3) patch in vec2 r;
+layout(location = 0) out vec4 f;""",
+                """f = p[0] * w.x + p[1] * w.y + vec4(r, r) * 0.1 + vec4(g[0], g[2]) * 0.2;
+f += vec4(q, 1) * 0.3;""",
+            ),
+            frag("layout(location = 0) in vec4 f;", "color = f;"),
+        ),
+    ),
+    Chain(
+        "flags of mesh primitives, stored at several places",
+        (
+            mesh(
+                """layout(location = 0) out vec4 c[];
+layout(location = 1) perprimitiveEXT flat out uint f0[];
+layout(location = 2) perprimitiveEXT flat out uint f1[];
+layout(location = 3) perprimitiveEXT flat out vec4 e[];
+layout(location = 4) flat out uint g0[]; layout(location = 5) flat out int g1[];
+layout(location = 6) flat out vec3 d[];""",
+                """c[i] = vec4(at, 0, 1); g0[i] = fract(sin(at.x * 43.1) * 71.0) > 0.5 ? 9u : 1u;
+g1[i] = cos(at.y * 17.3 + sin(at.x)) > 0.1 ? 3 : -2; d[i] = vec3(sin(float(i)), at);
+if (i < 8) { f0[i] = i & 2u; if (i > 3) f1[i] = 5u;
+if (i > 2) f1[i] = 6u; else f1[i] = 5u; e[i] = vec4(i, 1, at); }""",
+            ),
+            frag(
+                """#extension GL_EXT_mesh_shader : require
+layout(location = 0) in vec4 c; layout(location = 1) perprimitiveEXT flat in uint f0;
+layout(location = 2) perprimitiveEXT flat in uint f1;
+layout(location = 3) perprimitiveEXT flat in vec4 e;
+layout(location = 4) flat in uint g0; layout(location = 5) flat in int g1;
+layout(location = 6) flat in vec3 d;""",
+                """color = c * 0.5 + e * 0.1 + vec4(f0, f1, g0, g1) * 0.1;
+color.xyz += d * 0.05;""",
+            ),
+        ),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "flags of emitted vertices",
+        (
+            vert("layout(location = 0) out vec4 c;", "c = a;"),
+            geom(
+                """layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 p;
+layout(location = 1) flat out uint f0; layout(location = 2) flat out uint f1;
+layout(location = 3) flat out vec3 e;""",
+                f"""for (int i = 0; i < 3; ++i) {{ p = c[i]; e = c[i].yzx;
+f0 = c[i].x > c[1].y ? 1u : 0u; f1 = c[0].z > 0.1 * float(i) ? 3u : 1u; {PASS}
+f0 = 1u - f0; }}""",
+            ),
+            frag(
+                """layout(location = 0) in vec4 p; layout(location = 1) flat in uint f0;
+layout(location = 2) flat in uint f1; layout(location = 3) flat in vec3 e;""",
+                "color = p * 0.5 + vec4(e, 1) * 0.25 + float(f0) * 0.2 + float(f1) * 0.1;",
+            ),
+        ),
+    ),
+)
+
+CHAINS = ARRAYS + STORES + FLAGS
+# How many remarks say that a vector, or some of it, is part of a word under --exact.
+PACKED = {
+    "flags of all types, of which one bit is all that counts": 3,
+    "more flags than a word has bits": 10,
+    "two values of 16 bits in a word": 5,
+    "flags of patches and of vertices": 1,
+    "flags of mesh primitives, stored at several places": 2,
+    "flags of emitted vertices": 2,
+}

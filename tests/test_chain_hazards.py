@@ -10,11 +10,13 @@ import subprocess
 import pytest
 
 import spvlink
-from tests.chain_hazards import CHAINS, HAZARDS, Chain
+from tests import chain_hazards, tess_hazards
+from tests.chain_hazards import HAZARDS, Chain
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
 
+CHAINS = chain_hazards.CHAINS + tess_hazards.CHAINS
 OPTIMIZED = tuple(c for c in CHAINS if c.name != "whole arrays over the vertices")
 
 

@@ -170,33 +170,59 @@ def test_vkcube(place: Place, tmp_path: Path) -> None:
         with os.fdopen(read) as answer:
             display = f":{answer.readline().strip()}"
         common = {"DISPLAY": display, "LD_PRELOAD": str(library)}
-        # an event of the X server may cost or save a turn of the cube: any of these may be it
-        counts = ("5", "6", "7", "8", "9")
-        for count in counts:
-            place.program(*command, count, **common, GRAB=str(tmp_path / count))
         log = place.layered(*command, "7", **common, GRAB=str(tmp_path / "layered"))
+        layered = (tmp_path / "layered").read_bytes()
+        # An event of the X server may cost or save a turn of the cube, and a frame may be shown
+        # too late to be grabbed: which turn it is cannot be known, only that there is one like it.
+        plain: set[bytes] = set()
+        for number in range(60):
+            count = str(4 + number % 9)
+            place.program(*command, count, **common, GRAB=str(tmp_path / "plain"))
+            plain.add((tmp_path / "plain").read_bytes())
+            if number > 4 and layered in plain:
+                break
     finally:
         server.terminate()
         server.wait()
     assert log["linked"] == 1 and log["program"] == "vkcube", log
-    plain = {(tmp_path / count).read_bytes() for count in counts}
-    layered = (tmp_path / "layered").read_bytes()
     assert len(layered) == 200 * 200 * 4 and len(set(layered)) > 20 and len(plain) > 2
     assert layered in plain
 
 
-def test_never_wait_has_the_result_ready_next_time(
-    place: Place, pairs: list[str], tmp_path: Path
+@pytest.mark.parametrize("options", [("--never-wait",), ("--wait", "1")])
+def test_what_is_not_waited_for_is_ready_next_time(
+    options: tuple[str, ...], place: Place, pairs: list[str], tmp_path: Path
 ) -> None:
     out = tmp_path / "out.npz"
-    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
+    log = place.layered(*forms("monolithic", out, pairs), options=options)
     assert log["linked"] == 0 and log["misses"] == len(NAMES)
+    assert log["seconds"] < 5 and (len(options) > 1 or not log["events"]), log
     for _ in range(200):
         if len(place.cached()) == len(NAMES):
             break
         time.sleep(0.1)
-    log = place.layered(*forms("monolithic", out, pairs), options=("--never-wait",))
+    log = place.layered(*forms("monolithic", out, pairs), options=options)
     assert log["linked"] == log["hits"] == len(NAMES)
+
+
+def test_several_programs_at_once(place: Place, pairs: list[str], tmp_path: Path) -> None:
+    """One linker process and one cache for all; the log adds up what each of them did."""
+    place.spvlink("layer", "run", "--", "true")  # built
+    command = [sys.executable, "-m", "spvlink", "layer", "run", *WAIT, "--"]
+    running = [
+        subprocess.Popen(
+            [*command, *forms("monolithic", tmp_path / f"{number}.npz", pairs)],
+            cwd=ROOT, env=place.variables,
+        )
+        for number in range(3)
+    ]  # fmt: skip
+    assert [program.wait(100) for program in running] == [0, 0, 0]
+    total = json.loads(place.spvlink("layer", "log", "--json"))["since_install"]
+    assert total["linked"] == total["pipelines"] == 3 * len(NAMES) and not total["events"], total
+    assert len(place.cached()) == len(NAMES)
+    assert len(list(place.runtime.rglob("*.socket"))) == 1
+    assert_same(tmp_path / "0.npz", tmp_path / "1.npz")
+    assert_same(tmp_path / "0.npz", tmp_path / "2.npz")
 
 
 @pytest.mark.parametrize("sanitizer", ["thread", "address,undefined"])

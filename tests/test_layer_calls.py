@@ -42,6 +42,7 @@ void main() { result = color * same; }
 """
 LINKED, UNTOUCHED = "linked", "untouched"
 ONCE = "result 0, 1 0"
+DONE, AT_THE_END = "result 0, 1 calls", "Locations at the end"
 EXPECTED = {
     "modules": LINKED,
     "inline": LINKED,
@@ -59,6 +60,7 @@ EXPECTED = {
     "provoking vertex": LINKED,
     "something unknown on the rasterizer": UNTOUCHED,
     "no rasterization state": LINKED,
+    "no fragment shader": LINKED,
     "identifier": UNTOUCHED,
     "robustness of a stage": UNTOUCHED,
     "subgroup size": LINKED,
@@ -88,15 +90,17 @@ EXPECTED = {
     "one handle on two devices": "1",
     "second device": LINKED,
     "first device": LINKED,
-    "objects, all stages": f"{LINKED}, result 0, 1 calls",
-    # a miscompile once: what the last shader of the call gave was taken for unread
-    "objects, a fragment shader of its own follows": f"{UNTOUCHED}, result 0, 1 calls",
-    "objects, a vertex shader of its own stands before": f"{UNTOUCHED}, result 0, 1 calls",
-    "objects, nothing follows": f"{LINKED}, result 0, 1 calls",
-    "objects, not linked": f"{UNTOUCHED}, result 0, 1 calls",
-    "objects, with something unknown": f"{UNTOUCHED}, result 0, 1 calls",
-    "objects, refused once": f"{UNTOUCHED}, result 0, 2 calls",
-    "objects, refused before": f"{UNTOUCHED}, result 0, 1 calls",
+    "objects, all stages": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
+    # what the last one gives is for somebody whom nobody knows: all three outputs stay
+    "objects, a fragment shader of its own follows": f"{LINKED}, {DONE}, 5 {AT_THE_END}",
+    "objects, a vertex shader of its own stands before": f"{LINKED}, {DONE}, 3 {AT_THE_END}",
+    "objects, nothing follows": f"{LINKED}, {DONE}, 0 {AT_THE_END}",
+    "objects, not linked": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
+    "objects, one that others follow": f"{UNTOUCHED}, {DONE}, 4 {AT_THE_END}",
+    "objects, one that nothing follows": f"{LINKED}, {DONE}, 1 {AT_THE_END}",
+    "objects, with something unknown": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
+    "objects, refused once": f"{UNTOUCHED}, result 0, 2 calls, 3 {AT_THE_END}",
+    "objects, refused before": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
 }
 
 

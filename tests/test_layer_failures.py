@@ -216,6 +216,7 @@ def test_a_disk_that_cannot_be_written(
     """What is in the cache is used, and the rest comes over the socket."""
     full, folder, out = tmp_path / "full", tmp_path / "disk", tmp_path / "out.npz"
     place.variables["VK_SPVLINK_STAGE_LINK_CACHE_DIR"] = str(folder)
+    place.variables["VK_SPVLINK_STAGE_LINK_IDLE_S"] = "1"
     place.layered(*forms("monolithic", out, pairs), options=EXACT)
     first = sorted(folder.glob("??/*"))[0]
     first.unlink()
@@ -305,6 +306,7 @@ def test_what_is_used_stays_and_what_is_old_goes(
 ) -> None:
     out = tmp_path / "out.npz"
     place.variables["VK_SPVLINK_STAGE_LINK_CACHE_MB"] = "1"
+    place.variables["VK_SPVLINK_STAGE_LINK_IDLE_S"] = "1"
     place.layered(*forms("monolithic", out, pairs[:2]))
     (used,) = place.cached()
     old = used.parent.parent / "00" / ("0" * 62)

@@ -28,6 +28,27 @@ PAIRS: dict[str, tuple[bytes, bytes, int, int]] = {
         1,
         8,
     ),
+    "narrow": (
+        vertex(
+            """layout(location = 0) flat out uvec4 n; layout(location = 1) flat out int f;
+            layout(location = 2) flat out float g;
+            layout(binding = 0) readonly buffer B { uvec4 rows[]; };
+            void main() {
+                n = rows[k.x]; f = rows[k.z].x > 3 ? 4 : -7; g = rows[k.y].x > 9u ? 0.5 : 2.0;
+                n.w = rows[k.y].w & 8u; gl_Position = p;
+            }"""
+        ),
+        fragment(
+            """layout(location = 0) flat in uvec4 n; layout(location = 1) flat in int f;
+            layout(location = 2) flat in float g;
+            void main() {
+                o = vec4(n ^ uvec4(gl_FragCoord)); if (f > 0) o.x = gl_FragCoord.y;
+                o.y /= g + gl_FragCoord.x;
+            }"""
+        ),
+        1,
+        2,
+    ),
 }
 
 

@@ -267,7 +267,7 @@ def test_uniform_values_need_a_layout_or_a_use() -> None:
     whys = {why for _, why in remarks(link(build(always.stages())))}
     assert any("a --layout could grant it" in why for why in whys)
     whys = {why for _, why in remarks(link(build(once.stages())))}
-    assert any("return early do not read" in why for why in whys)
+    assert any("not every invocation reads" in why for why in whys)
     binding = {
         "binding": 0,
         "descriptorType": "UNIFORM_BUFFER",

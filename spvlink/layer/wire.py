@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
@@ -44,12 +44,13 @@ class Stage:
 class Request:
     """One pipeline. ``layout`` is in the form of ``--layout``, None if it is not known."""
 
-    __slots__ = ("exact", "identity", "key", "layout", "stages")
+    __slots__ = ("complete", "exact", "identity", "key", "layout", "stages")
 
     def __init__(self) -> None:
         self.key = b""
         self.identity = b""
         self.exact = False
+        self.complete = False  # no stage follows these
         self.stages: list[Stage] = []
         self.layout: dict[str, object] | None = None
 
@@ -108,6 +109,7 @@ def read_request(data: bytes) -> Request:
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
     request.exact = reader.word() != 0
+    request.complete = reader.word() == 0
     request.stages = [_read_stage(reader) for _ in range(reader.count(52))]
     if reader.word():
         request.layout = _read_layout(reader)

@@ -66,9 +66,10 @@ def _written(request: wire.Request, linked: Linked) -> bytes:
 
 
 def options_of(request: wire.Request) -> Options:
-    """What the command line would be told with ``--layout``, ``--spec`` and ``--exact``."""
+    """What the command line would be told with ``--layout``, ``--spec``, ``--exact`` and ``--complete``."""
     options = Options()
     options.exact = request.exact
+    options.complete = request.complete
     if request.layout is not None:
         options.layout = check_layout(request.layout)
     for stage in request.stages:

@@ -8,15 +8,22 @@ captures it, or the producer reads it back. Compaction places it last.
 Only the producer declares it, so nothing else has to agree: captured components fill the holes of
 any Location, whatever its interpolation, and as integers even beside others of 32 bits. Floats
 carry nothing else, since a payload could be lost on the way.
+
+    captured: x = e; read: y = e                ->    the next stage reads x (``read_captured``)
+
+An output that says what a captured one says need not cross beside it.
 """
 
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums
-from spvlink.ir.slot import Pinned
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.ir.slot import Pinned, Slot
 from spvlink.link.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.border import Link
+from spvlink.link.dead import remove_stores
+from spvlink.link.propagate import component
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -33,6 +40,51 @@ def aside_keys(link: Link) -> frozenset[int]:
     return frozenset([*slots, *whole])
 
 
+def read_captured(link: Link) -> bool:
+    """Let the consumer read captured slots that it does not read yet in place of slots that say the
+    same; whether there were any. Both must be stored at the same places."""
+    captured = link.outputs.captured
+    link.gather()
+    free: dict[object, int] = {}
+    for key in sorted(captured):
+        if key in link.stores and key not in link.loads and key not in link.kept_in:
+            free.setdefault(_said(link, key), key)
+    found: dict[int, int] = {}
+    for key in sorted(link.loads) if free else ():
+        if key in captured or key not in link.stores or key in link.kept_in:
+            continue
+        other = free.get(_said(link, key)) if key in link.outputs.slots else None
+        if other is not None and other not in found.values():
+            found[key] = other
+    for key, other in found.items():
+        _read_instead(link, key, other)
+    if found:
+        remove_stores(link.producer, set(found))
+    return bool(found)
+
+
+def _said(link: Link, key: int) -> object:
+    """What is stored in a slot, and where; equal for equal slots."""
+    slot = link.outputs.slots[key]
+    values = frozenset((link.sites[s], component(s.args[0])) for s in link.stores[key])
+    return slot.type, slot.relaxed, slot.extras, values
+
+
+def _read_instead(link: Link, key: int, other: int) -> None:
+    mine, theirs = link.inputs.slots[key], link.outputs.slots[other]
+    slot = Slot(other, mine.type, mine.variable, theirs.name, mine.lane, mine.group)
+    slot.qualifiers, slot.relaxed, slot.extras = mine.qualifiers, mine.relaxed, mine.extras
+    slot.length = mine.length
+    link.inputs.slots[other] = slot
+    module = link.consumer.module
+    loads: list[Inst] = [i for i in link.loads[key] if i.op in (LOAD_INPUT, INTERPOLATE)]
+    for load in loads:
+        load.imm = [other, *load.imm[1:]]
+    module.version += 1
+    lane = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
+    link.fate[key] = ("merged", f"the same as {theirs.name or 'Location'} {lane}")
+
+
 def place_captured(bins: dict[int, Bin], groups: list[Group], fixed: frozenset[int]) -> None:
     """What transform feedback alone consumes. ``fixed``: the Locations that the consumer reads (by
     the ids of their bins), which stay as they are but for their holes."""
@@ -43,7 +95,8 @@ def place_captured(bins: dict[int, Bin], groups: list[Group], fixed: frozenset[i
         host = min(hosts, key=lambda b: (b.free(), b.location), default=None)
         host = host or new_bin(bins, (), base)
         put(host, host.fit(size, wide), keys, wide)
-    while _dissolve_captured(bins, fixed):
+    # what is read back only keeps its kind: there is no feedback where outputs are read back
+    while groups and _dissolve_captured(bins, fixed):
         pass
 
 

@@ -226,6 +226,11 @@ class Link:
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)
 
+    def group(self, key: int) -> int:
+        """The number of the vector that a slot is of; both sides count for themselves."""
+        slot = self.inputs.slots.get(key)
+        return self.outputs.slots[key].group if slot is None else ~slot.group
+
     def pinned(self) -> list[tuple[Pinned, Pinned | None]]:
         """The variables that stay whole as (producer's, consumer's) or (one side's, None)."""
         pairs: list[tuple[Pinned, Pinned | None]] = []

@@ -63,7 +63,8 @@ class Placement:
         if self.aside:
             places = [
                 v.place_of(n)[0]
-                for v in self.varyings for n, k in enumerate(v.keys) if k not in self.aside
+                for v in self.varyings if not self.aside.issuperset(v.keys)
+                for n in range(len(v.keys))
             ]  # fmt: skip
             whole = [
                 (k >> 3) + at - p.location
@@ -82,7 +83,7 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
     ours = mixed and any(action == "flattened" for action, _ in link.fate.values())
-    if wholes or best.moved or best.aside or not _is_least(link, best, convergent):
+    if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
         for keep in [wholes, []] if wholes else [[]]:
             new = packed(link, keep, convergent)
             if (new.cost()[3] <= highest or (mixed and ours)) and (
@@ -116,7 +117,7 @@ def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> b
     for varying in placement.varyings:
         slot = link.slot(varying.keys[0])
         assert slot is not None
-        groups.add(slot.group)
+        groups.add(link.group(varying.keys[0]))
         kind = () if convergent else varying.qualifiers
         sizes[kind] = sizes.get(kind, 0) + varying.components
     locations, _, _, highest, variables = placement.cost()
@@ -261,7 +262,7 @@ def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
             continue
         slot = link.slot(key)
         assert slot is not None
-        found.setdefault((slot.group, slot.qualifiers, slot.base), []).append(key)
+        found.setdefault((link.group(key), slot.qualifiers, slot.base), []).append(key)
     groups: list[Group] = []
     for (_, qualifiers, base), keys in found.items():
         most = 2 if base.endswith("64") else 4
@@ -454,7 +455,9 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
 
 
 def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
-    """The variables of one Location: neighbours of one vector and one type are one variable."""
+    """The variables of one Location: neighbours of one vector and one type are one variable. What a
+    mesh shader stores at different places is not: it would be stored by components, which lavapipe
+    (Mesa 25) loses in a vector."""
     out: list[Varying] = []
     last: tuple[object, ...] | None = None
     captured = link.outputs.captured
@@ -467,7 +470,9 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind: tuple[object, ...] = (slot.group, wire, qualifiers)
+        kind: tuple[object, ...] = (link.group(key), wire, qualifiers)
+        if link.producer.name == "mesh":
+            kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if key in captured:  # bytes that are neighbours, as the components are
             kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
         if kind == last and at == expected:

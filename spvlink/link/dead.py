@@ -38,8 +38,7 @@ def run(link: Link) -> bool:
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
     for key in unread & link.read_back.keys():
         link.notes[key] = f"the {link.producer.name} stage reads it back"
-    for key in unread & link.outputs.captured.keys():
-        link.notes[key] = CAPTURED
+    link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
     unread -= link.read_back.keys()
     unread -= link.outputs.captured.keys()
     if unread:

@@ -248,9 +248,7 @@ def place(link: Link) -> Placement:
     merged: dict[tuple[int, str, tuple[int, ...]], Varying] = {}
     kept: list[Varying] = []
     for varying in old.varyings:
-        slot = link.slot(varying.keys[0])
-        assert slot is not None
-        kind = (slot.group, varying.base, varying.qualifiers)
+        kind = (link.group(varying.keys[0]), varying.base, varying.qualifiers)
         first = merged.get(kind)
         if varying.whole or first is None or len(first.keys) + len(varying.keys) > 4:
             kept.append(varying)

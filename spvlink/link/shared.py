@@ -196,7 +196,7 @@ def _change(
     room for that among what stays whole."""
     before = [(side.slots[k], side.slots[k].qualifiers, side.slots[k].length)
               for side in (link.inputs, link.outputs) for k in keys]  # fmt: skip
-    highest = compact.at_old_places(link, []).cost()[1]
+    highest = max(compact.at_old_places(link, []).locations, default=-1)
     for slot, _, _ in before:
         slot.qualifiers = kind
         slot.length = None

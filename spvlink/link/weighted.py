@@ -191,7 +191,9 @@ def fixed(link: Link, effects: Effects) -> set[Inst]:
     found: set[Inst] = set()
     todo: list[Inst] = []
     written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
-    slots = link.consumer.outputs.slots if link.consumer.outputs is not None else {}
+    outputs = link.consumer.outputs
+    slots = outputs.slots if outputs is not None else {}
+    captured = outputs.captured if outputs is not None else {}
     for block in module.entry.function.blocks:
         for inst in block.insts:
             if inst.op == ops.OpStore:
@@ -200,7 +202,8 @@ def fixed(link: Link, effects: Effects) -> set[Inst]:
                 if _is_fixed(effects, variable):
                     todo.append(inst.args[1])
             elif inst.op == STORE_OUTPUT:
-                if inst.imm[0] not in slots or slots[inst.imm[0]].extras:
+                key = inst.imm[0]
+                if key not in slots or slots[key].extras or key in captured:
                     todo.append(inst.args[0])
         end = block.terminator
         if end.op in (ops.OpBranchConditional, ops.OpSwitch):

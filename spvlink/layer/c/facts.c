@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FORMAT 1
+#define FORMAT 2
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 enum {
@@ -114,6 +114,7 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
     put_u32(facts, FORMAT);
     put(facts, settings()->identity, sizeof settings()->identity);
     put_u32(facts, settings()->exact);
+    put_u32(facts, chain->open);
     put_u32(facts, chain->count);
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stages[i];

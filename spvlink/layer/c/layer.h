@@ -167,6 +167,7 @@ struct chain {
     struct stage stages[MAX_STAGES];
     uint32_t count;
     struct blob *layout; /* held; NULL: not known */
+    bool open;           /* other stages may follow that are not known */
 };
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info);

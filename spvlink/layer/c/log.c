@@ -179,7 +179,7 @@ static bool write_sums(const char *path, const struct sums *from, const char *he
 
 static bool lock_file(int fd, bool patient) {
     for (int tries = 0; flock(fd, LOCK_EX | LOCK_NB) != 0; tries++) {
-        if (!patient || tries == 50)
+        if (!patient || tries == 250)
             return false;
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }

@@ -1,7 +1,8 @@
 /* vkCreateGraphicsPipelines: which pipelines may be linked, and creating them so or as they were.
  *
  * A pipeline is linked if all of its stages are in one VkGraphicsPipelineCreateInfo, given as
- * modules that we saw or inline, and if nothing hangs on it that we do not know. Parts of pipelines
+ * modules that we saw or inline, and if nothing hangs on it that we do not know. If there is no
+ * fragment shader among them, then there is none, and nobody reads what the last stage writes. Parts of pipelines
  * (libraries of one stage) are shared, and pipelines made from libraries have no stages.
  */
 #include "layer.h"
@@ -31,6 +32,12 @@ struct flags_2 { /* VkPipelineCreateFlags2CreateInfo */
     VkStructureType sType;
     const void *pNext;
     uint64_t flags;
+};
+
+struct library_parts { /* VkGraphicsPipelineLibraryCreateInfoEXT */
+    VkStructureType sType;
+    const void *pNext;
+    VkFlags flags;
 };
 
 /* One pipeline on its way: what replaces its stages. */
@@ -79,13 +86,13 @@ static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
     if (libraries != NULL && libraries->libraryCount > 0)
         return "made from pipeline libraries";
-    const VkGraphicsPipelineLibraryCreateInfoEXT *parts = find(info->pNext, LIBRARY_PARTS);
+    const struct library_parts *parts = find(info->pNext, LIBRARY_PARTS);
     if (parts != NULL && (parts->flags & PARTS) != PARTS)
         return "a pipeline library that does not hold all stages";
     if (flags & DISABLE_OPTIMIZATION)
         return "the application wants it not optimized";
-    if (info->stageCount < 2)
-        return "there is nothing to link: the pipeline has one stage";
+    if (info->stageCount == 0)
+        return "there is nothing to link: the pipeline has no stages";
     if (info->stageCount > MAX_STAGES)
         return "more stages than the layer knows";
     return NULL;

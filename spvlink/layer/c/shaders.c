@@ -1,7 +1,7 @@
 /* vkCreateShadersEXT: shader objects created with VK_SHADER_CREATE_LINK_STAGE_BIT_EXT in one call
  * are one chain. They must be bound together (VUID-vkCmdDraw, linked shaders), so what they say to
  * each other is nobody else's. Unlinked shader objects meet others at draw time: untouched, and so
- * is a chain before or behind which an unlinked one may stand, since its outer interface is open.
+ * is what a chain says to one that may follow it.
  */
 #include "layer.h"
 
@@ -11,7 +11,6 @@
 enum {
     LINK_STAGE = 0x1,
     KNOWN_FLAGS = 0x7f, /* later bits change where code comes from (device-generated commands) */
-    NO_TASK_SHADER = 0x8,
     SPIRV = 1,
     GRAPHICS = 0xdf,
 };
@@ -26,11 +25,7 @@ static bool same_layout(const struct shader_info *a, const struct shader_info *b
                    a->pushConstantRangeCount * sizeof *a->pPushConstantRanges) == 0);
 }
 
-/* Whether nothing can be bound that gives to this shader, or takes from it. */
-static bool is_first(const struct shader_info *info) {
-    return info->stage == VK_SHADER_STAGE_VERTEX_BIT || info->stage == VK_SHADER_STAGE_TASK_BIT_EXT ||
-           (info->stage == VK_SHADER_STAGE_MESH_BIT_EXT && (info->flags & NO_TASK_SHADER));
-}
+/* Whether nothing can be bound that takes from this shader. */
 static bool is_last(const struct shader_info *info) {
     return info->stage == VK_SHADER_STAGE_FRAGMENT_BIT || info->nextStage == 0;
 }
@@ -39,7 +34,8 @@ static bool is_last(const struct shader_info *info) {
 static const char *take_chain(struct device *device, uint32_t count,
                               const struct shader_info *infos, struct chain *chain, uint32_t *at) {
     const struct shader_info *first = NULL;
-    bool same = true, begins = false, ends = false;
+    bool same = true;
+    chain->open = true;
     for (uint32_t i = 0; i < count; i++) {
         const struct shader_info *info = &infos[i];
         if (!(info->flags & LINK_STAGE))
@@ -58,13 +54,10 @@ static const char *take_chain(struct device *device, uint32_t count,
             (struct stage){info->stage, info->pName, info->pSpecializationInfo, code};
         first = first == NULL ? info : first;
         same = same && same_layout(first, info);
-        begins = begins || is_first(info);
-        ends = ends || is_last(info);
+        chain->open = chain->open && !is_last(info);
     }
-    if (chain->count < 2)
+    if (chain->count < 2 && chain->open)
         return "there is nothing to link: one shader object";
-    if (!begins || !ends)
-        return "linked shader objects before or behind which others may stand";
     if (same)
         chain->layout = layout_blob(device, first->setLayoutCount, first->pSetLayouts,
                                     first->pushConstantRangeCount, first->pPushConstantRanges);

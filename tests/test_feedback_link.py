@@ -1,0 +1,156 @@
+"""Linked pipelines with transform feedback: the same bytes in the same places, nothing in the way
+of what the next stage reads."""
+
+from __future__ import annotations
+
+import subprocess
+
+import pytest
+
+import spvlink
+from tests.chain_hazards import Chain
+from tests.feedback_chains import CHAINS
+from tests.render import compare, draw, draw_covering, mismatches
+from tests.render.border import slots
+from tests.render.reflect import INPUT, OUTPUT, Stage
+from tests.samples import compile_glsl
+from tests.test_chain_hazards import prove
+
+BUILTIN, STREAM, OFFSET, BUFFER, STRIDE = 11, 29, 35, 36, 37
+Bytes = dict[tuple[int, int], tuple[int, int, bool]]  # (buffer, byte) -> stride, stream, built-in
+
+
+def build(chain: Chain) -> list[bytes]:
+    return [compile_glsl(text, stage, chain.environment) for stage, text in chain.stages]
+
+
+def captured(code: bytes) -> Bytes:
+    """Every 32-bit word that an entry point captures. AssertionError where two overlap, or a buffer
+    has two strides or streams."""
+    stage = Stage(code)
+    module = stage.module
+    found: Bytes = {}
+    for variable in stage.interface:
+        if module.variables.get(variable, (0, -1))[1] != OUTPUT:
+            continue
+        type = stage.pointee(variable)
+        own = module.decorations[variable]
+        op, args = module.types[type]
+        parts = [(type, own)]
+        if op == 30 and OFFSET not in own:
+            parts = [
+                (member, {**own, **module.decorations[type], **module.member_decorations[type, at]})
+                for at, member in enumerate(args)
+            ]
+        for part, words in parts:
+            if OFFSET not in words:
+                continue
+            stream = words.get(STREAM, [0])[0]
+            what = (words[STRIDE][0], stream, BUILTIN in words)
+            for word in range(_words(stage, part)):
+                place = words[BUFFER][0], words[OFFSET][0] + 4 * word
+                assert place not in found, f"two outputs at byte {place[1]} of buffer {place[0]}"
+                found[place] = what
+    for buffer in {b for b, _ in found}:
+        assert len({w[:2] for (b, _), w in found.items() if b == buffer}) == 1
+    return found
+
+
+def _words(stage: Stage, type: int) -> int:
+    number = stage.numeric(type)
+    if number is not None:
+        return number.count * number.width // 32
+    op, args = stage.module.types[type]
+    if op == 30:
+        return sum(_words(stage, member) for member in args)
+    count = args[1] if op == 24 else stage.module.constants[args[1]]
+    return count * _words(stage, args[0])
+
+
+def read(codes: list[bytes]) -> tuple[set[int], set[int]]:
+    """The Locations that the fragment shader declares, and that the stage before it does."""
+    inputs, outputs = slots(Stage(codes[-1]), INPUT), slots(Stage(codes[-2]), OUTPUT)
+    return {location for location, _ in inputs}, {location for location, _ in outputs}
+
+
+def check_layout(before: list[bytes], after: list[bytes]) -> None:
+    """The same bytes captured, and what only transform feedback wants behind what is read."""
+    old, new = captured(before[-2]), captured(after[-2])
+    assert old and new == old
+    assert not mismatches(after)
+    inputs, outputs = read(after)
+    assert inputs <= outputs
+    assert len(outputs) <= len(read(before)[1])
+    assert len(inputs) <= len(read(before)[0])
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: c.name)
+def test_chain(chain: Chain) -> None:
+    codes = build(chain)
+    linked = prove(codes, chain)
+    check_layout(codes, [s.data for s in linked.stages])
+    names = {r.name.rpartition(".")[2]: set[str]() for r in linked.remarks}
+    for remark in linked.remarks:
+        names[remark.name.rpartition(".")[2]].add(remark.action)
+    for name in chain.gone:
+        assert names[name] <= {"removed", "merged", "propagated"}, name
+    for name in chain.kept:
+        assert names[name] <= {"kept", "packed"}, name
+    again = spvlink.link([s.data for s in linked.stages])
+    assert again.passed_through == "nothing to gain"
+
+
+# where nothing is left to be gained then
+OPTIMIZED = [c for c in CHAINS if c.name != "an array with a dynamic index"]
+
+
+@pytest.mark.parametrize("chain", OPTIMIZED, ids=lambda c: c.name)
+def test_optimized_chain(chain: Chain) -> None:
+    codes = [
+        subprocess.run(
+            ["spirv-opt", f"--target-env={chain.environment}", "-O", "-", "-o", "-"],
+            input=code, capture_output=True, check=True,
+        ).stdout
+        for code in build(chain)
+    ]  # fmt: skip
+    linked = prove(codes, chain)
+    check_layout(codes, [s.data for s in linked.stages])
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: c.name)
+def test_without_a_fragment_shader(chain: Chain) -> None:
+    """Only transform feedback is left, and all of it."""
+    codes = build(chain)[:-1]
+    if len(codes) == 1:
+        codes = [compile_glsl(chain.stages[0][1], "vert", chain.environment)]
+    scene, before = draw_covering(codes)
+    assert before.captured
+    options = spvlink.Options()
+    options.complete = options.check_each = True
+    linked = spvlink.link(codes, options)
+    assert linked.defect is None, linked.defect
+    after = [s.data for s in linked.stages]
+    assert captured(after[-1]) == captured(codes[-1])
+    border = linked.interfaces[-1]
+    assert border.consumer == "fixed-function"
+    assert border.locations[1] <= border.locations[0]
+    difference = compare(before, draw(after, scene))
+    assert not difference, str(difference)
+
+
+PLACES = {  # name -> the Locations that the fragment shader declares, and the stage before it
+    "some components read, all captured": ({0}, {0, 1, 2}),
+    "scattered scalars": ({0, 1}, {0, 1, 2}),
+    "two buffers, with room between": ({0, 1}, {0, 1, 2}),
+    "other qualifiers around it": ({0, 1, 2}, {0, 1, 2}),
+    "a struct stays as it is": ({0}, {0, 1, 2, 3}),
+    "two streams, of one vertex each": ({0}, {0, 1, 2}),
+    "64 bits": ({0, 1}, {0, 1, 2}),
+}
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_places(name: str) -> None:
+    chain = next(c for c in CHAINS if c.name == name)
+    linked = spvlink.link(build(chain))
+    assert read([s.data for s in linked.stages]) == PLACES[name]
