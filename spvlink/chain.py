@@ -41,6 +41,7 @@ from spvlink.link import (
     remarks,
     retry,
     shared,
+    slim,
     weighted,
 )
 from spvlink.link.border import IN_PLACE, Link, Stage
@@ -352,7 +353,11 @@ class Chain:
             ("backward", lambda: self.backward(link)),
         )
         if producer.name == "task":
-            passes = (("payload", lambda: payload.read_back_constants(link)), *passes)
+            passes = (
+                ("payload", lambda: payload.read_back_constants(link)),
+                ("payload", lambda: slim.run(link)),
+                *passes,
+            )
         if consumer.name == "tese":
             passes = *passes, ("weighted", lambda: self.weighted(link))
         if producer.name in IN_PLACE and self.runner.enabled("compact"):

@@ -49,7 +49,7 @@ class Place:
     def program(self, *command: str, **variables: str) -> str:
         """Standard output and error of a program that must succeed."""
         done = subprocess.run(
-            command, cwd=ROOT, env={**self.variables, **variables}, timeout=100,
+            command, cwd=ROOT, env={**self.variables, **variables}, timeout=300,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout[-2000:]

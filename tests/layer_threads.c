@@ -14,6 +14,7 @@ static void *dispatch = &dispatch; /* what a loader puts first into every handle
 static atomic_ulong handles = 1;
 static atomic_ulong created;
 static atomic_long modules;
+static unsigned long refuse_after; /* calls; four fifths of all */
 
 static VkResult make(uint64_t *out) {
     *out = atomic_fetch_add(&handles, 1);
@@ -50,7 +51,7 @@ static VkResult null_pipelines(void *d, uint64_t c, uint32_t count, const void *
                                uint64_t *out) {
     (void)d, (void)c, (void)i, (void)a;
     unsigned long call = atomic_fetch_add(&created, 1);
-    bool refuse = call > 4000 && call % 7 == 0;
+    bool refuse = call > refuse_after && call % 7 == 0;
     for (uint32_t n = 0; n < count; n++)
         out[n] = refuse && n == 0 ? 0 : atomic_fetch_add(&handles, 1);
     return refuse ? VK_ERROR_UNKNOWN : VK_SUCCESS;
@@ -133,6 +134,7 @@ int main(int count, char **words) {
     pthread_t threads[16];
     int many = atoi(words[1]);
     each = atol(words[2]) / many / 2;
+    refuse_after = (unsigned long)each * (unsigned long)many * 4 / 5;
     load(words[3], &codes[0]);
     load(words[4], &codes[1]);
     vkNegotiateLoaderLayerInterfaceVersion(&layer);

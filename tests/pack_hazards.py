@@ -463,7 +463,81 @@ layout(location = 2) flat in uint f1; layout(location = 3) flat in vec3 e;""",
     ),
 )
 
-CHAINS = ARRAYS + STORES + FLAGS
+WIDE = (
+    Chain(
+        "doubles of all shapes, whole, in part and as columns",
+        (
+            vert(
+                """layout(location = 0) flat out dvec4 d4; layout(location = 2) flat out dvec3 d3;
+layout(location = 4) flat out double d1; layout(location = 5) flat out dvec3 e3;
+layout(location = 7) flat out dmat3 m; layout(location = 13) flat out dmat2x4 n;
+layout(location = 17) flat out dvec3 u[2]; layout(location = 21) flat out dvec2 unread;""",
+                """d4 = dvec4(a) * 2.0lf; d3 = dvec3(a.xyz) * 3.0lf; d1 = double(a.x);
+e3 = dvec3(b.xyz) * double(a.y); m = dmat3(dvec3(a.xyz) * double(k.x), e3 * 3.0lf, d3);
+n = dmat2x4(d4.wzyx, d4 + 1.0lf); u[0] = e3.zyx; u[1] = dvec3(b.wzy); unread = d4.xy;""",
+            ),
+            frag(
+                """layout(location = 0) flat in dvec4 d4; layout(location = 2) flat in dvec3 d3;
+layout(location = 4) flat in double d1; layout(location = 5) flat in dvec3 e3;
+layout(location = 7) flat in dmat3 m; layout(location = 13) flat in dmat2x4 n;
+layout(location = 17) flat in dvec3 u[2];""",
+                """dvec4 s = d4 * d4.wzyx; s.xyz += d3 * d3.zyx; s.x *= d1; s.yz += e3.xz * e3.zx;
+s.xyz += m * s.yzw; s += n * s.xy; s.xyz += u[0] * u[1].yzx + u[1];
+color = vec4(s * double(gl_FragCoord.x)) * 0.01;""",
+            ),
+        ),
+        gone=("unread",),
+    ),
+    Chain(
+        "integers of 64 bits beside others, some constant, some twice",
+        (
+            vert(
+                """#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(location = 0) flat out u64vec4 d4; layout(location = 2) flat out i64vec3 d3;
+layout(location = 4) flat out uvec2 f; layout(location = 5) flat out int64_t g;
+layout(location = 6) flat out uint64_t one;""",
+                """d4 = u64vec4(k) << u64vec4(33, 2, 1, 40); d3 = i64vec3(k.xyz) * 5000000000L;
+d4.z = d4.x; f = uvec2(k.zw); g = -int64_t(k.x) * 7L; one = 0x123456789abcdeful;""",
+            ),
+            frag(
+                """#extension GL_EXT_shader_explicit_arithmetic_types_int64 : require
+layout(location = 0) flat in u64vec4 d4; layout(location = 2) flat in i64vec3 d3;
+layout(location = 4) flat in uvec2 f; layout(location = 5) flat in int64_t g;
+layout(location = 6) flat in uint64_t one;""",
+                """u64vec4 s = d4 ^ u64vec4(u64vec3(d3), one); s.x += uint64_t(g) * uint64_t(f.x);
+s.y ^= uint64_t(f.y) << 35; color = vec4((s >> 31) & u64vec4(255)) / 255.0;
+color.x += float(uint(d4.z));""",
+            ),
+        ),
+        gone=("one",),
+    ),
+    Chain(
+        "doubles through control and evaluation shaders",
+        (
+            vert(
+                "layout(location = 0) out dvec3 c; layout(location = 2) out dvec4 d;",
+                "c = dvec3(a.xyz) * 3.0lf; d = dvec4(b);",
+            ),
+            tesc(
+                """layout(location = 0) in dvec3 c[]; layout(location = 2) in dvec4 d[];
+layout(location = 0) out dvec4 p[]; layout(location = 2) patch out dvec3 q;
+layout(location = 4) out dvec2 gone[];""",
+                """p[gl_InvocationID] = d[gl_InvocationID] + dvec4(c[gl_InvocationID], 0.0lf);
+q.x = c[0].x; if (gl_InvocationID == 0) q.yz = c[1].zy; gone[gl_InvocationID] = c[0].xy;""",
+            ),
+            tese(
+                """layout(location = 0) in dvec4 p[]; layout(location = 2) patch in dvec3 q;
+layout(location = 4) in dvec2 gone[]; layout(location = 0) out vec4 f;""",
+                """f = vec4(p[0]) * w.x + vec4(p[1]) * w.y + vec4(p[2]) * w.z;
+f.xyz += vec3(q) * 0.1;""",
+            ),
+            frag("layout(location = 0) in vec4 f;", "color = f;"),
+        ),
+        gone=("gone",),
+    ),
+)
+
+CHAINS = ARRAYS + STORES + FLAGS + WIDE
 # How many remarks say that a vector, or some of it, is part of a word under --exact.
 PACKED = {
     "flags of all types, of which one bit is all that counts": 3,

@@ -273,6 +273,30 @@ payload.c = 1.0 / (1.0 + float(group)); }""",
         "tint = vec4(pow(payload.a + 1.0, payload.b) * exp(payload.c) + sin(payload.a));",
     ),
     Case(
+        "structs in an array, half of them read",
+        "Rock rocks[4]; Rock held[4];",
+        """Rock rock = Rock(vec3(i, group, 1.0), sin(vec4(group)), float(i), 7u);
+payload.rocks[i] = rock; payload.held[3u - i].at = rock.at; payload.held[3u - i].size = 0.5;
+payload.held[3u - i].debug = rock.debug; payload.held[3u - i].kind = group + i;""",
+        """Rock rock = payload.rocks[(gl_WorkGroupID.x + payload.group) & 3u];
+uint n = payload.group & 3u;
+tint = vec4(rock.at * rock.size, float(payload.held[n].kind) + payload.held[n ^ 1u].at.y) * 0.1;""",
+        kept=("rocks", "held"),
+        types="struct Rock { vec3 at; vec4 debug; float size; uint kind; };",
+    ),
+    Case(
+        "a struct in an array that is read whole in a loop",
+        "Rock rocks[4];",
+        """payload.rocks[i] = Rock(vec3(i, group, 1.0), cos(vec4(group)), float(i), group);
+memoryBarrierShared(); barrier();
+if (i == 2u) payload.rocks[0].kind = payload.rocks[3].kind + uint(payload.rocks[1].at.x);""",
+        """Rock rock = payload.rocks[0];
+for (uint n = 0u; n < 1u + (payload.group & 3u); ++n) {
+tint += vec4(rock.at, float(rock.kind)) * 0.0625; rock = payload.rocks[n]; }""",
+        kept=("rocks",),
+        types="struct Rock { vec3 at; vec4 debug; float size; uint kind; };",
+    ),
+    Case(
         "never written",
         "vec4 tint; float fade;",
         "payload.tint = vec4(group) * 0.05; if (group > 1000u) payload.fade = 0.0;",

@@ -102,6 +102,18 @@ def test_optimized_case(case: Case) -> None:
     check_members(prove(codes), case)
 
 
+@pytest.mark.parametrize("number", [0, 1])
+def test_structs_in_arrays_lose_what_nobody_reads(number: int) -> None:
+    case = [c for c in CASES if c.types.startswith("struct Rock")][number]
+    linked = link(build(case.stages()))
+    gone = {r.name for r in linked.remarks if r.action == "removed" and "[]" in r.name}
+    whole = [{"rocks[].debug", "rocks[].kind", "held[].debug", "held[].size"}]
+    whole.append({"rocks[].debug", "rocks[].size"})
+    assert gone == {f"payload.{name}" for name in whole[number]}
+    before, after = linked.interfaces[0].components
+    assert after <= before - [32, 20][number]
+
+
 # --- what stays as it is, and why ---
 
 PLAIN = Case(

@@ -331,9 +331,19 @@ def test_indices_by_component() -> None:
     assert is_shared(link(codes, disabled=MOTION))
 
 
+@pytest.mark.parametrize("qualifier", ["flat", ""], ids=lambda q: q or "smooth")
+@pytest.mark.parametrize("name", [*MESH_EQUAL, *MESH_UNEQUAL])
+def test_all_passes_together(name: str, qualifier: str) -> None:
+    """What is per primitive and per vertex may share a Location until the end, but not longer
+    (``prove`` fails if the interface checker finds one)."""
+    store = {**MESH_EQUAL, **MESH_UNEQUAL}[name]
+    prove(meshes(store, qualifier), tolerance=1e-4, disabled=frozenset())
+
+
 def test_what_is_made_of_it_moves_along() -> None:
     """Once it is per primitive, what was nonlinear may be computed per primitive, too."""
-    linked = prove(meshes(MESH_EQUAL["payload"], ""), tolerance=1e-4, disabled=frozenset())
+    stages = meshes(MESH_EQUAL["uniform of its own"], "")
+    linked = prove(stages, tolerance=1e-4, disabled=frozenset())
     assert {action for action, _ in said(linked, "q")} == {"moved-backward"}
     module = module_of(linked.stages[1].data)
     assert any(enums.Decoration_PerPrimitiveEXT in i.imm for i in module.annotations)

@@ -131,8 +131,9 @@ class Divergence:
         return level
 
     def input_level(self, load: Inst) -> int:
-        """All invocations for a patch read the same inputs: at one vertex, or of the patch."""
-        if load.imm[0] in self.equal:
+        """All invocations for a patch read the same inputs: at one vertex, or of the patch. Those
+        of a mesh shader are the payload."""
+        if load.imm[0] in self.equal or self.model == enums.ExecutionModel_MeshEXT:
             return PRIMITIVE
         if self.model not in _PATCHES or load.op == INTERPOLATE:
             return VERTEX

@@ -107,13 +107,13 @@ class Pinned:
 
 
 class Whole:
-    """A matrix, or an array of vectors or scalars, that was split into slots: it may come out whole
-    again."""
+    """A matrix, an array of vectors or scalars, or a vector of two Locations, that was split into
+    slots: it may come out whole again."""
 
     __slots__ = ("columns", "op")
 
     def __init__(self, op: int, columns: list[list[int]]) -> None:
-        self.op = op  # OpTypeMatrix or OpTypeArray
+        self.op = op  # OpTypeMatrix, OpTypeArray, or OpTypeVector of 64-bit numbers
         self.columns = columns  # the keys of each column or element
 
 
@@ -130,7 +130,6 @@ class Varying:
         "location",
         "name",
         "qualifiers",
-        "relaxed",
         "whole",
     )  # fmt: skip
 
@@ -143,7 +142,6 @@ class Varying:
         self.whole = 0  # OpTypeMatrix or OpTypeArray if it is one of these
         self.columns = 1
         self.qualifiers: tuple[int, ...] = ()
-        self.relaxed = False
         self.extras: tuple[tuple[int, ...], ...] = ()
         self.name = ""
 
@@ -157,8 +155,12 @@ class Varying:
 
     def place_of(self, lane: int) -> tuple[int, int]:
         """(Location, Component) of a lane."""
-        column, row = divmod(lane, len(self.keys) // self.columns)
-        return self.location + column, self.component + row * (2 if self.width == 64 else 1)
+        size = len(self.keys) // self.columns
+        column, row = divmod(lane, size)
+        step = 2 if self.width == 64 else 1
+        word = self.component + row * step
+        each = 2 if size * step > 4 else 1  # Locations of a column: vectors may take eight words
+        return self.location + column * each + word // 4, word % 4
 
 
 class Interface:

@@ -66,7 +66,8 @@ def _written(request: wire.Request, linked: Linked) -> bytes:
 
 
 def options_of(request: wire.Request) -> Options:
-    """What the command line would be told with ``--layout``, ``--spec``, ``--exact`` and ``--complete``."""
+    """What the command line would be told with ``--layout``, ``--spec``, ``--exact`` and
+    ``--complete``."""
     options = Options()
     options.exact = request.exact
     options.complete = request.complete

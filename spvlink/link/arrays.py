@@ -212,7 +212,8 @@ def _through_local_input(
     module = consumer.stage.module
     assert module.entry is not None
     block = module.entry.function.blocks[0]
-    at = next(n for n, inst in enumerate(block.insts) if inst.op != ops.OpVariable)
+    # lines may stand between variables
+    at = 1 + max(n for n, inst in enumerate(block.insts) if inst.op == ops.OpVariable)
     block.insts[at:at] = _copies(module, consumer.whole, consumer.variable, local)
     link.locals.append(local)
     return True

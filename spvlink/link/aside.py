@@ -44,6 +44,8 @@ def read_captured(link: Link) -> bool:
     """Let the consumer read captured slots that it does not read yet in place of slots that say the
     same; whether there were any. Both must be stored at the same places."""
     captured = link.outputs.captured
+    if not captured:
+        return False
     link.gather()
     free: dict[object, int] = {}
     for key in sorted(captured):

@@ -9,12 +9,13 @@ class Bin:
     """A Location that is being filled: for each component the old key that goes there, -1 for free,
     -2 for blocked."""
 
-    __slots__ = ("base", "cells", "location", "qualifiers")
+    __slots__ = ("base", "cells", "location", "qualifiers", "relaxed")
 
     def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
         self.location = location
         self.qualifiers = qualifiers
         self.base = base
+        self.relaxed = False  # what it was begun with has half precision
         self.cells = [-1, -1, -1, -1]
 
     def free(self) -> int:

@@ -90,6 +90,7 @@ class Link:
         "producer",
         "read_back",
         "returns",
+        "shared",
         "sites",
         "spots",
         "stores",
@@ -109,6 +110,7 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}

@@ -10,9 +10,10 @@ holes or more then stand against at most three components to move. Flat componen
 types may share that way, as uint through OpBitcast, which keeps every bit; floats never carry
 integers, since a float may lose its payload or be flushed to zero on the way.
 
-64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; 16-bit ones take a
-whole component each. What stays whole (dynamically indexed arrays) is placed first, as a whole; its
-free components are open to the rest.
+64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; a vector of three or
+four runs on in the next Location and stays one variable, as matrices and arrays do, where that
+costs no Location. 16-bit numbers take a whole component each. What stays whole (dynamically indexed
+arrays) is placed first, as a whole; its free components are open to the rest.
 
 What the consumer does not read, because only transform feedback takes it or the producer reads it
 back, comes last: into holes, then into Locations behind those that are read. A captured component
@@ -82,11 +83,11 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     best = _old_places(link, wholes)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
-    ours = mixed and any(action == "flattened" for action, _ in link.fate.values())
     if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
-        for keep in [wholes, []] if wholes else [[]]:
+        choices: list[list[Whole]] = [wholes, [w for w in wholes if _fills(link, w)], []]
+        for keep in choices if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if (new.cost()[3] <= highest or (mixed and ours)) and (
+            if (new.cost()[3] <= highest or (mixed and link.shared)) and (
                 mixed or new.cost() < best.cost()
             ):
                 best, mixed = new, False
@@ -141,13 +142,20 @@ def _wholes(link: Link) -> list[Whole]:
     ]
 
 
+def _fills(link: Link, whole: Whole) -> bool:
+    """Whether all components of the Locations of a matrix, array or vector are taken."""
+    slot = link.slot(whole.columns[0][0])
+    return slot is not None and len(whole.columns[0]) * slot.components % 4 == 0
+
+
 def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
     varying = Varying(location, keys[0] >> 1 & 3, slot.base, keys)
-    varying.whole = whole.op
-    varying.columns = len(whole.columns)
+    if whole.op != ops.OpTypeVector:
+        varying.whole = whole.op
+        varying.columns = len(whole.columns)
     varying.qualifiers = slot.qualifiers
     varying.captured = link.outputs.captured.get(keys[0])
     return varying
@@ -219,7 +227,7 @@ def _place_groups(
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
             for _, _, keys in (g for g in mine if g[1] == base):
-                _place(bins, qualifiers, base, keys)
+                _place(bins, qualifiers, base, keys, _relaxed(link, keys[0])[0])
         for width in ("16", "32", "64"):
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers
@@ -228,14 +236,17 @@ def _place_groups(
 
 def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
-    # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot give
-    # either
-    size = 4 if whole.op == ops.OpTypeMatrix else len(whole.columns[0])
     varying = _whole_varying(link, whole, 0)
-    run = range(len(whole.columns))
+    words = len(whole.columns[0]) * (2 if varying.width == 64 else 1)
+    # components taken in each Location
+    sizes = ([words] if words <= 4 else [4, words - 4]) * len(whole.columns)
+    if whole.op == ops.OpTypeMatrix:
+        # spirv-val lets nothing else into the Locations of a matrix, whose Component one cannot
+        # give either
+        sizes = [4] * len(sizes)
 
     def fits(location: int) -> bool:
-        for bin in (bins.get(location + n) for n in run):
+        for bin, size in ((bins.get(location + n), size) for n, size in enumerate(sizes)):
             if bin is not None and (
                 bin.qualifiers != varying.qualifiers
                 or bin.base != varying.base
@@ -247,7 +258,7 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     while not fits(varying.location):
         varying.location += 1
     varying.component = 0
-    for n in run:
+    for n, size in enumerate(sizes):
         at = varying.location + n
         bins.setdefault(at, Bin(at, varying.qualifiers, varying.base)).cells[:size] = [-2] * size
     return varying
@@ -358,17 +369,22 @@ def _block(
         bin.cells[key >> 1 & 3] = -2
 
 
-def _place(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int]) -> None:
-    """Put one group into the Location of its kind that it fills best, or into a new one."""
+def _place(
+    bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int], relaxed: bool
+) -> None:
+    """Put one group into the Location of its kind that it fills best, if there is one among others
+    of its precision, or into a new one."""
     wide = base.endswith("64")
     size = len(keys) * (2 if wide else 1)
     best: Bin | None = None
     for bin in bins.values():
         if bin.qualifiers == qualifiers and bin.base == base and bin.fit(size, wide) >= 0:
-            if best is None or (bin.free(), bin.location) < (best.free(), best.location):
+            rank = bin.relaxed != relaxed, bin.free(), bin.location
+            if best is None or rank < (best.relaxed != relaxed, best.free(), best.location):
                 best = bin
     if best is None:
         best = new_bin(bins, qualifiers, base)
+        best.relaxed = relaxed
     put(best, best.fit(size, wide), keys, wide)
 
 
@@ -470,7 +486,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind: tuple[object, ...] = (link.group(key), wire, qualifiers)
+        kind: tuple[object, ...] = (link.group(key), wire, qualifiers, _relaxed(link, key))
         if link.producer.name == "mesh":
             kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if key in captured:  # bytes that are neighbours, as the components are
@@ -483,7 +499,37 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             made.captured = captured.get(key)
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
-    return out
+    return _paired(link, out)
+
+
+def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
+    """Whether the consumer, and the producer, say that half precision is enough for a slot."""
+    found = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    return found[0] is not None and found[0].relaxed, found[1] is not None and found[1].relaxed
+
+
+def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
+    """Three components of half precision and one: two pairs, each a word where a device keeps such
+    values in 16 bits, which does not hold for the others (Arm, "High varying load")."""
+    if sorted(len(v.keys) for v in varyings) != [1, 3]:
+        return varyings
+    keys = [key for v in varyings for key in v.keys]
+    first, second = varyings
+    kinds = {(_relaxed(link, k), _extras(link, k)) for k in keys}
+    if kinds != {((True, True), ())} or first.base != "f32" or second.base != "f32":
+        return varyings
+    if first.qualifiers != second.qualifiers or link.in_place:
+        return varyings
+    if not link.outputs.captured.keys().isdisjoint(keys):
+        return varyings  # whose bytes must be neighbours
+    for varying, at in ((first, 0), (second, 2)):
+        varying.component, varying.keys = at, keys[at : at + 2]
+    return varyings
+
+
+def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
+    out = link.outputs.slots.get(key)
+    return out.extras if out is not None else ()
 
 
 def _describe(link: Link, varying: Varying) -> None:
@@ -494,6 +540,5 @@ def _describe(link: Link, varying: Varying) -> None:
     varying.name = "_".join(n for n in names if n)
     if varying.whole:
         varying.name = varying.name.partition("[")[0]
-    varying.relaxed = all(s.relaxed for s in slots) and all(s.relaxed for s in sources)
     extras = {words for s in sources for words in s.extras}
     varying.extras = tuple(sorted(extras))

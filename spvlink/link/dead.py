@@ -232,6 +232,7 @@ def keep_sample_rate(stage: Stage) -> None:
         module.annotations.append(Inst(ops.OpDecorate, None, [variable], words))
     entry.inst.args.append(variable)
     block = entry.function.blocks[0]
-    at = max([n for n, i in enumerate(block.insts) if i.op == ops.OpVariable], default=-1) + 1
+    # lines may stand before and between variables
+    at = 1 + max([n for n, i in enumerate(block.insts) if i.op == ops.OpVariable], default=-1)
     block.insts.insert(at, value(module, ops.OpLoad, number, [variable], []))
     module.version += 1

@@ -244,6 +244,8 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
     if mine.width != theirs.width or mine.relaxed != theirs.relaxed:
         return None
+    if link.outputs.slots[key].relaxed != link.outputs.slots[other].relaxed:
+        return None  # one of them may be rounded on the way out
     kept = link.outputs.slots[other].extras
     if any(words not in kept for words in link.outputs.slots[key].extras):
         return None  # an Invariant output is not read from one that is none

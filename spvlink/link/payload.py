@@ -256,7 +256,6 @@ def place(link: Link) -> Placement:
                 merged[kind] = varying
             continue
         first.keys += varying.keys
-        first.relaxed = first.relaxed and varying.relaxed
     return Placement(kept, old.moved, set())
 
 

@@ -89,7 +89,8 @@ def run(link: Link, before: Link | None, exact: bool) -> bool:
         return False
     module = link.producer.module
     assert module.entry is not None
-    levels = Divergence(module, module.entry.function, equal_inputs(before))
+    equal = equal_inputs(before) if not meshes else frozenset()
+    levels = Divergence(module, module.entry.function, equal)
     keys = [k for k in keys if _is_equal(link, k, levels)]
     if meshes:
         return bool(keys) and _per_primitive(link, keys, exact)
@@ -208,6 +209,7 @@ def _change(
         link.outputs.slots[key].length = length
         link.fate[key] = ("flattened", f"equal for {whole}")
         link.notes.pop(key, None)
+    link.shared = True
     gone = set(keys)
     for side in (link.inputs, link.outputs):
         side.wholes = [w for w in side.wholes if not any(gone.intersection(c) for c in w.columns)]

@@ -534,13 +534,15 @@ class Lowering:
 
 
 def find_wholes(node: Node, side: Interface) -> None:
-    """Note the matrices and arrays that were split into leaves of 32 bits a component or fewer."""
+    """Note the matrices and arrays that were split into leaves, and the vectors of two
+    Locations."""
     if node.kind != SPLIT:
+        if len(node.keys) > 2 and side.slots[node.keys[0]].width == 64:
+            side.wholes.append(Whole(ops.OpTypeVector, [list(node.keys)]))
         return
     children = node.children
     if node.type.op in (ops.OpTypeMatrix, ops.OpTypeArray) and all(c.keys for c in children):
-        if all(side.slots[c.keys[0]].width <= 32 for c in children):
-            side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
+        side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
         return
     for child in children:
         find_wholes(child, side)

@@ -108,7 +108,9 @@ class Raise:
             [q] for q in varying.qualifiers
             if not is_output or q != enums.Decoration_PerVertexKHR  # which is for inputs only
         ]  # fmt: skip
-        if varying.relaxed:
+        mine = [self.slots[k] for k in varying.keys if k in self.slots]
+        # what travels as another type is no number that could be rounded
+        if mine and all(slot.relaxed and slot.base == varying.base for slot in mine):
             notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
             notes += [list(words) for words in varying.extras]

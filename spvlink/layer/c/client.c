@@ -133,10 +133,11 @@ static int try_connect(void) {
     if (fd < 0)
         return -1;
     snprintf(address.sun_path, sizeof address.sun_path, "%.107s", settings()->socket);
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) == 0 &&
-        getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
+    int error = EPERM; /* somebody else's: none is started instead */
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) != 0)
+        error = errno;
+    else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid())
         return fd;
-    int error = errno;
     close(fd);
     errno = error;
     return -1;

@@ -2,8 +2,9 @@
  *
  * A pipeline is linked if all of its stages are in one VkGraphicsPipelineCreateInfo, given as
  * modules that we saw or inline, and if nothing hangs on it that we do not know. If there is no
- * fragment shader among them, then there is none, and nobody reads what the last stage writes. Parts of pipelines
- * (libraries of one stage) are shared, and pipelines made from libraries have no stages.
+ * fragment shader among them, then there is none, and nobody reads what the last stage writes.
+ * Parts of pipelines (libraries of one stage) are shared, and pipelines made from libraries have no
+ * stages.
  */
 #include "layer.h"
 

@@ -25,7 +25,8 @@
 static struct settings the_settings;
 static struct bytes file; /* vk_layer_settings.txt, ended by a zero */
 static struct bytes given; /* by the application: name, zero, value, zero; the last one counts */
-static pthread_mutex_t given_lock = PTHREAD_MUTEX_INITIALIZER;
+static bool too_late;      /* the settings have been read */
+static pthread_mutex_t given_lock = PTHREAD_MUTEX_INITIALIZER; /* both */
 
 /* -- the file ------------------------------------------------------------------------------------- */
 
@@ -124,13 +125,17 @@ static void give(const struct layer_setting *setting) {
         value = *(const char *const *)setting->values;
     else
         return; /* no setting of ours takes another type */
+    if (value == NULL)
+        return;
     put(&given, setting->name, strlen(setting->name) + 1);
     put(&given, value, strlen(value) + 1);
+    if (given.failed)
+        bytes_free(&given); /* half of one would be worse than none */
 }
 
 void settings_given(const void *chain) {
     pthread_mutex_lock(&given_lock);
-    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext) {
+    for (const VkBaseInStructure *at = too_late ? NULL : chain; at != NULL; at = at->pNext) {
         const struct layer_settings *all = (const void *)at;
         if ((int)at->sType != LAYER_SETTINGS)
             continue;
@@ -285,6 +290,7 @@ static void read_settings(void) {
     pthread_mutex_lock(&given_lock);
     s->usable = read_plain(s);
     bytes_free(&given);
+    too_late = true;
     pthread_mutex_unlock(&given_lock);
     bytes_free(&file);
     if (!folder(s->state, "XDG_STATE_HOME", "/.local/state", "/spvlink"))
