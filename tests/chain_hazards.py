@@ -65,6 +65,7 @@ HAZARDS: dict[str, tuple[str, ...]] = {
     ),
     "control shaders that read back": (
         "read back from a neighbour", "own values read back",
+        "read back only, of the patch and of a vertex",
     ),
     "parts and pointers": (
         "components written between emits", "stores in loops and by component",

@@ -58,6 +58,27 @@ layout(location = 0) out vec4 f;""",
         kept=("hidden",),
     ),
     Chain(
+        "read back only, of the patch and of a vertex",
+        (
+            vert("layout(location = 0) out vec4 c;", "c = a;"),
+            tesc(
+                """layout(location = 0) in vec4 c[];
+layout(location = 0) out vec4 p[]; layout(location = 1) out vec3 hidden[];
+layout(location = 2) patch out float seen;""",
+                """hidden[gl_InvocationID] = c[gl_InvocationID].yzw;
+seen = c[0].x + c[1].y; barrier();
+vec3 other = hidden[(gl_InvocationID + 1) % 3];
+p[gl_InvocationID] = vec4(other, seen);""",
+            ),
+            tese(
+                "layout(location = 0) in vec4 p[]; layout(location = 0) out vec4 f;",
+                "f = p[0] * w.x + p[1] * w.y + p[2] * w.z;",
+            ),
+            frag("layout(location = 0) in vec4 f;", "color = f;"),
+        ),
+        kept=("hidden", "seen"),
+    ),
+    Chain(
         "own values read back",
         (
             vert("layout(location = 0) out vec4 c;", "c = a;"),

@@ -97,7 +97,8 @@ def place_captured(bins: dict[int, Bin], groups: list[Group], fixed: frozenset[i
         host = min(hosts, key=lambda b: (b.free(), b.location), default=None)
         host = host or new_bin(bins, (), base)
         put(host, host.fit(size, wide), keys, wide)
-    while _dissolve_captured(bins, fixed):
+    # what is read back only keeps its kind: there is no feedback where outputs are read back
+    while groups and _dissolve_captured(bins, fixed):
         pass
 
 
