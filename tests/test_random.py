@@ -36,12 +36,13 @@ ROOT = Path(__file__).resolve().parent.parent
 SEEDS = range(60)
 HASH_SEEDS = (3, 14, 25)
 ENVIRONMENTS = ("vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3")
-# Passes of spirv-opt that reshape a module and keep its interface.
+# Passes of spirv-opt that reshape a module and keep its interface. Not loop-invariant-code-motion:
+# that of 2023.1 hoists loads of what the loop stores, and so makes endless loops of others.
 SHAPERS = (
     "--inline-entry-points-exhaustive", "--eliminate-dead-functions", "--merge-return",
     "--ssa-rewrite", "--scalar-replacement=100", "--private-to-local", "--if-conversion",
     "--ccp", "--simplify-instructions", "--merge-blocks", "--eliminate-dead-branches",
-    "--loop-unroll", "--loop-invariant-code-motion", "--redundancy-elimination",
+    "--loop-unroll", "--redundancy-elimination",
     "--vector-dce", "--copy-propagate-arrays", "--eliminate-local-single-block",
     "--eliminate-local-single-store", "--convert-local-access-chains", "--combine-access-chains",
     "--local-redundancy-elimination", "--cfg-cleanup", "--unify-const", "--strength-reduction",

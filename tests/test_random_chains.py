@@ -23,14 +23,12 @@ from tests.render.batch import Crashed, run_isolated
 from tests.render.feedback import FILL
 from tests.test_chain_miscompiles import CASES, Case, broken, built
 from tests.test_chains import check_modules
-from tests.test_random import ENVIRONMENTS, SHAPERS, Failure, compile_sources
+from tests.test_random import ENVIRONMENTS, Failure, compile_sources
 
 ROOT = Path(__file__).resolve().parent.parent
 SEEDS = range(40)
 HASH_SEEDS = (3, 7, 17)
 MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
-# spirv-opt 2023.1 hoists loads of what the loop stores, and makes endless loops of others.
-RIGHT = tuple(shaper for shaper in SHAPERS if shaper != "--loop-invariant-code-motion")
 NOTHING_TO_GAIN = "nothing to gain"
 TOLERANCE = 1e-3
 TIPPED = 0.01  # share of pixels that may show another branch
@@ -43,7 +41,7 @@ def compile_chain(seed: int) -> list[bytes]:
     """The modules of a seed. Raises Failure with the compiler's words."""
     sources = make(seed)
     mesh = any(stage == "mesh" for stage, _ in sources)
-    return compile_sources(seed, sources, MESH_ENVIRONMENTS if mesh else ENVIRONMENTS, RIGHT)
+    return compile_sources(seed, sources, MESH_ENVIRONMENTS if mesh else ENVIRONMENTS)
 
 
 def link(stages: list[bytes], fragment: bool, exact: bool = True) -> spvlink.Linked:
