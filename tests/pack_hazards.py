@@ -400,7 +400,7 @@ color.xyz += vec3(h2) * 0.5;""",
 layout(location = 0) out vec4 p[]; layout(location = 1) out uvec2 g[];
 layout(location = 2) patch out uvec3 q; layout(location = 3) patch out vec2 r;""",
                 """p[gl_InvocationID] = c[gl_InvocationID] + vec4(f[gl_InvocationID], 0);
-g[gl_InvocationID] = uvec2(f[0].x + f[1].y > 1u, f[2].z);
+g[gl_InvocationID] = uvec2(f[gl_InvocationID].x + f[1].y > 1u, f[gl_InvocationID].z);
 if (gl_InvocationID == 1) { q.x = f[0].x & 1u; q.y = f[1].y & 1u; }
 if (gl_InvocationID == 2) q.z = f[1].x * f[2].y; r = c[0].xy;""",
             ),
