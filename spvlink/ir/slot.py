@@ -42,11 +42,11 @@ class Slot:
     )  # fmt: skip
 
     def __init__(
-        self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int
+        self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int, base: str = ""
     ) -> None:
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
-        self.base = base_of(type)
+        self.base = base or base_of(type)
         self.width: int = type.imm[0]
         # sorted: interpolation decorations as far as they mean something, Patch, PerPrimitiveEXT
         self.qualifiers: tuple[int, ...] = ()

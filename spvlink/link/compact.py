@@ -98,9 +98,10 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
 
 def _is_mixed(placement: Placement) -> bool:
     """Whether something of a patch or primitive shares a Location with something of a vertex."""
-    kinds: dict[int, set[bool]] = {}
-    if not placement.moved and all([_KINDS.isdisjoint(v.qualifiers) for v in placement.varyings]):
+    held = {v.qualifiers for v in placement.varyings}
+    if not placement.moved and all([_KINDS.isdisjoint(qualifiers) for qualifiers in held]):
         return False
+    kinds: dict[int, set[bool]] = {}
     for varying in placement.varyings:
         kinds.setdefault(varying.location, set()).add(bool(_KINDS.intersection(varying.qualifiers)))
     for pinned in placement.moved:

@@ -95,6 +95,8 @@ def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
     ``limit``: --cost-limit, in percent."""
     if len(link.loads) < 3:
         return False  # two Locations of one component each are of different kinds
+    if not link.exact and not any([link.carries_bits(link.inputs.slots[k]) for k in link.loads]):
+        return False
     changed = False
     while _pack(link, convergent, limit):  # one group may make room for the next to pay
         changed = True

@@ -18,7 +18,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
-from spvlink.ir.slot import Interface, Pinned, Slot, Whole, key_of
+from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
 from spvlink.passes import captures
 from spvlink.passes.cells import MEMORY, SPLIT, Node
 from spvlink.passes.flow import drop_unreachable
@@ -400,12 +400,12 @@ class Lowering:
         assert promotion is not None
         group = 0
         for variable, side in self.sides.items():
-            self.measure(variable, side)
             root = self.roots[variable]
             for leaf in root.leaves():
                 group += 1
                 if leaf.kind != MEMORY:
                     self.make_slots(leaf, side, group)
+            self.measure(root, side)
             if root.kind != MEMORY:
                 side.variables.append(variable)
             find_wholes(root, side)
@@ -416,17 +416,15 @@ class Lowering:
                 for node in self.memory_nodes(one):
                     self.make_pinned(node, one)
 
-    def measure(self, variable: Inst, side: Interface) -> None:
-        """Count what the original declares."""
-        keys = set(self.keys_of_root(variable))
+    def measure(self, root: Node, side: Interface) -> None:
+        """Count what the original declares, once there are slots of it."""
+        keys: set[int] = set()
+        for leaf in root.leaves() if root.kind == SPLIT else [root]:
+            keys.update(leaf.keys)
+            if not leaf.keys or side.slots[leaf.keys[0]].width == 64:
+                keys.update(self.keys_of(leaf))
         side.components += len(keys)
-        side.locations.update(k >> 3 for k in keys)
-
-    def keys_of_root(self, variable: Inst) -> list[int]:
-        root = self.roots[variable]
-        if root.kind == SPLIT:
-            return [k for leaf in root.leaves() for k in self.keys_of(leaf)]
-        return self.keys_of(root)
+        side.locations.update([k >> 3 for k in keys])
 
     def make_slots(self, leaf: Node, side: Interface, group: int) -> None:
         spot = self.spots[leaf]
@@ -441,8 +439,10 @@ class Lowering:
             )
         leaf.is_input = side is self.inputs
         qualifiers = self.qualifiers(spot.words, leaf.is_input)
-        relaxed = any(w[0] == enums.Decoration_RelaxedPrecision for w in spot.words)
-        extras = tuple(sorted({tuple(w) for w in spot.words if w[0] == enums.Decoration_Invariant}))
+        held = [w[0] for w in spot.words]
+        relaxed = enums.Decoration_RelaxedPrecision in held
+        extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
+        base, length = base_of(scalar), self.arrayed.get(spot.variable)
         for lane in range(size):
             word = spot.component + lane * step
             key = key_of(spot.location + word // 4, word % 4)
@@ -451,11 +451,11 @@ class Lowering:
                     f"two interface variables overlap at Location {key >> 3},"
                     f" Component {key >> 1 & 3}"
                 )
-            slot = Slot(key, scalar, spot.variable, spot.name, lane, group)
+            slot = Slot(key, scalar, spot.variable, spot.name, lane, group, base)
             slot.qualifiers = qualifiers
             slot.relaxed = relaxed
             slot.extras = extras
-            slot.length = self.arrayed.get(spot.variable)
+            slot.length = length
             side.slots[key] = slot
             leaf.keys.append(key)
         captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
@@ -548,10 +548,12 @@ def find_wholes(node: Node, side: Interface) -> None:
         find_wholes(child, side)
 
 
+_QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | KINDS
+
+
 def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
     """The interpolation decorations among these, and Patch or PerPrimitiveEXT, sorted."""
-    wanted = info.INTERPOLATION_DECORATIONS | KINDS
-    return tuple(sorted({w[0] for w in words if w[0] in wanted}))
+    return tuple(sorted({w[0] for w in words if w[0] in _QUALIFIERS}))
 
 
 def locations_of(type: Inst) -> int:
