@@ -15,11 +15,12 @@ class Cfg:
     """Facts about the blocks that the entry block reaches; the others are in none of the tables."""
 
     __slots__ = (
-        "children", "dead_preds", "enter", "forks", "headers", "idom", "index", "leave", "order",
-        "preds",
+        "children", "dead_preds", "enter", "forks", "function", "headers", "idom", "index", "leave",
+        "order", "preds",
     )  # fmt: skip
 
     def __init__(self, function: Function) -> None:
+        self.function = function
         self.idom: dict[Block, Block] = {}
         self.enter: dict[Block, int] = {}
         self.leave: dict[Block, int] = {}
@@ -61,13 +62,14 @@ class Cfg:
     @staticmethod
     def of(module: Module, function: Function) -> Cfg:
         """The facts as the module stands."""
-        key = f"cfg{function.id}"
-        held = module.facts.get(key)
+        held = module.facts.get("cfg")  # of one function: nearly all is done to the entry point's
         if held is not None and held[0] == module.flow:
-            assert isinstance(held[1], Cfg)
-            return held[1]
+            cfg = held[1]
+            assert isinstance(cfg, Cfg)
+            if cfg.function is function:
+                return cfg
         cfg = Cfg(function)
-        module.facts[key] = (module.flow, cfg)
+        module.facts["cfg"] = (module.flow, cfg)
         return cfg
 
     def dominates(self, a: Block, b: Block) -> bool:

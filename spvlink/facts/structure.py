@@ -16,9 +16,10 @@ from spvlink.ir.core import Block, Function, Inst, Module
 class Structure:
     """Headers with their merge and continue blocks, and the parent of each reachable block."""
 
-    __slots__ = ("continue_of", "header_of_merge", "loops", "merge_of", "parent")
+    __slots__ = ("continue_of", "function", "header_of_merge", "loops", "merge_of", "parent")
 
     def __init__(self, cfg: Cfg) -> None:
+        self.function = cfg.function
         self.parent: dict[Block, Block | None] = {}
         self.merge_of: dict[Block, Block] = {}
         self.header_of_merge: dict[Block, Block] = {}
@@ -49,13 +50,14 @@ class Structure:
 
     @staticmethod
     def of(module: Module, function: Function) -> Structure:
-        key = f"structure{function.id}"
-        held = module.facts.get(key)
+        held = module.facts.get("structure")
         if held is not None and held[0] == module.flow:
-            assert isinstance(held[1], Structure)
-            return held[1]
+            made = held[1]
+            assert isinstance(made, Structure)
+            if made.function is function:
+                return made
         made = Structure(Cfg.of(module, function))
-        module.facts[key] = (module.flow, made)
+        module.facts["structure"] = (module.flow, made)
         return made
 
     def around(self, block: Block) -> list[Block]:

@@ -92,6 +92,7 @@ class Transfer:
         self.glsl = Effects.of(source).glsl
         self.capabilities = {c.imm[0] for c in target.sections[core.CAPABILITIES]}
         self.verdicts: dict[Inst, bool] = {}
+        self.failed: dict[Inst, Cannot] = {}  # expressions, and why not
         self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
 
     # -- may it? -----------------------------------------------------------------------------------
@@ -99,11 +100,16 @@ class Transfer:
     def check(self, root_value: Inst) -> int:
         """The cost of an expression, each instruction counted once. Raises Cannot."""
         todo, seen, cost = [root_value], set[Inst](), 0
+        alone: list[Inst] = []  # what all the rest hangs on: lanes share it
         while todo:
             inst = todo.pop()
             if inst in seen:
                 continue
             seen.add(inst)
+            if not todo:
+                alone.append(inst)
+                if inst in self.failed:
+                    raise self.again(self.failed[inst])
             if inst not in self.known:
                 try:
                     self.known[inst] = self.own_cost(inst)
@@ -111,11 +117,16 @@ class Transfer:
                     self.known[inst] = why.with_traceback(None)
             found = self.known[inst]
             if isinstance(found, Cannot):
-                raise type(found)(*found.args)  # a new one: it will hold its frames
+                self.failed.update(dict.fromkeys(alone, found))
+                raise self.again(found)
             cost += found
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in self.glsl]
         return cost
+
+    def again(self, why: Cannot) -> Cannot:
+        """The same once more: an exception holds the frames that it went through."""
+        return type(why)(*why.args)
 
     def moves(self, root_value: Inst) -> bool:
         """Whether an expression can be copied: ``check`` for many values that share parts, each

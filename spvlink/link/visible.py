@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
-from spvlink.grammar import ops
+from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.resources import Key, resource_key
 from spvlink.passes.inline import callees
+from spvlink.passes.parts import NUMERIC
+
+_RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
 
 
 def used_resources(module: Module) -> frozenset[Key]:
     """The resources that a module's entry point uses statically, before anything was changed."""
     tables = Decorations.of(module)
+    resources = {i for i in module.globals if i.op == ops.OpVariable and i.imm[0] in _RESOURCES}
+    if not resources:
+        return frozenset()
     used: set[Inst] = set()
     entry = module.entry
     assert entry is not None
@@ -23,6 +29,6 @@ def used_resources(module: Module) -> frozenset[Key]:
                 seen.add(callee)
                 todo.append(callee)
         for block in function.blocks:
-            used.update(*[i.args for i in block.insts])
-    keys = [resource_key(tables, i) for i in used if i.op == ops.OpVariable]
+            used.update(*[i.args for i in block.insts if i.op not in NUMERIC])
+    keys = [resource_key(tables, i) for i in resources & used]
     return frozenset([k for k in keys if k is not None])
