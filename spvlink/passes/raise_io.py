@@ -145,7 +145,8 @@ class Raise:
                 else:
                     self.stores(block)
         self.place_lanes()
-        sweep(self.module, self.function)
+        if self.is_input or self.in_place:  # else nothing was replaced
+            sweep(self.module, self.function)
 
     def column_type(self, varying: Varying) -> Inst:
         size = len(varying.keys) // varying.columns
