@@ -92,7 +92,7 @@ EXPECTED = {
     "first device": LINKED,
     "objects, all stages": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
     # what the last one gives is for somebody whom nobody knows: all three outputs stay
-    "objects, a fragment shader of its own follows": f"{LINKED}, {DONE}, 5 {AT_THE_END}",
+    "objects, a fragment shader of its own follows": f"{LINKED}, {DONE}, 4 {AT_THE_END}",
     "objects, a vertex shader of its own stands before": f"{LINKED}, {DONE}, 3 {AT_THE_END}",
     "objects, nothing follows": f"{LINKED}, {DONE}, 0 {AT_THE_END}",
     "objects, not linked": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
