@@ -239,6 +239,10 @@ def test_known_facts() -> None:
     assert not flags[ops.OpSpecConstant] & info.PURE
     assert flags[ops.OpSampledImage] & info.BLOCK_LOCAL
     assert not info.GLSL_FLAGS[glsl.Glsl_Modf] & info.REMOVABLE
+    assert flags[ops.OpConvertFToS] & flags[ops.OpFOrdEqual] & info.DISCONTINUOUS
+    assert not flags[ops.OpFOrdLessThan] & info.DISCONTINUOUS
+    assert info.GLSL_FLAGS[glsl.Glsl_Floor] & info.DISCONTINUOUS
+    assert not info.GLSL_FLAGS[glsl.Glsl_FAbs] & info.DISCONTINUOUS
     assert ops.OpExtInst not in flags and ops.OpFunctionCall not in flags
 
 

@@ -55,7 +55,7 @@ that crosses costs a component, each operation costs its work times how often it
 from __future__ import annotations
 
 from spvlink.facts.effects import Effects, root
-from spvlink.grammar import enums, glsl, info, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
 from spvlink.ir.edit import value
@@ -81,28 +81,11 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
 
-# A bit-cast shows all bits, and equality asks for them.
-_JUMPS: Final = frozenset(
-    (
-        ops.OpConvertFToU, ops.OpConvertFToS, ops.OpFMod, ops.OpFRem, ops.OpBitcast,
-        ops.OpQuantizeToF16, ops.OpFOrdEqual, ops.OpFUnordEqual, ops.OpFOrdNotEqual,
-        ops.OpFUnordNotEqual,
-    )
-)  # fmt: skip
-_GLSL_JUMPS: Final = frozenset(
-    (
-        glsl.Glsl_Round, glsl.Glsl_RoundEven, glsl.Glsl_Trunc, glsl.Glsl_Floor, glsl.Glsl_Ceil,
-        glsl.Glsl_Fract, glsl.Glsl_Step, glsl.Glsl_FSign, glsl.Glsl_Modf, glsl.Glsl_ModfStruct,
-        glsl.Glsl_Frexp, glsl.Glsl_FrexpStruct, glsl.Glsl_PackSnorm4x8, glsl.Glsl_PackUnorm4x8,
-        glsl.Glsl_PackSnorm2x16, glsl.Glsl_PackUnorm2x16, glsl.Glsl_PackHalf2x16,
-        glsl.Glsl_PackDouble2x32,
-    )
-)  # fmt: skip
-
-
 def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
-    return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
+    if inst.op == ops.OpExtInst:
+        return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
+    return info.FLAGS.get(inst.op, 0) & info.DISCONTINUOUS != 0
 
 
 _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
