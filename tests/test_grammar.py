@@ -275,6 +275,9 @@ def test_every_value_of_shader_code_has_a_cost() -> None:
 def test_interface_sets() -> None:
     assert enums.BuiltIn_SamplePosition in info.SAMPLE_RATE_BUILTINS
     assert enums.Decoration_NoPerspective in info.INTERPOLATION_DECORATIONS
+    assert info.KIND_DECORATIONS | info.SAMPLE_RATE_DECORATIONS < info.APART_DECORATIONS
+    assert info.APART_DECORATIONS <= info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
+    assert enums.Decoration_Sample not in info.UNINTERPOLATED_DECORATIONS
     assert enums.BuiltIn_Layer in info.FIXED_FUNCTION_OUTPUTS
     assert enums.BuiltIn_PrimitiveId not in info.FIXED_FUNCTION_OUTPUTS
     assert enums.BuiltIn_HelperInvocation in info.VOLATILE_BUILTINS

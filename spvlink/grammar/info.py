@@ -802,6 +802,27 @@ INTERPOLATION_DECORATIONS: Final[frozenset[int]] = frozenset(
         4999,  # Decoration ExplicitInterpAMD
     }
 )
+KIND_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        15,  # Decoration Patch
+        5271,  # Decoration PerPrimitiveEXT
+    }
+)
+APART_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        17,  # Decoration Sample
+        5285,  # Decoration PerVertexKHR
+        5271,  # Decoration PerPrimitiveEXT
+        15,  # Decoration Patch
+    }
+)
+UNINTERPOLATED_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        14,  # Decoration Flat
+        5271,  # Decoration PerPrimitiveEXT
+        5285,  # Decoration PerVertexKHR
+    }
+)
 SAMPLE_RATE_DECORATIONS: Final[frozenset[int]] = frozenset(
     {
         17,  # Decoration Sample

@@ -73,9 +73,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
-_KINDS: Final = frozenset(
-    (enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR, enums.Decoration_Patch)
-)
+_OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
@@ -346,7 +344,7 @@ def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
     for key in freed:
         after[link.inputs.slots[key].qualifiers] -= 1
     for qualifiers, _ in wanted:
-        if _KINDS.intersection(qualifiers):
+        if _OF_OTHER_KINDS.intersection(qualifiers):
             return False
         after[qualifiers] = after.get(qualifiers, 0) + 1
     return _locations(after) <= _locations(before)
