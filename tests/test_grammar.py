@@ -239,6 +239,10 @@ def test_known_facts() -> None:
     assert not flags[ops.OpSpecConstant] & info.PURE
     assert flags[ops.OpSampledImage] & info.BLOCK_LOCAL
     assert not info.GLSL_FLAGS[glsl.Glsl_Modf] & info.REMOVABLE
+    assert flags[ops.OpConvertFToS] & flags[ops.OpFOrdEqual] & info.DISCONTINUOUS
+    assert not flags[ops.OpFOrdLessThan] & info.DISCONTINUOUS
+    assert info.GLSL_FLAGS[glsl.Glsl_Floor] & info.DISCONTINUOUS
+    assert not info.GLSL_FLAGS[glsl.Glsl_FAbs] & info.DISCONTINUOUS
     assert ops.OpExtInst not in flags and ops.OpFunctionCall not in flags
 
 
@@ -271,6 +275,9 @@ def test_every_value_of_shader_code_has_a_cost() -> None:
 def test_interface_sets() -> None:
     assert enums.BuiltIn_SamplePosition in info.SAMPLE_RATE_BUILTINS
     assert enums.Decoration_NoPerspective in info.INTERPOLATION_DECORATIONS
+    assert info.KIND_DECORATIONS | info.SAMPLE_RATE_DECORATIONS < info.APART_DECORATIONS
+    assert info.APART_DECORATIONS <= info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
+    assert enums.Decoration_Sample not in info.UNINTERPOLATED_DECORATIONS
     assert enums.BuiltIn_Layer in info.FIXED_FUNCTION_OUTPUTS
     assert enums.BuiltIn_PrimitiveId not in info.FIXED_FUNCTION_OUTPUTS
     assert enums.BuiltIn_HelperInvocation in info.VOLATILE_BUILTINS

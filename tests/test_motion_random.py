@@ -9,12 +9,7 @@ up to less than TOLERANCE = LIMIT * 1e-5; what is wrong is off by far more.
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
-from functools import cache
 from pathlib import Path
 from random import Random
 
@@ -24,11 +19,11 @@ from generate_motion import LIMIT, make
 
 import spvlink
 from spvlink import schedule
+from tests import random_harness
+from tests.random_harness import Failure, check_hash_seeds, check_linked, in_two_processes
 from tests.render import Result, compare, draw, draw_covering
-from tests.render.batch import Crashed, run_isolated
 from tests.samples import compile_glsl
 
-ROOT = Path(__file__).resolve().parent.parent
 SEEDS = range(48)
 HASH_SEEDS = (2, 11)
 TOLERANCE = LIMIT * 1e-5
@@ -40,10 +35,6 @@ LAYOUT: dict[str, object] = {
     ],
     "pushConstantRanges": [{"stageFlags": BOTH, "offset": 0, "size": 128}],
 }  # fmt: skip
-
-
-class Failure(AssertionError):
-    """A promise that this seed breaks."""
 
 
 def settings(seed: int) -> spvlink.Options:
@@ -88,16 +79,7 @@ def check_seed(seed: int) -> str:
 def link(stages: list[bytes], options: spvlink.Options) -> spvlink.Linked:
     """Linked; twice, which must be the same."""
     linked = spvlink.link(list(stages), options)
-    why = linked.passed_through
-    if linked.defect is not None or why not in (None, "nothing to gain"):
-        raise Failure(f"passed through: {linked.defect or why}")
-    if why is None and linked.validated != "validated":
-        raise Failure(f"{linked.validated}")
-    for border in linked.interfaces:
-        if border.components[1] > border.components[0]:
-            raise Failure(f"components grow: {border.components}")
-        if border.locations[1] > border.locations[0]:
-            raise Failure(f"Locations grow: {border.locations}")
+    check_linked(linked)
     if not options.disabled:
         new = [s.data for s in linked.stages]
         again = spvlink.link(list(new), options)
@@ -115,63 +97,32 @@ def error(before: Result, after: Result) -> float:
     return float(np.abs(old - new).max())
 
 
-def check_many(seeds: list[int], timeout: float = 60.0) -> Iterator[tuple[int, object]]:
-    """(seed, what became of it in words or an exception), in a process of their own."""
-    jobs = [(seed,) for seed in seeds]
-    for seed, verdict in zip(seeds, run_isolated(check_seed, jobs, timeout)):
-        if isinstance(verdict, Crashed):
-            (alone,) = run_isolated(draw_original, [(seed,)], timeout / 2)
-            if isinstance(alone, Crashed):
-                verdict = "undrawable"
-        yield seed, verdict
+def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+    return random_harness.check_many(check_seed, compile_pair, seeds)
 
 
-def draw_original(seed: int) -> None:
-    draw_covering(compile_pair(seed))
-
-
-@cache
+@pytest.fixture(scope="module")
 def verdicts() -> dict[int, object]:
-    halves = [list(SEEDS)[::2], list(SEEDS)[1::2]]
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda seeds: dict(check_many(seeds)), halves)
-        return {seed: verdict for part in parts for seed, verdict in part.items()}
+    """Every seed of SEEDS checked, in two processes."""
+    return in_two_processes(check_many, SEEDS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_promises_hold(seed: int) -> None:
-    verdict = verdicts()[seed]
+def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
+    verdict = verdicts[seed]
     assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --motion --seed {seed} --count 1)"
 
 
-def test_much_moves() -> None:
+def test_much_moves(verdicts: dict[int, object]) -> None:
     """Else the promises above would hold for nothing."""
-    words = [v for v in verdicts().values() if isinstance(v, str)]
+    words = [v for v in verdicts.values() if isinstance(v, str)]
     assert sum("moved-backward" in w for w in words) >= 0.3 * len(SEEDS)
     assert any("moved-forward" in w for w in words)  # few; test_motion has the cases
 
 
 @pytest.mark.parametrize("seed", HASH_SEEDS)
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
-    """Neither the hashes of strings nor addresses reach the output."""
-    paths = []
-    for name, data in zip(("a.vert.spv", "a.frag.spv"), compile_pair(seed)):
-        (tmp_path / name).write_bytes(data)
-        paths.append(str(tmp_path / name))
-    code = (
-        "import sys, hashlib, spvlink\n"
-        "from test_motion_random import settings\n"
-        "modules = [open(p, 'rb').read() for p in sys.argv[2:]]\n"
-        "linked = spvlink.link(modules, settings(int(sys.argv[1])))\n"
-        "print(*[hashlib.sha256(s.data).hexdigest() for s in linked.stages])\n"
-    )
-    found = set()
-    for hash_seed in ("0", "1", "4242"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed}
-        environment["PYTHONPATH"] = f"{ROOT}{os.pathsep}{ROOT / 'tests'}"
-        done = subprocess.run(
-            [sys.executable, "-c", code, str(seed), *paths],
-            capture_output=True, text=True, check=True, env=environment,
-        )  # fmt: skip
-        found.add(done.stdout)
-    assert len(found) == 1
+    stages = compile_pair(seed)
+    linked = spvlink.link(list(stages), settings(seed))
+    options = f"from test_motion_random import settings; options = settings({seed})"
+    check_hash_seeds(stages, linked, options, tmp_path)

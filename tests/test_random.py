@@ -7,15 +7,8 @@ program differently (phis, merged returns, unrolled loops).
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
@@ -29,30 +22,20 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link import interface
+from tests import random_harness
+from tests.random_harness import (
+    ENVIRONMENTS,
+    NOTHING_TO_GAIN,
+    Failure,
+    check_hash_seeds,
+    check_linked,
+    compile_sources,
+    in_two_processes,
+)
 from tests.render import compare, draw, draw_covering
-from tests.render.batch import Crashed, run_isolated
 
-ROOT = Path(__file__).resolve().parent.parent
 SEEDS = range(60)
 HASH_SEEDS = (3, 14, 25)
-ENVIRONMENTS = ("vulkan1.0", "vulkan1.1", "vulkan1.2", "vulkan1.3")
-# Passes of spirv-opt that reshape a module and keep its interface. Not loop-invariant-code-motion:
-# that of 2023.1 hoists loads of what the loop stores, and so makes endless loops of others.
-SHAPERS = (
-    "--inline-entry-points-exhaustive", "--eliminate-dead-functions", "--merge-return",
-    "--ssa-rewrite", "--scalar-replacement=100", "--private-to-local", "--if-conversion",
-    "--ccp", "--simplify-instructions", "--merge-blocks", "--eliminate-dead-branches",
-    "--loop-unroll", "--redundancy-elimination",
-    "--vector-dce", "--copy-propagate-arrays", "--eliminate-local-single-block",
-    "--eliminate-local-single-store", "--convert-local-access-chains", "--combine-access-chains",
-    "--local-redundancy-elimination", "--cfg-cleanup", "--unify-const", "--strength-reduction",
-    "--loop-peeling", "--code-sink", "--reduce-load-size", "--compact-ids", "--wrap-opkill",
-    "--flatten-decorations", "--strip-debug",
-)  # fmt: skip
-
-
-class Failure(AssertionError):
-    """A promise that this seed breaks."""
 
 
 def compile_pair(seed: int) -> list[bytes]:
@@ -60,50 +43,11 @@ def compile_pair(seed: int) -> list[bytes]:
     return compile_sources(seed, list(zip(("vert", "frag"), make(seed))), ENVIRONMENTS)
 
 
-def compile_sources(
-    seed: int,
-    sources: list[tuple[str, str]],
-    environments: tuple[str, ...],
-    shapers: tuple[str, ...] = SHAPERS,
-) -> list[bytes]:
-    """The modules of (stage, GLSL), all compiled in the way that the seed says."""
-    r = Random(seed ^ 0x5EED)
-    environment, debug = r.choice(environments), r.random() < 0.3
-    shaping: list[str] = []
-    kind = r.randrange(6)
-    if kind == 4:
-        shaping = [r.choice(("-O", "-Os"))]
-    elif kind == 5:
-        shaping = r.sample(shapers, r.randint(2, 8))
-    modules = []
-    with tempfile.TemporaryDirectory() as folder:
-        for stage, source in sources:
-            path, out = Path(folder) / f"s.{stage}", Path(folder) / f"s.{stage}.spv"
-            path.write_text(source)
-            command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
-            _run([*command, *(["-g"] if debug else []), "-o", str(out), str(path)])
-            if shaping:
-                target = f"--target-env={environment}"
-                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
-            modules.append(out.read_bytes())
-    return modules
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
-
-
 def link(stages: list[bytes]) -> spvlink.Linked:
     options = spvlink.Options()
     options.exact = True  # pictures are compared bit for bit
     linked = spvlink.link(list(stages), options)
-    why = linked.passed_through
-    if why is not None and why != "nothing to gain":
-        raise Failure(f"passed through: {why}")
-    if why is None and linked.validated != "validated":
-        raise Failure(f"{linked.validated}")
+    check_linked(linked)
     return linked
 
 
@@ -115,14 +59,7 @@ def check_seed(seed: int) -> str:
     if linked.passed_through is not None:
         if new != stages:
             raise Failure("passed through with other bytes")
-        return "nothing to gain"
-    for border in linked.interfaces:
-        for what, (before, after) in (
-            ("components", border.components),
-            ("Locations", border.locations),
-        ):
-            if after > before:
-                raise Failure(f"{what} grow from {before} to {after}")
+        return NOTHING_TO_GAIN
     unread = unread_outputs(*new)
     if unread:
         raise Failure(f"outputs that the fragment shader does not read: {unread}")
@@ -232,32 +169,14 @@ def _taken(value: Inst, reader: Inst, everything: set[int]) -> set[int]:
 # --- the tests ---
 
 
-def check_many(seeds: list[int], timeout: float = 60.0) -> Iterator[tuple[int, object]]:
-    """(seed, what became of it in a word or an exception) of each seed, in a process of their own.
-
-    Lavapipe never comes back from about one in 200 of the original pairs; nothing of spvlink is
-    in play there, and the word is "undrawable".
-    """
-    jobs = [(seed,) for seed in seeds]
-    for seed, verdict in zip(seeds, run_isolated(check_seed, jobs, timeout)):
-        if isinstance(verdict, Crashed):
-            (alone,) = run_isolated(draw_original, [(seed,)], timeout / 2)
-            if isinstance(alone, Crashed):
-                verdict = "undrawable"
-        yield seed, verdict
-
-
-def draw_original(seed: int) -> None:
-    draw_covering(compile_pair(seed))
+def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+    return random_harness.check_many(check_seed, compile_pair, seeds)
 
 
 @pytest.fixture(scope="module")
 def verdicts() -> dict[int, object]:
     """Every seed of SEEDS checked, in two processes, since a driver may crash on a bad module."""
-    halves = [list(SEEDS)[::2], list(SEEDS)[1::2]]
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda seeds: dict(check_many(seeds)), halves)
-        return {seed: verdict for part in parts for seed, verdict in part.items()}
+    return in_two_processes(check_many, SEEDS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -278,27 +197,9 @@ def test_generator_is_deterministic() -> None:
 
 @pytest.mark.parametrize("seed", HASH_SEEDS)
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
-    """Strings hash differently from run to run: no set or dict order may reach the output."""
-    paths = []
-    for name, data in zip(("a.vert.spv", "a.frag.spv"), compile_pair(seed)):
-        (tmp_path / name).write_bytes(data)
-        paths.append(str(tmp_path / name))
-    code = (
-        "import sys, hashlib, spvlink\n"
-        "options = spvlink.Options(); options.exact = True\n"
-        "modules = [open(p, 'rb').read() for p in sys.argv[1:]]\n"
-        "linked = spvlink.link(modules, options)\n"
-        "print(*[hashlib.sha256(s.data).hexdigest() for s in linked.stages])\n"
-    )
-    here = [hashlib.sha256(s.data).hexdigest() for s in link(
-        [Path(p).read_bytes() for p in paths]).stages]  # fmt: skip
-    for hash_seed in ("0", "1", "4242"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-        done = subprocess.run(
-            [sys.executable, "-c", code, *paths],
-            capture_output=True, text=True, check=True, env=environment,
-        )  # fmt: skip
-        assert done.stdout.split() == here
+    stages = compile_pair(seed)
+    options = "options = spvlink.Options(); options.exact = True"
+    check_hash_seeds(stages, link(stages), options, tmp_path)
 
 
 # Seeds whose second link once found something that the first had overlooked: a loop kept alive by
@@ -315,5 +216,5 @@ def test_a_second_link_finds_nothing(seed: int, exact: bool) -> None:
     options.exact = exact
     once = [s.data for s in spvlink.link(list(compile_pair(seed)), options).stages]
     again = spvlink.link(list(once), options)
-    assert again.passed_through == "nothing to gain"
+    assert again.passed_through == NOTHING_TO_GAIN
     assert [s.data for s in again.stages] == once

@@ -1,15 +1,10 @@
 """Random pipelines of longer chains: what linking promises, held for each of them. `scripts/fuzz
---chains` runs many more. See test_random.py for how a seed is compiled.
+--chains` runs many more. See random_harness.py for how a seed is compiled.
 """
 
 from __future__ import annotations
 
-import hashlib
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -18,18 +13,23 @@ from generate_chains import make
 from numpy.typing import NDArray
 
 import spvlink
+from tests import random_harness
+from tests.random_harness import (
+    ENVIRONMENTS,
+    NOTHING_TO_GAIN,
+    Failure,
+    check_hash_seeds,
+    compile_sources,
+    in_two_processes,
+)
 from tests.render import Result, compare, draw, draw_covering, mismatches
-from tests.render.batch import Crashed, run_isolated
 from tests.render.feedback import FILL
 from tests.test_chain_miscompiles import CASES, Case, broken, built
 from tests.test_chains import check_modules
-from tests.test_random import ENVIRONMENTS, Failure, compile_sources
 
-ROOT = Path(__file__).resolve().parent.parent
 SEEDS = range(40)
 HASH_SEEDS = (3, 7, 17)
 MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
-NOTHING_TO_GAIN = "nothing to gain"
 TOLERANCE = 1e-3
 TIPPED = 0.01  # share of pixels that may show another branch
 FEW_ULP = 64
@@ -173,30 +173,14 @@ def canonical(result: Result) -> Result:
     return result
 
 
-def check_many(seeds: list[int], timeout: float = 90.0) -> Iterator[tuple[int, object]]:
-    """(seed, what became of it in a word or an exception) of each seed, in a process of their own.
-
-    What lavapipe never comes back from as it was is "undrawable", as in test_random.py.
-    """
-    for seed, verdict in zip(seeds, run_isolated(check_seed, [(s,) for s in seeds], timeout)):
-        if isinstance(verdict, Crashed):
-            (alone,) = run_isolated(draw_original, [(seed,)], timeout / 2)
-            if isinstance(alone, Crashed):
-                verdict = "undrawable"
-        yield seed, verdict
-
-
-def draw_original(seed: int) -> None:
-    draw_covering(compile_chain(seed))
+def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+    return random_harness.check_many(check_seed, compile_chain, seeds, timeout=90.0)
 
 
 @pytest.fixture(scope="module")
 def verdicts() -> dict[int, object]:
     """Every seed of SEEDS checked, in two processes."""
-    halves = [list(SEEDS)[::2], list(SEEDS)[1::2]]
-    with ThreadPoolExecutor(2) as pool:
-        parts = pool.map(lambda seeds: dict(check_many(seeds)), halves)
-        return {seed: verdict for part in parts for seed, verdict in part.items()}
+    return in_two_processes(check_many, SEEDS)
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -215,25 +199,10 @@ def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
 
 @pytest.mark.parametrize("seed", HASH_SEEDS)
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
-    """No order of a set of strings may reach the output."""
     stages = compile_chain(seed)
     fragment = make(seed)[-1][0] == "frag"
-    here = [hashlib.sha256(s.data).hexdigest() for s in link(stages, fragment, False).stages]
-    paths = [tmp_path / f"{number}.spv" for number in range(len(stages))]
-    for path, data in zip(paths, stages):
-        path.write_bytes(data)
-    code = (
-        "import sys, hashlib, spvlink\n"
-        f"options = spvlink.Options(); options.complete = {not fragment}\n"
-        "modules = [open(p, 'rb').read() for p in sys.argv[1:]]\n"
-        "linked = spvlink.link(modules, options)\n"
-        "print(*[hashlib.sha256(s.data).hexdigest() for s in linked.stages])\n"
-    )
-    for hash_seed in ("0", "1", "4242"):
-        environment = {**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(ROOT)}
-        command = [sys.executable, "-c", code, *map(str, paths)]
-        done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
-        assert done.stdout.split() == here
+    options = f"options = spvlink.Options(); options.complete = {not fragment}"
+    check_hash_seeds(stages, link(stages, fragment, False), options, tmp_path)
 
 
 def test_every_kind_of_chain_comes_up() -> None:

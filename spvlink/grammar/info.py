@@ -35,6 +35,7 @@ CONSTANT: Final = 262144
 DEBUG: Final = 524288
 ANNOTATION: Final = 1048576
 INTERPOLATE: Final = 2097152
+DISCONTINUOUS: Final = 4194304
 
 FACT_NAMES: Final[dict[int, str]] = {
     1: "PURE",
@@ -59,6 +60,7 @@ FACT_NAMES: Final[dict[int, str]] = {
     524288: "DEBUG",
     1048576: "ANNOTATION",
     2097152: "INTERPOLATE",
+    4194304: "DISCONTINUOUS",
 }
 
 FLAGS: Final[dict[int, int]] = {
@@ -149,17 +151,17 @@ FLAGS: Final[dict[int, int]] = {
     105: 835,
     106: 259,
     107: 259,
-    109: 43,
-    110: 43,
+    109: 4194347,
+    110: 4194347,
     111: 47,
     112: 47,
     113: 47,
     114: 47,
     115: 47,
-    116: 47,
+    116: 4194351,
     117: 3,
     120: 3,
-    124: 39,
+    124: 4194343,
     126: 47,
     127: 47,
     128: 63,
@@ -174,8 +176,8 @@ FLAGS: Final[dict[int, int]] = {
     137: 43,
     138: 43,
     139: 43,
-    140: 47,
-    141: 47,
+    140: 4194351,
+    141: 4194351,
     142: 39,
     143: 39,
     144: 39,
@@ -213,10 +215,10 @@ FLAGS: Final[dict[int, int]] = {
     177: 47,
     178: 47,
     179: 47,
-    180: 63,
-    181: 63,
-    182: 63,
-    183: 63,
+    180: 4194367,
+    181: 4194367,
+    182: 4194367,
+    183: 4194367,
     184: 47,
     185: 47,
     186: 47,
@@ -455,16 +457,16 @@ FLAGS: Final[dict[int, int]] = {
 }
 
 GLSL_FLAGS: Final[dict[int, int]] = {
-    1: 15,
-    2: 47,
-    3: 47,
+    1: 4194319,
+    2: 4194351,
+    3: 4194351,
     4: 47,
     5: 47,
-    6: 47,
+    6: 4194351,
     7: 47,
-    8: 47,
-    9: 47,
-    10: 47,
+    8: 4194351,
+    9: 4194351,
+    10: 4194351,
     11: 47,
     12: 47,
     13: 15,
@@ -489,8 +491,8 @@ GLSL_FLAGS: Final[dict[int, int]] = {
     32: 15,
     33: 7,
     34: 7,
-    35: 4096,
-    36: 39,
+    35: 4198400,
+    36: 4194343,
     37: 63,
     38: 63,
     39: 63,
@@ -501,18 +503,18 @@ GLSL_FLAGS: Final[dict[int, int]] = {
     44: 47,
     45: 47,
     46: 47,
-    48: 47,
+    48: 4194351,
     49: 47,
     50: 47,
-    51: 4096,
-    52: 39,
+    51: 4198400,
+    52: 4194343,
     53: 47,
-    54: 7,
-    55: 7,
-    56: 7,
-    57: 7,
-    58: 7,
-    59: 39,
+    54: 4194311,
+    55: 4194311,
+    56: 4194311,
+    57: 4194311,
+    58: 4194311,
+    59: 4194343,
     60: 7,
     61: 7,
     62: 39,
@@ -798,6 +800,27 @@ INTERPOLATION_DECORATIONS: Final[frozenset[int]] = frozenset(
         17,  # Decoration Sample
         5285,  # Decoration PerVertexKHR
         4999,  # Decoration ExplicitInterpAMD
+    }
+)
+KIND_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        15,  # Decoration Patch
+        5271,  # Decoration PerPrimitiveEXT
+    }
+)
+APART_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        17,  # Decoration Sample
+        5285,  # Decoration PerVertexKHR
+        5271,  # Decoration PerPrimitiveEXT
+        15,  # Decoration Patch
+    }
+)
+UNINTERPOLATED_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        14,  # Decoration Flat
+        5271,  # Decoration PerPrimitiveEXT
+        5285,  # Decoration PerVertexKHR
     }
 )
 SAMPLE_RATE_DECORATIONS: Final[frozenset[int]] = frozenset(

@@ -48,8 +48,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 COPY_COST: Final = 2  # of a store to a local array, in operations a component
 MOST_VERTICES: Final = 6  # of a triangle with adjacency: of more no copy is made
-# Inputs of a fragment shader that come over to the bit.
-_BITS: Final = frozenset((enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT))
 # Consumers whose inputs are arrays over the vertices.
 _ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
 _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
@@ -124,8 +122,7 @@ def run(
         elif producer.dynamic:
             split |= _through_local_output(link, producer, consumer, out)
         elif consumer.dynamic:
-            bits = link.exact or _BITS.intersection(twin.qualifiers)
-            may = moves if bits or not exact else None
+            may = moves if link.carries_bits(twin) or not exact else None
             split |= _through_local_input(link, producer, consumer, (out, twin), may, limit)
     return retry.run(link) if split else False
 

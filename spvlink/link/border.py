@@ -8,7 +8,7 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
     INTERPOLATE,
     LOAD_INPUT,
@@ -215,9 +215,9 @@ class Link:
         stores = self.stores[key]
         return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
 
-    def carries_bits(self, slot: Slot) -> bool:
+    def carries_bits(self, slot: Slot | Pinned) -> bool:
         """Whether the values of this input come over to the bit."""
-        return self.exact or not _UNTOUCHED.isdisjoint(slot.qualifiers)
+        return self.exact or not info.UNINTERPOLATED_DECORATIONS.isdisjoint(slot.qualifiers)
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
@@ -259,12 +259,6 @@ class Link:
         for pinned, _ in self.pinned():
             rows.append(f"  {pinned.location:3}    {pinned.name:24} kept whole: {pinned.why}")
         return "\n".join(rows)
-
-
-# How inputs of a fragment shader are decorated that are not interpolated.
-_UNTOUCHED: Final = frozenset(
-    (enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR)
-)
 
 
 def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:

@@ -26,7 +26,7 @@ higher (gaps between whole variables could cause that). So a second run finds no
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import INTERPOLATE
 from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.aside import alone, aside_keys, place_captured
@@ -38,9 +38,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
 
     Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
-
-
-_KINDS = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 
 
 class Placement:
@@ -99,13 +96,14 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
 def _is_mixed(placement: Placement) -> bool:
     """Whether something of a patch or primitive shares a Location with something of a vertex."""
     held = {v.qualifiers for v in placement.varyings}
-    if not placement.moved and all([_KINDS.isdisjoint(qualifiers) for qualifiers in held]):
+    shared = info.KIND_DECORATIONS
+    if not placement.moved and all([shared.isdisjoint(qualifiers) for qualifiers in held]):
         return False
     kinds: dict[int, set[bool]] = {}
     for varying in placement.varyings:
-        kinds.setdefault(varying.location, set()).add(bool(_KINDS.intersection(varying.qualifiers)))
+        kinds.setdefault(varying.location, set()).add(not shared.isdisjoint(varying.qualifiers))
     for pinned in placement.moved:
-        kind = bool(_KINDS.intersection(pinned.qualifiers))
+        kind = not shared.isdisjoint(pinned.qualifiers)
         for key in pinned.keys:
             kinds.setdefault(key >> 3, set()).add(kind)
     return any(len(found) > 1 for found in kinds.values())
@@ -464,11 +462,7 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
     so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
     if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
         return False
-    special = {
-        enums.Decoration_Sample, enums.Decoration_PerVertexKHR,
-        enums.Decoration_PerPrimitiveEXT, enums.Decoration_Patch,
-    }  # fmt: skip
-    return bin.base != "mixed" and not special & set(bin.qualifiers)
+    return bin.base != "mixed" and info.APART_DECORATIONS.isdisjoint(bin.qualifiers)
 
 
 def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:

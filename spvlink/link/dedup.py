@@ -29,7 +29,7 @@ from __future__ import annotations
 from spvlink.facts.divergence import PRIMITIVE, Divergence
 from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, glsl, ops
+from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, rewrite, sweep, value
@@ -50,15 +50,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     Twin = tuple[int, int, int]  # (the slot to read instead, how, which way)
 
-# With one of these nothing is read but what has the same qualifiers.
-_OWN_KIND: Final = frozenset(
-    (
-        enums.Decoration_Sample,
-        enums.Decoration_PerVertexKHR,
-        enums.Decoration_PerPrimitiveEXT,
-        enums.Decoration_Patch,
-    )
-)
 SAME, NEGATED, CAST = range(3)  # how a value is made from the one that stays
 # Which way that one is read: as it is, by InterpolateAtCentroid, as if it had been interpolated.
 PLAIN, AT_CENTROID, AS_INTERPOLATED = range(3)
@@ -273,7 +264,7 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
     if rules.divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
         return None
-    if _OWN_KIND.intersection(mine.qualifiers + theirs.qualifiers):
+    if info.APART_DECORATIONS.intersection(mine.qualifiers + theirs.qualifiers):
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
@@ -340,7 +331,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
 
 
 def _may_flatten(slot: Slot) -> bool:
-    own = _OWN_KIND.intersection(slot.qualifiers)
+    own = info.APART_DECORATIONS.intersection(slot.qualifiers)
     return slot.type.op == ops.OpTypeFloat and slot.width == 32 and not own
 
 

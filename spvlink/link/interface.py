@@ -39,7 +39,6 @@ _ARRAYED: Final = frozenset(
         (enums.ExecutionModel_MeshEXT, enums.StorageClass_Output),
     )
 )
-_KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
 
 
 class Label:
@@ -203,7 +202,7 @@ def _add(
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
     qualifiers = frozenset([w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS])
-    kind = frozenset([w[0] for w in words if w[0] in _KINDS])
+    kind = frozenset([w[0] for w in words if w[0] in info.KIND_DECORATIONS])
     length = _cover(type, place, covers, label)
     for spot in covers:
         if spot in taken:

@@ -55,7 +55,7 @@ that crosses costs a component, each operation costs its work times how often it
 from __future__ import annotations
 
 from spvlink.facts.effects import Effects, root
-from spvlink.grammar import enums, glsl, info, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
 from spvlink.ir.edit import value
@@ -73,36 +73,17 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
-_KINDS: Final = frozenset(
-    (enums.Decoration_PerPrimitiveEXT, enums.Decoration_PerVertexKHR, enums.Decoration_Patch)
-)
+_OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
 
-# A bit-cast shows all bits, and equality asks for them.
-_JUMPS: Final = frozenset(
-    (
-        ops.OpConvertFToU, ops.OpConvertFToS, ops.OpFMod, ops.OpFRem, ops.OpBitcast,
-        ops.OpQuantizeToF16, ops.OpFOrdEqual, ops.OpFUnordEqual, ops.OpFOrdNotEqual,
-        ops.OpFUnordNotEqual,
-    )
-)  # fmt: skip
-_GLSL_JUMPS: Final = frozenset(
-    (
-        glsl.Glsl_Round, glsl.Glsl_RoundEven, glsl.Glsl_Trunc, glsl.Glsl_Floor, glsl.Glsl_Ceil,
-        glsl.Glsl_Fract, glsl.Glsl_Step, glsl.Glsl_FSign, glsl.Glsl_Modf, glsl.Glsl_ModfStruct,
-        glsl.Glsl_Frexp, glsl.Glsl_FrexpStruct, glsl.Glsl_PackSnorm4x8, glsl.Glsl_PackUnorm4x8,
-        glsl.Glsl_PackSnorm2x16, glsl.Glsl_PackUnorm2x16, glsl.Glsl_PackHalf2x16,
-        glsl.Glsl_PackDouble2x32,
-    )
-)  # fmt: skip
-
-
 def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
-    return inst.op in _JUMPS or (inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_JUMPS)
+    if inst.op == ops.OpExtInst:
+        return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
+    return info.FLAGS.get(inst.op, 0) & info.DISCONTINUOUS != 0
 
 
 _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
@@ -363,7 +344,7 @@ def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
     for key in freed:
         after[link.inputs.slots[key].qualifiers] -= 1
     for qualifiers, _ in wanted:
-        if _KINDS.intersection(qualifiers):
+        if _OF_OTHER_KINDS.intersection(qualifiers):
             return False
         after[qualifiers] = after.get(qualifiers, 0) + 1
     return _locations(after) <= _locations(before)

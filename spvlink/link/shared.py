@@ -62,8 +62,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 PATCH: Final = (enums.Decoration_Patch,)
 PER_PRIMITIVE: Final = tuple(sorted((enums.Decoration_Flat, enums.Decoration_PerPrimitiveEXT)))
-_KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
-_OTHER_WAYS: Final = frozenset((enums.Decoration_PerVertexKHR, enums.Decoration_Sample))
 _INDICES: Final = frozenset(
     (
         enums.BuiltIn_PrimitivePointIndicesEXT, enums.BuiltIn_PrimitiveLineIndicesEXT,
@@ -118,7 +116,7 @@ def _is_candidate(link: Link, key: int) -> bool:
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or out.length is None or out.extras or key in link.read_back:
         return False
-    if (_KINDS | _OTHER_WAYS).intersection(slot.qualifiers + out.qualifiers):
+    if info.APART_DECORATIONS.intersection(slot.qualifiers + out.qualifiers):
         return False
     return all(i.op == LOAD_INPUT for i in link.loads[key]) and single_value(link, key) is not None
 
@@ -170,7 +168,7 @@ def _cost(
             sizes[name] = sizes.get(name, 0) + slot.components
     stored = locations = components = 0
     for (qualifiers, _), size in sizes.items():
-        once = bool(_KINDS.intersection(qualifiers))
+        once = bool(info.KIND_DECORATIONS.intersection(qualifiers))
         stored += -(-size // 4) * (others if once else vertices)
         locations += -(-size // 4)
         components += -(-size // 4) * 4 if enums.Decoration_Patch in qualifiers else 0

@@ -39,8 +39,9 @@ _UNTOUCHABLE = {
     enums.Decoration_PerTaskNV: "it is per task",
 }
 CAPTURED: Final = "transform feedback captures it"
-# What two stages must agree on for each variable, besides its place and type.
-KINDS: Final = frozenset((enums.Decoration_Patch, enums.Decoration_PerPrimitiveEXT))
+_QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
+# What a part of a variable keeps when it becomes one.
+_KEPT: Final = _QUALIFIERS | {enums.Decoration_RelaxedPrecision, enums.Decoration_Invariant}
 # Stages whose inputs, and whose outputs, are arrays over vertices (Patch variables apart).
 _ARRAYED_INPUTS: Final = frozenset(
     (
@@ -494,7 +495,7 @@ class Lowering:
         a fragment shader reads it, and nowhere else."""
         held = qualifiers_of(words)
         if is_input and self.model != enums.ExecutionModel_Fragment:
-            return tuple(q for q in held if q in KINDS)
+            return _kind_of(held)
         return held
 
     def kinds(self, side: Interface) -> dict[int, tuple[int, ...]]:
@@ -504,7 +505,7 @@ class Lowering:
             if owner is side:
                 for leaf in self.roots[variable].leaves():
                     if leaf in self.spots:
-                        kind = tuple(q for q in qualifiers_of(self.spots[leaf].words) if q in KINDS)
+                        kind = _kind_of(qualifiers_of(self.spots[leaf].words))
                         found.update(dict.fromkeys(self.keys_of(leaf), kind))
         return found
 
@@ -517,15 +518,7 @@ class Lowering:
             notes.append(
                 Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component])
             )
-        kept = (
-            info.INTERPOLATION_DECORATIONS
-            | KINDS
-            | {
-                enums.Decoration_RelaxedPrecision,
-                enums.Decoration_Invariant,
-            }
-        )
-        for words in sorted({tuple(w) for w in spot.words if w[0] in kept}):
+        for words in sorted({tuple(w) for w in spot.words if w[0] in _KEPT}):
             notes.append(Inst(decorate, None, [variable], list(words)))
         capture = self.capture_of(spot)
         notes += [Inst(decorate, None, [variable], w) for w in captures.words_of(capture)]
@@ -548,12 +541,13 @@ def find_wholes(node: Node, side: Interface) -> None:
         find_wholes(child, side)
 
 
-_QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | KINDS
-
-
 def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
     """The interpolation decorations among these, and Patch or PerPrimitiveEXT, sorted."""
     return tuple(sorted({w[0] for w in words if w[0] in _QUALIFIERS}))
+
+
+def _kind_of(qualifiers: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(q for q in qualifiers if q in info.KIND_DECORATIONS)
 
 
 def locations_of(type: Inst) -> int:
