@@ -19,7 +19,8 @@ layout(location = 12) out vec2 layerUv;
 void main() {
     float sum = 0.0;
     for (int i = 0; i < 8; ++i) {
-        float near = 1.0 / (0.5 + abs(layers.height[i].x - mask[i & 3]) * layers.sharp * layers.sharp);
+        float apart = abs(layers.height[i].x - mask[i & 3]);
+        float near = 1.0 / (0.5 + apart * layers.sharp * layers.sharp);
         weight[i] = near;
         sum += near;
     }
