@@ -8,7 +8,7 @@ import subprocess
 import pytest
 
 import spvlink
-from spvlink.facts.decorations import Decorations
+from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Module
@@ -124,6 +124,7 @@ PIPELINES = {
     "vert geom frag": [V, G, F],
     "vert tesc tese geom frag": [V, C, E, G, F],
 }
+BLOCK_IN = "%gl_PerVertex_0"  # of the geometry shader, as spirv-dis calls it
 READS_SIZE = "f = c[i] * gl_in[i].gl_PointSize; gl_PointSize = gl_in[i].gl_PointSize;"
 
 
@@ -223,10 +224,31 @@ def test_clip_distances_that_are_read_between_stages() -> None:
         same_picture(codes, linked)
 
 
-BLOCK_IN = "%gl_PerVertex_0"  # as spirv-dis calls it
+def test_a_type_that_other_variables_have() -> None:
+    """Both blocks of the geometry shader are of one type, as spirv-link leaves them; only that of
+    the border shrinks."""
+    codes = compiled([V, G, F])
+    codes[1] = edited(
+        codes[1],
+        (rf".*(Name|Decorate) {BLOCK_IN} .*\n", ""),
+        (rf".*{BLOCK_IN} = OpTypeStruct.*\n", ""),
+        (rf"{BLOCK_IN}\b", "%gl_PerVertex"),
+    )
+    linked = link(codes, exact=True)
+    assert linked.validated == "validated"
+    after = [module_of(stage.data) for stage in linked.stages]
+    assert blocks(after[0], OUTPUT) == blocks(after[1], INPUT) == [[POSITION]]
+    assert blocks(after[1], OUTPUT) == [FULL]
+    names = Names(after[1])
+    structs = [i for i in after[1].globals if i.op == ops.OpTypeStruct]
+    assert [names.of(i) for i in structs] == ["gl_PerVertex"] * 2
+    again = link([stage.data for stage in linked.stages], exact=True)
+    assert again.passed_through == "nothing to gain"
+    same_picture(codes, linked)
+
+
 STAYS = {
     "by --keep-interface": "keep",
-    "something else is of the type of the block": "shared",
     "its decorations are in groups": "groups",
     "": "whole",
 }
@@ -238,13 +260,6 @@ def test_what_stays_and_why(why: str) -> None:
     settings: dict[str, object] = {}
     if STAYS[why] == "keep":
         settings["keep_interface"] = frozenset(("vert",))
-    elif STAYS[why] == "shared":
-        codes[1] = edited(
-            codes[1],
-            (rf".*(Name|Decorate) {BLOCK_IN} .*\n", ""),
-            (rf".*{BLOCK_IN} = OpTypeStruct.*\n", ""),
-            (rf"{BLOCK_IN}\b", "%gl_PerVertex"),
-        )
     elif STAYS[why] == "groups":
         codes[1] = edited(
             codes[1],
@@ -270,7 +285,7 @@ def test_what_stays_and_why(why: str) -> None:
     after = [module_of(stage.data) for stage in linked.stages]
     assert blocks(after[0], OUTPUT) == blocks(after[1], INPUT) == [FULL]
     kept = {r.why for r in linked.remarks if r.slot == "built-in" and r.action == "kept"}
-    assert kept == ({why} if STAYS[why] in ("shared", "groups") else set())
+    assert kept == ({why} if STAYS[why] == "groups" else set())
 
 
 # --- limits ---

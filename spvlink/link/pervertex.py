@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ANNOTATIONS, ENTRY_POINTS, NAMES, Inst, Module
+from spvlink.ir.core import ENTRY_POINTS, Inst, Module
+from spvlink.ir.edit import value
 from spvlink.link.border import Link
 from spvlink.link.builtins import CONSUMERS, HANDED_ON, Uses, captures, struct_of
 from spvlink.passes.parts import CHAINS
@@ -25,7 +26,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_MEMBER_NOTES: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
+_GROUPS: Final = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
+_MEMBER_NOTES: Final = frozenset(
+    (ops.OpMemberDecorate, ops.OpMemberDecorateString, ops.OpMemberName)
+)
 
 
 class Side:
@@ -39,6 +43,7 @@ class Side:
         self.held = uses.variables[blocks[0]] if blocks else []
         self.single = len(blocks) < 2
         self.sites: list[tuple[Inst, int, int]] = []  # access chain, its operand, the member
+        self.partial: list[Inst] = []  # access chains to an element, which others go on from
 
     def live(self, wanted: set[int]) -> list[int]:
         """The members that stay if these built-ins are used."""
@@ -46,65 +51,58 @@ class Side:
 
     def obstacle(self, live: list[int]) -> str:
         """Why the block stays as it is, or an empty string; finds the sites."""
-        entries = self.module.sections[ENTRY_POINTS]
+        assert self.block is not None
+        struct = struct_of(self.block)
         if not self.single or -1 in self.held:
             return "there is more than built-ins in one block"
-        if len(entries) > 1 or len(self.module.functions) > 1:
+        if len(self.module.sections[ENTRY_POINTS]) > 1 or len(self.module.functions) > 1:
             return "there are other functions or entry points"
-        assert self.block is not None
-        struct = struct_of(self.block)
-        assert struct is not None
-        family = _family(self.module, self.block, struct)
-        if not family or not self.find_sites(struct, family):
-            return "something else is of the type of the block"
-        if any(member not in live for _, _, member in self.sites):
+        if any(i.op in _GROUPS and struct in i.args for i in self.module.annotations):
+            return "its decorations are in groups"
+        if not self.find_sites(self.block) or any(n not in live for _, _, n in self.sites):
             return "an access to it is left"
-        for inst in self.module.annotations:
-            if inst.op == ops.OpGroupMemberDecorate and struct in inst.args:
-                return "its decorations are in groups"
         return ""
 
-    def find_sites(self, struct: Inst, family: set[Inst]) -> bool:
-        """Whether nothing but access chains reaches the block as a whole. (What loads, stores or
-        copies an element counts as a use of all members, so it need not be looked for.)"""
+    def find_sites(self, variable: Inst) -> bool:
+        """Whether nothing but access chains reaches more than a member."""
+        assert variable.type is not None
+        reached = {variable: variable.type.args[0]}  # pointer -> the type that it points to
         for block in self.module.functions[0].blocks:
             for inst in block.insts:
-                if inst.op in CHAINS:
-                    base = inst.args[0].type
-                    if base in family and not self.walk(inst, base.args[0], struct):
+                if inst.op not in CHAINS:
+                    if not reached.keys().isdisjoint(inst.args):
                         return False
-                elif inst.type in family:
-                    return False
+                elif inst.args[0] in reached:
+                    left = self.walk(inst, reached[inst.args[0]])
+                    if left is not None:
+                        reached[inst] = left
+                        self.partial.append(inst)
         return True
 
-    def walk(self, chain: Inst, type: Inst, struct: Inst) -> bool:
-        """Note the operand that is a member's number, if the chain goes so far."""
+    def walk(self, chain: Inst, type: Inst) -> Inst | None:
+        """Note the operand that is a member's number; the type that the chain ends at, if it does
+        not go so far."""
         for at, operand in enumerate(chain.args[1:], 1):
-            if type is struct:
-                member = types.index_of(operand)
-                if member is None:
-                    return False
-                self.sites.append((chain, at, member))
-                return True
+            if type.op == ops.OpTypeStruct:
+                self.sites.append((chain, at, types.index_of(operand) or 0))
+                return None
             type = type.args[0]
-        return True
+        return type
 
     def shrink(self, live: list[int]) -> None:
-        """Declare the block with these members, and name them by their new numbers."""
+        """Declare the block with these members, and name them by their new numbers. Its type may be
+        that of other variables too, so it gets one of its own."""
         assert self.block is not None
         struct = struct_of(self.block)
         assert struct is not None
-        struct.args = [struct.args[n] for n in live]
+        twins = {struct: value(self.module, struct.op, None, [struct.args[n] for n in live], [])}
+        for pointer in (self.block, *self.partial):
+            assert pointer.type is not None
+            pointer.type = self.twin(pointer.type, twins)
+        at = self.module.globals.index(self.block)
+        self.module.globals[at:at] = twins.values()
         numbers = {n: at for at, n in enumerate(live)}
-        for section, opcodes in ((ANNOTATIONS, _MEMBER_NOTES), (NAMES, {ops.OpMemberName})):
-            kept: list[Inst] = []
-            for inst in self.module.sections[section]:
-                if inst.op in opcodes and inst.args[0] is struct:
-                    if inst.imm[0] not in numbers:
-                        continue
-                    inst.imm = [numbers[inst.imm[0]], *inst.imm[1:]]
-                kept.append(inst)
-            self.module.sections[section] = kept  # a new list: tables of the old one are out
+        self.annotate(struct, twins[struct], numbers)
         for chain, at, member in self.sites:
             type = chain.args[at].type
             assert type is not None
@@ -112,21 +110,23 @@ class Side:
             chain.args = [*chain.args[:at], number, *chain.args[at + 1 :]]
         self.module.version += 1
 
+    def twin(self, type: Inst, twins: dict[Inst, Inst]) -> Inst:
+        """An array of the block, or a pointer, with the new struct in it."""
+        if type not in twins:
+            inner = self.twin(type.args[0], twins)
+            twins[type] = value(self.module, type.op, None, [inner, *type.args[1:]], [*type.imm])
+        return twins[type]
 
-def _family(module: Module, variable: Inst, struct: Inst) -> set[Inst]:
-    """A struct, arrays of it and pointers to them; empty if they are there for anything else but
-    the variable."""
-    family = {struct}
-    for inst in module.globals:  # what is used comes first
-        if inst is variable:
-            continue
-        if inst.type in family:
-            return set()
-        if not family.isdisjoint(inst.args):
-            if inst.op not in (ops.OpTypeArray, ops.OpTypePointer):
-                return set()
-            family.add(inst)
-    return family
+    def annotate(self, struct: Inst, twin: Inst, numbers: dict[int, int]) -> None:
+        """Names and decorations of a struct for another one that has some of its members."""
+        for notes in (self.module.names, self.module.annotations):
+            for inst in [i for i in notes if i.args and i.args[0] is struct]:
+                imm = inst.imm
+                if inst.op in _MEMBER_NOTES:
+                    if imm[0] not in numbers:
+                        continue
+                    imm = [numbers[imm[0]], *imm[1:]]
+                notes.append(Inst(inst.op, None, [twin, *inst.args[1:]], [*imm]))
 
 
 def run(link: Link) -> bool:
