@@ -5,7 +5,8 @@
     link      the pairs first to last, then back, until no pair has anything to do: what dies
               between the last two stages may have been all that kept something alive between the
               first two
-    finish    each border gets its new placement, each stage variables again; clean, trim, encode
+    finish    each border gets its new placement, each stage variables again; clean, trim; built-in
+              blocks of neighbours shrink together; encode
 
 A pair is looked at again only if one of its modules changed since, and the sweeps are bounded. A
 stage in the middle is consumer of one pair and producer of the next; its inputs and outputs are
@@ -37,6 +38,7 @@ from spvlink.link import (
     interface,
     narrow,
     payload,
+    pervertex,
     propagate,
     remarks,
     retry,
@@ -46,7 +48,7 @@ from spvlink.link import (
 )
 from spvlink.link.border import IN_PLACE, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import used_resources
+from spvlink.link.visible import passes_through, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
@@ -138,6 +140,7 @@ class Chain:
         self.untouched: set[Stage] = set()  # go out as they came
         self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
+        self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
     def run(self) -> list[bytes]:
         """All passes; the new binaries in pipeline order. Raises Refused if no pair can be
@@ -172,6 +175,7 @@ class Chain:
         for stage in self.touched():
             with About(stage):
                 self.finish(stage)
+        self.trim_blocks()
         return self.encode()
 
     def touched(self) -> list[Stage]:
@@ -206,6 +210,8 @@ class Chain:
         self.listed[stage] = list(entry.inst.args[1:])
         try:
             with About(stage):
+                if stage.name == "geom" and passes_through(stage.module):
+                    raise Refused("it hands on inputs without code (PassthroughNV)")
                 self.runner.prepare(stage)
         except Refused as why:
             stage.module = decode(stage.source.data)
@@ -498,7 +504,25 @@ class Chain:
         kept: frozenset[Inst] = frozenset()
         if any(b is not None and b.kept for b in (self.before(stage), self.after(stage))):
             kept = frozenset(v for v in self.listed[stage] if v.imm[0] not in linked)
+        self.staying[stage] = kept
         self.runner.run("trim", stage, trim.run, stage.module, frozenset(dropped), kept)
+
+    def trim_blocks(self) -> None:
+        """Built-in blocks between stages, now that it is known what both use of them."""
+        stages: dict[Stage, None] = {}
+        for border in self.borders:
+            link = border.link
+            if link is None or border.consumer.name not in builtins.CONSUMERS:
+                continue
+            version = border.consumer.module.version
+            if self.runner.enabled("dead"):
+                if self.runner.run("dead", border.producer, pervertex.run, link):
+                    stages[border.producer] = None
+                if self.runner.changed("dead", border.consumer, version):
+                    stages[border.consumer] = None
+        for stage in stages:
+            kept = self.staying[stage]
+            self.runner.run("trim", stage, trim.run, stage.module, frozenset(), kept)
 
     def raise_side(
         self, link: Link, placement: compact.Placement, stage: Stage, is_output: bool

@@ -155,8 +155,26 @@ def test_built_ins_in_the_middle_of_a_chain() -> None:
     ]
     linked = run(build(stages))
     removed = {(r.interface, r.name) for r in linked.remarks if r.slot == "built-in"}
-    assert removed == {("vert->geom", "gl_Position"), ("vert->geom", "gl_PointSize")}
+    names = ("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance")
+    assert removed == {("vert->geom", name) for name in names}
     assert enums.BuiltIn_Position in built_ins(module_of(linked.stages[1].data))
+
+
+def test_inputs_that_are_handed_on_without_code() -> None:
+    """GL_NV_geometry_shader_passthrough: nothing in the code says that the inputs are read."""
+    first = vert("layout(location = 0) out vec4 c;", "c = a; gl_PointSize = 2.0;")
+    second = """#version 450
+#extension GL_NV_geometry_shader_passthrough : require
+layout(triangles) in;
+layout(passthrough) in gl_PerVertex { vec4 gl_Position; } gl_in[];
+layout(location = 0, passthrough) in vec4 c[];
+void main() { gl_Layer = 1; }
+"""
+    last = frag("layout(location = 0) in vec4 c;", "color = c;")
+    codes = build([first, ("geom", second), last])
+    linked = run(codes)
+    assert linked.passed_through == "it hands on inputs without code (PassthroughNV)"
+    assert [stage.data for stage in linked.stages] == codes
 
 
 def test_a_second_link_finds_nothing_to_do() -> None:

@@ -106,7 +106,7 @@ class Link:
         self.loads: dict[int, list[Inst]] = {}
         self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
-        self.idle: set[str] = set()  # built-ins whose stores went, since nobody reads them
+        self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more

@@ -5,8 +5,8 @@
 
 Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the last stage before
 rasterization (Vulkan, "Built-In Variables"); in the stages before it they are varyings without
-a Location, alive only if the next stage reads them. Only the stores go: the blocks stay declared,
-member by member alike on both sides, and so do the sizes of ClipDistance and CullDistance.
+a Location, alive only if the next stage reads them. Only the stores go here; the members of blocks
+that nobody uses go at the end, from both sides (``pervertex``).
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_CONSUMERS: Final = frozenset(("tesc", "tese", "geom"))
+CONSUMERS: Final = frozenset(("tesc", "tese", "geom"))
 # Built-ins that rasterization takes, and that a stage before the last one just hands on.
-_HANDED_ON: Final[dict[int, str]] = {
+HANDED_ON: Final[dict[int, str]] = {
     enums.BuiltIn_Position: "gl_Position",
     enums.BuiltIn_PointSize: "gl_PointSize",
     enums.BuiltIn_ClipDistance: "gl_ClipDistance",
@@ -109,15 +109,15 @@ def struct_of(variable: Inst) -> Inst | None:
 
 def run(link: Link) -> bool:
     """Remove the stores to built-ins that the next stage does not read; whether there were any."""
-    if link.consumer.name not in _CONSUMERS:
+    if link.consumer.name not in CONSUMERS:
         return False
     producer = link.producer.module
     assert producer.entry is not None
     written = Uses(producer, enums.StorageClass_Output)
-    if not any(builtin in _HANDED_ON for builtin in written.stores) or _captures(producer):
+    if not any(builtin in HANDED_ON for builtin in written.stores) or captures(producer):
         return False
     wanted = Uses(link.consumer.module, enums.StorageClass_Input).read | written.read
-    dead = {b: s for b, s in written.stores.items() if b in _HANDED_ON and b not in wanted}
+    dead = {b: s for b, s in written.stores.items() if b in HANDED_ON and b not in wanted}
     gone = {store for stores in dead.values() for store in stores}
     if not gone:
         return False
@@ -126,11 +126,12 @@ def run(link: Link) -> bool:
             if any(i in gone for i in block.insts):
                 block.insts = [i for i in block.insts if i not in gone]
     producer.version += 1
-    link.idle.update(_HANDED_ON[builtin] for builtin in dead)
+    why = f"the {link.consumer.name} stage does not read it"
+    link.idle.update({HANDED_ON[builtin]: ("removed", why) for builtin in dead})
     return True
 
 
-def _captures(module: Module) -> bool:
+def captures(module: Module) -> bool:
     """Whether the entry point feeds transform feedback, which may take built-ins too."""
     assert module.entry is not None
     return any(

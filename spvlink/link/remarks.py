@@ -99,9 +99,8 @@ def _target(varying: Varying, lane: int) -> str:
 
 
 def _whole(linked: Linked, link: Link, placement: Placement, payload: bool) -> None:
-    for name in sorted(link.idle):
-        why = f"the {link.consumer.name} stage does not read it"
-        linked.remarks.append(Remark(link.title, name, "built-in", "removed", why))
+    for name, (action, why) in sorted(link.idle.items()):
+        linked.remarks.append(Remark(link.title, name, "built-in", action, why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"

@@ -1,10 +1,11 @@
-"""What a stage may see before linking changes anything: the resources that it uses statically."""
+"""What holds of a stage before linking changes anything: the resources that it uses statically, and
+whether it uses inputs without naming them."""
 
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.link.resources import Key, resource_key
 from spvlink.passes.inline import callees
 from spvlink.passes.parts import NUMERIC
@@ -32,3 +33,10 @@ def used_resources(module: Module) -> frozenset[Key]:
             used.update(*[i.args for i in block.insts if i.op not in NUMERIC])
     keys = [resource_key(tables, i) for i in resources & used]
     return frozenset([k for k in keys if k is not None])
+
+
+def passes_through(module: Module) -> bool:
+    """Whether a geometry shader may hand on inputs that its code never names
+    (SPV_NV_geometry_shader_passthrough): then their outputs, and who reads those, look dead."""
+    wanted = enums.Capability_GeometryShaderPassthroughNV
+    return any(inst.imm[0] == wanted for inst in module.sections[CAPABILITIES])
