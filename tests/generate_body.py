@@ -257,7 +257,9 @@ class Body:
         if kind == 9:
             return f"({self.condition(d, u)} ? {a} : {self.expr(t, d, u)})"
         if kind == 10:
-            call = r.choice((f"bitCount({a})", f"findMSB({a})", f"findLSB({a})"))
+            # lavapipe (Mesa 25.0) gets findMSB of some signed values wrong: of the bits, then.
+            bits = f"{vector('uint', n)}({a})"
+            call = r.choice((f"bitCount({a})", f"findMSB({bits})", f"findLSB({a})"))
             return f"{t}({call})"
         if kind == 11:
             return r.choice((f"bitfieldExtract({a}, 3, 5)", f"bitfieldReverse({a})",

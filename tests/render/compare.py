@@ -102,11 +102,11 @@ def _compare_arrays(
     difference.values += count
     difference.where.append(f"{name}: {count} of {same.size} differ")
     if a.dtype.kind == "f":
-        difference.max_ulp = max(difference.max_ulp, _max_ulp(a, b))
+        difference.max_ulp = max(difference.max_ulp, max_ulp(a, b))
 
 
-def _max_ulp(a: NDArray[np.generic], b: NDArray[np.generic]) -> int:
-    """The largest distance in representable float32 values; NaN against a number: 2**31."""
+def max_ulp(a: NDArray[np.generic], b: NDArray[np.generic]) -> int:
+    """The largest distance of float32 values, in those between; NaN against a number: 2**31."""
     ordered = []
     for array in (a, b):
         bits = np.ascontiguousarray(array).view(np.int32).astype(np.int64)
