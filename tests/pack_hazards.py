@@ -1,5 +1,5 @@
 """Arrays, narrow and wide values and built-in blocks that a careless linker gets wrong, as GLSL;
-test_pack_hazards.py links and draws them. Written like chain_hazards.py."""
+test_chain_hazards.py links and draws them. Written like chain_hazards.py."""
 
 from __future__ import annotations
 

@@ -10,17 +10,23 @@ import subprocess
 import pytest
 
 import spvlink
-from tests import chain_hazards, tess_hazards
+from tests import chain_hazards, pack_hazards, tess_hazards
 from tests.chain_hazards import HAZARDS, Chain
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
 
-CHAINS = chain_hazards.CHAINS + tess_hazards.CHAINS
+CHAINS = chain_hazards.CHAINS + tess_hazards.CHAINS + pack_hazards.CHAINS
 OPTIMIZED = tuple(c for c in CHAINS if c.name != "whole arrays over the vertices")
 
 
-def link(codes: list[bytes], chain: Chain, exact: bool) -> spvlink.Linked:
+def compiled(chain: Chain) -> list[bytes]:
+    return [compile_glsl(text, stage, chain.environment) for stage, text in chain.stages]
+
+
+def link(
+    codes: list[bytes], chain: Chain, exact: bool, passed_through: str | None = None
+) -> spvlink.Linked:
     options = spvlink.Options()
     options.check_each = True
     options.exact = exact
@@ -28,7 +34,7 @@ def link(codes: list[bytes], chain: Chain, exact: bool) -> spvlink.Linked:
         [spvlink.Source(c, stage) for c, (stage, _) in zip(codes, chain.stages)], options
     )
     assert linked.defect is None, linked.defect
-    assert linked.passed_through is None, linked.passed_through
+    assert linked.passed_through == passed_through, linked.passed_through
     assert linked.validated == "validated"
     assert set(mismatches([s.data for s in linked.stages])) <= set(mismatches(codes))
     return linked
@@ -48,8 +54,7 @@ def prove(codes: list[bytes], chain: Chain) -> spvlink.Linked:
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: c.name)
 def test_chain(chain: Chain) -> None:
-    codes = [compile_glsl(text, stage, chain.environment) for stage, text in chain.stages]
-    linked = prove(codes, chain)
+    linked = prove(compiled(chain), chain)
     for border in linked.interfaces:
         assert border.components[1] <= border.components[0]
         assert border.locations[1] <= border.locations[0]
@@ -70,9 +75,9 @@ def test_optimized_chain(chain: Chain) -> None:
     codes = [
         subprocess.run(
             ["spirv-opt", f"--target-env={chain.environment}", "-O", "-", "-o", "-"],
-            input=compile_glsl(text, stage, chain.environment), capture_output=True, check=True,
+            input=code, capture_output=True, check=True,
         ).stdout
-        for stage, text in chain.stages
+        for code in compiled(chain)
     ]  # fmt: skip
     prove(codes, chain)
 
