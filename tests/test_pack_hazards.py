@@ -1,5 +1,5 @@
-"""Arrays and narrow values that a careless linker gets wrong: what is packed, and nothing on a second
-link. test_chain_hazards.py draws them.
+"""Arrays and narrow values that a careless linker gets wrong: how much is packed, at once.
+test_chain_hazards.py draws them.
 """
 
 from __future__ import annotations
