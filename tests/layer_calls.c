@@ -5,11 +5,9 @@
  * usage: layer_calls VERT.spv GEOM.spv FRAG.spv; prints a line for every case: its name, then what
  * became of it ("linked" or "untouched") and what else is worth to know
  */
-#include "layer.h"
+#include "layer_application.h"
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum { DEVICES = 2, ROOM = 64, VERT = 0, GEOM = 1, FRAG = 2 };
 
@@ -112,10 +110,7 @@ static VkResult make_shaders(void *d, uint32_t count, const struct shader_info *
 
 static PFN_vkVoidFunction driver_proc(void *handle, const char *name) {
     (void)handle;
-    static const struct {
-        const char *name;
-        void *function;
-    } ALL[] = {
+    static const struct entry ALL[] = {
         {"vkCreateInstance", make_instance}, {"vkDestroyInstance", end},
         {"vkCreateDevice", make_device}, {"vkDestroyDevice", end},
         {"vkCreateShaderModule", make_module}, {"vkDestroyShaderModule", no_module},
@@ -123,21 +118,14 @@ static PFN_vkVoidFunction driver_proc(void *handle, const char *name) {
         {"vkCreatePipelineLayout", make_other}, {"vkDestroyPipelineLayout", no_other},
         {"vkCreateGraphicsPipelines", make_pipelines}, {"vkDestroyPipeline", no_other},
         {"vkCreateShadersEXT", make_shaders}, {"vkDestroyShaderEXT", no_other},
+        {NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
-        if (strcmp(ALL[i].name, name) == 0)
-            return (PFN_vkVoidFunction)ALL[i].function;
-    return NULL;
+    return named(ALL, name);
 }
 
 /* -- the application ------------------------------------------------------------------------------- */
 
-VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions);
-static VkNegotiateLayerInterface layer = {LAYER_NEGOTIATE_INTERFACE_STRUCT, NULL, 2, 0, 0, 0};
 static struct bytes codes[3];
-static VkDevice device;
-
-#define CALL(name) ((PFN_##name)(void *)layer.pfnGetDeviceProcAddr(device, #name))
 
 struct call { /* everything that the application says for one pipeline; cases change parts of it */
     VkShaderModuleCreateInfo modules[2];
@@ -421,28 +409,6 @@ static void shader_objects(void) {
 
 /* -- all together ---------------------------------------------------------------------------------- */
 
-static VkDevice make_one(VkInstance instance) {
-    VkLayerDeviceLink below = {NULL, (PFN_vkGetInstanceProcAddr)(void *)driver_proc,
-                               (PFN_vkGetDeviceProcAddr)(void *)driver_proc};
-    VkLayerDeviceCreateInfo link = {VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO, NULL,
-                                    VK_LAYER_LINK_INFO, {&below}};
-    VkDeviceCreateInfo info = {.sType = 3, .pNext = &link};
-    VkDevice made;
-    PFN_vkCreateDevice create_device =
-        (PFN_vkCreateDevice)(void *)layer.pfnGetInstanceProcAddr(instance, "vkCreateDevice");
-    create_device((VkPhysicalDevice)instance, &info, NULL, &made);
-    return made;
-}
-
-static void load(const char *path, struct bytes *into) {
-    char part[4096];
-    FILE *file = fopen(path, "rb");
-    for (size_t got; file != NULL && (got = fread(part, 1, sizeof part, file)) > 0;)
-        put(into, part, got);
-    if (file != NULL)
-        fclose(file);
-}
-
 int main(int count, char **words) {
     if (count != 4)
         return 2;
@@ -450,15 +416,9 @@ int main(int count, char **words) {
         load(words[i + 1], &codes[i]);
     for (int i = 0; i < DEVICES; i++)
         drivers[i].dispatch = &drivers[i];
-    vkNegotiateLoaderLayerInterfaceVersion(&layer);
-    VkLayerInstanceLink below = {NULL, (PFN_vkGetInstanceProcAddr)(void *)driver_proc, NULL};
-    VkLayerInstanceCreateInfo link = {VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO, NULL,
-                                      VK_LAYER_LINK_INFO, {&below}};
-    VkInstanceCreateInfo info = {.sType = 1, .pNext = &link};
-    VkInstance instance;
-    ((PFN_vkCreateInstance)(void *)layer.pfnGetInstanceProcAddr(NULL, "vkCreateInstance"))(
-        &info, NULL, &instance);
-    VkDevice first = make_one(instance), second = make_one(instance);
+    VkInstance instance = open_instance(driver_proc);
+    VkDevice first = open_device(instance, driver_proc);
+    VkDevice second = open_device(instance, driver_proc);
     device = first;
     on_the_pipeline();
     on_stages_and_layouts();
@@ -466,12 +426,9 @@ int main(int count, char **words) {
     handles();
     two_devices(second);
     shader_objects();
-    PFN_vkDestroyDevice destroy =
-        (PFN_vkDestroyDevice)(void *)layer.pfnGetDeviceProcAddr(first, "vkDestroyDevice");
-    destroy(first, NULL);
-    destroy(second, NULL);
-    ((PFN_vkDestroyInstance)(void *)layer.pfnGetInstanceProcAddr(instance, "vkDestroyInstance"))(
-        instance, NULL);
+    close_device(first);
+    close_device(second);
+    close_instance(instance);
     for (int i = 0; i < 3; i++)
         bytes_free(&codes[i]);
     bytes_free(&last);

@@ -3,12 +3,10 @@
  *
  * usage: layer_threads THREADS PIPELINES VERT.spv FRAG.spv; prints how many pipelines were made
  */
-#include "layer.h"
+#include "layer_application.h"
 
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 static void *dispatch = &dispatch; /* what a loader puts first into every handle */
 static atomic_ulong handles = 1;
@@ -59,10 +57,7 @@ static VkResult null_pipelines(void *d, uint64_t c, uint32_t count, const void *
 
 static PFN_vkVoidFunction null_proc(void *handle, const char *name) {
     (void)handle;
-    static const struct {
-        const char *name;
-        void *function;
-    } ALL[] = {
+    static const struct entry ALL[] = {
         {"vkCreateInstance", null_instance}, {"vkDestroyInstance", null_end},
         {"vkCreateDevice", null_device}, {"vkDestroyDevice", null_end},
         {"vkCreateShaderModule", null_module}, {"vkDestroyShaderModule", null_no_module},
@@ -70,29 +65,24 @@ static PFN_vkVoidFunction null_proc(void *handle, const char *name) {
         {"vkDestroyDescriptorSetLayout", null_destroy}, {"vkCreatePipelineLayout", null_create},
         {"vkDestroyPipelineLayout", null_destroy}, {"vkCreateGraphicsPipelines", null_pipelines},
         {"vkDestroyPipeline", null_destroy},
+        {NULL, NULL},
     };
-    for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
-        if (strcmp(ALL[i].name, name) == 0)
-            return (PFN_vkVoidFunction)ALL[i].function;
-    return NULL;
+    return named(ALL, name);
 }
 
-VkResult vkNegotiateLoaderLayerInterfaceVersion(VkNegotiateLayerInterface *versions);
-static VkNegotiateLayerInterface layer = {LAYER_NEGOTIATE_INTERFACE_STRUCT, NULL, 2, 0, 0, 0};
-static VkDevice device;
 static long each;
 static struct bytes codes[2];
 
-#define GET(type, name) type name = (type)(void *)layer.pfnGetDeviceProcAddr(device, #name)
+#define GET(name) PFN_##name name = CALL(name)
 
 static void *work(void *unused) {
-    GET(PFN_vkCreateShaderModule, vkCreateShaderModule);
-    GET(PFN_vkDestroyShaderModule, vkDestroyShaderModule);
-    GET(PFN_vkCreateDescriptorSetLayout, vkCreateDescriptorSetLayout);
-    GET(PFN_vkDestroyDescriptorSetLayout, vkDestroyDescriptorSetLayout);
-    GET(PFN_vkCreatePipelineLayout, vkCreatePipelineLayout);
-    GET(PFN_vkDestroyPipelineLayout, vkDestroyPipelineLayout);
-    GET(PFN_vkCreateGraphicsPipelines, vkCreateGraphicsPipelines);
+    GET(vkCreateShaderModule);
+    GET(vkDestroyShaderModule);
+    GET(vkCreateDescriptorSetLayout);
+    GET(vkDestroyDescriptorSetLayout);
+    GET(vkCreatePipelineLayout);
+    GET(vkDestroyPipelineLayout);
+    GET(vkCreateGraphicsPipelines);
     for (long n = 0; n < each; n++) {
         VkDescriptorSetLayoutBinding binding = {0, 6, 1 + (uint32_t)(n % 3), 0x11, NULL};
         VkDescriptorSetLayoutCreateInfo set_info = {32, NULL, 0, 1, &binding};
@@ -120,14 +110,6 @@ static void *work(void *unused) {
     return unused;
 }
 
-static void load(const char *path, struct bytes *into) {
-    char part[4096];
-    FILE *file = fopen(path, "rb");
-    for (size_t got; (got = fread(part, 1, sizeof part, file)) > 0;)
-        put(into, part, got);
-    fclose(file);
-}
-
 int main(int count, char **words) {
     if (count != 5)
         return 2;
@@ -137,32 +119,14 @@ int main(int count, char **words) {
     refuse_after = (unsigned long)each * (unsigned long)many * 4 / 5;
     load(words[3], &codes[0]);
     load(words[4], &codes[1]);
-    vkNegotiateLoaderLayerInterfaceVersion(&layer);
-    VkLayerInstanceLink below = {NULL, (PFN_vkGetInstanceProcAddr)(void *)null_proc, NULL};
-    VkLayerInstanceCreateInfo link = {VK_STRUCTURE_TYPE_LOADER_INSTANCE_CREATE_INFO, NULL,
-                                      VK_LAYER_LINK_INFO, {&below}};
-    VkInstanceCreateInfo info = {.sType = 1, .pNext = &link};
-    VkInstance instance;
-    PFN_vkCreateInstance create =
-        (PFN_vkCreateInstance)(void *)layer.pfnGetInstanceProcAddr(NULL, "vkCreateInstance");
-    create(&info, NULL, &instance);
-    VkLayerDeviceLink device_below = {NULL, (PFN_vkGetInstanceProcAddr)(void *)null_proc,
-                                      (PFN_vkGetDeviceProcAddr)(void *)null_proc};
-    VkLayerDeviceCreateInfo device_link = {VK_STRUCTURE_TYPE_LOADER_DEVICE_CREATE_INFO, NULL,
-                                           VK_LAYER_LINK_INFO, {&device_below}};
-    VkDeviceCreateInfo device_info = {.sType = 3, .pNext = &device_link};
-    PFN_vkCreateDevice create_device =
-        (PFN_vkCreateDevice)(void *)layer.pfnGetInstanceProcAddr(instance, "vkCreateDevice");
-    create_device((VkPhysicalDevice)instance, &device_info, NULL, &device);
+    VkInstance instance = open_instance(null_proc);
+    device = open_device(instance, null_proc);
     for (int i = 0; i < many; i++)
         pthread_create(&threads[i], NULL, work, NULL);
     for (int i = 0; i < many; i++)
         pthread_join(threads[i], NULL);
-    GET(PFN_vkDestroyDevice, vkDestroyDevice);
-    vkDestroyDevice(device, NULL);
-    PFN_vkDestroyInstance end =
-        (PFN_vkDestroyInstance)(void *)layer.pfnGetInstanceProcAddr(instance, "vkDestroyInstance");
-    end(instance, NULL);
+    close_device(device);
+    close_instance(instance);
     bytes_free(&codes[0]);
     bytes_free(&codes[1]);
     printf("%ld pipelines, %ld modules left\n", each * many * 2, atomic_load(&modules));
