@@ -417,7 +417,12 @@ class Chain:
     def weighted(self, link: Link) -> None:
         """What the control shader can make for sums over vertices of the evaluation shader."""
         transfer = self.transfer(link.consumer, link.producer)
-        weighted.run(link, transfer, self.options.exact)
+        after, beyond = self.after(link.consumer), frozenset[int]()
+        if after is not None and after.consumer.name == "geom":
+            if after.link is None or after.link.outputs.pinned:
+                return  # which may make positions of whatever it reads
+            beyond = weighted.held(after.link)
+        weighted.run(link, transfer, self.options.exact, beyond)
 
     def share(self, link: Link) -> None:
         """What is equal for a whole patch or mesh workgroup."""

@@ -87,3 +87,29 @@ def test_the_cost_limit_holds_for_copies_of_arrays(limit: int) -> None:
     done = link("arrays", cost_limit=limit)
     assert ("c" in done.table()) == (limit == 0)
     assert "w" not in done.table()
+
+
+@pytest.mark.parametrize("rounds", [False, True], ids=["exact", "rounds"])
+def test_what_rounds_is_no_flag(rounds: bool) -> None:
+    """The bits of a conversion that rounds are the device's: they are compared with none of ours."""
+    whole, fraction = ("16777217", "0.1lf") if rounds else ("16777216", "0.125lf")
+    producer = vertex(
+        f"""layout(location = 0) flat out float a; layout(location = 1) flat out float b;
+        layout(location = 2) flat out vec3 c;
+        void main() {{
+            int v = 3; double w = 0.5lf;
+            for (int i = 0; i < (k.x & 3); ++i) {{ v = {whole}; w = {fraction}; }}
+            a = float(v); b = float(w); c = p.xyz; gl_Position = p;
+        }}"""
+    )
+    consumer = fragment(
+        """layout(location = 0) flat in float a; layout(location = 1) flat in float b;
+        layout(location = 2) flat in vec3 c;
+        void main() { o = vec4(a, b, c.xy) * gl_FragCoord + vec4(c, 1.0); }"""
+    )
+    options = spvlink.Options()
+    options.disabled = frozenset(["backward", "forward"])
+    done = Result(producer, consumer, options)
+    assert done.linked.validated == "validated"
+    packed = {r.name for r in done.linked.remarks if "one bit" in r.why}
+    assert packed == (set() if rounds else {"a", "b"})

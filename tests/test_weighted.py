@@ -14,7 +14,7 @@ from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link import weights
-from tests.chain_hazards import frag, text, vert
+from tests.chain_hazards import frag, geom, text, vert
 from tests.render import Result, compare, draw, draw_covering
 from tests.samples import compile_glsl
 
@@ -321,6 +321,78 @@ def test_what_is_read_back_stays() -> None:
     assert components(prove(stages)) == (8, 8)
 
 
+# Weights that are equal on paper, and not in the shader: (what is declared, one, another).
+ROUNDED = {
+    "a precise whole number": (
+        "precise float t = w.x * 16.0 + 12582912.0; precise float m = t - 12582912.0;",
+        "m", "(w.x * 16.0)",
+    ),
+    "a large number added and taken away": (
+        "float m = (w.x * 16.0 + 12582912.0) - 12582912.0;", "m", "(w.x * 16.0)",
+    ),
+    "a uniform added and taken away": (
+        "float t = pc.k.x * 1e7; float m = (w.x * 16.0 + t) - t;", "m", "(w.x * 16.0)",
+    ),
+    "a large difference": ("float m = mix(w.x, 1e8, 0.0) + 0.0 * w.y;", "m", "w.x"),
+    "a conversion to 16 bits": (
+        "float m = float(float16_t(w.x * 2000.0));", "m", "(w.x * 2000.0)",
+    ),
+    "16 bits": (
+        "float16_t h = float16_t(w.x); float m = float(h * h);", "m", "(float(h) * float(h))",
+    ),
+    "half precision": ("mediump float n = w.x; mediump float m = n * n;", "m", "(w.x * w.x)"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROUNDED)
+def test_weights_that_round_differently_are_not_equal(name: str) -> None:
+    declared, one, other = ROUNDED[name]
+    a, b = (f"(p[0] * {w} + p[1] * (1.0 - {w}))" for w in (one, other))
+    main = f"{declared}\nf = {a} + {b.replace('p[', 'q[')};"
+    linked = prove(chain("triangles", HALVES + READ, main))
+    assert components(linked) == (8, 8)
+
+
+def test_weights_that_cancel_are_not_compared() -> None:
+    """Sums of weights over several terms lose digits as well."""
+    a = "(p[0] * (pc.k.x * 1e7) + p[0] * w.x - p[0] * (pc.k.x * 1e7))"
+    linked = prove(chain("triangles", READ, f"f = {a} + q[0] * w.x;"))
+    assert components(linked) == (8, 8)
+    a = "(p[0] * 3e7 + p[0] * w.x - p[0] * 3e7)"
+    linked = prove(chain("triangles", READ, f"f = {a} + q[0] * w.x;"))
+    assert components(linked) == (8, 8)
+
+
+def test_nearly_one_is_not_one_beside_a_uniform() -> None:
+    """A uniform may be so large that a small share of it counts."""
+    a, b = (f"({x}[0] * w.x + {x}[1] * (1.0 - w.x) + {x}[2] * (pc.k.x * 0.0000005))" for x in "pq")
+    linked = prove(chain("triangles", READ, f"f = ({a} + 1e5 * pc.k) * 0.5 + {b};"))
+    assert components(linked) == (8, 8)
+
+
+GEOMETRY = {
+    "position": ("gl_Position.xy += f[i].xy * 0.1;", 8),
+    "branch": ("if (f[i].x > 0.3) EmitVertex();", 8),
+    "dynamic vertex": ("gl_Position.xy += f[gl_PrimitiveIDIn % 3].zw * 0.1;", 8),
+    "nothing but colours": ("", 4),
+}
+
+
+@pytest.mark.parametrize("name", GEOMETRY)
+def test_what_a_geometry_shader_makes_positions_of(name: str) -> None:
+    """The position may be made by the stage behind the evaluation shader."""
+    more, left = GEOMETRY[name]
+    stages = chain("triangles", READ, MOVED["sum"])
+    main = f"""for (int i = 0; i < 3; ++i) {{
+gl_Position = gl_in[i].gl_Position; g = f[i]; {more} EmitVertex(); }}"""
+    declared = "layout(location = 0) in vec4 f[]; layout(location = 0) out vec4 g;"
+    stages.insert(3, geom(declared, main))
+    linked = prove(stages)
+    assert components(linked) == (8, left)
+    kept = prove(stages, keep_interface=frozenset(["geom"]))
+    assert components(kept) == (8, 8)
+
+
 def test_vectors_come_out_as_vectors() -> None:
     """Three loads, three products, two sums of a vec4: not four times as many."""
     from tests.linking import module_of
@@ -355,6 +427,10 @@ def test_polynomials() -> None:
         total = weights.added(total, corner)
     assert weights.is_one(total)
     assert not weights.is_one(weights.added(total, u))
+    other: weights.Polynomial = {((7, 0),): 1e-8}
+    assert weights.is_one(weights.added(total, u, 1e-8))
+    assert not weights.is_one(weights.added(total, other))
+    assert weights.mixed(u, {(): 1e8}, v) is None  # digits of u are lost
     long: weights.Polynomial = {((1, n),): 1.0 for n in range(weights.MAX_TERMS)}
     assert weights.times(long, long) is None
 

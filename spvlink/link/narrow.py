@@ -36,6 +36,7 @@ from spvlink.link.dead import remove_stores
 from spvlink.link.motion import redefine
 from spvlink.link.propagate import COMPONENT_PRICE, Scalar
 from spvlink.passes.fold import fold
+from spvlink.rules.arithmetic import from_bits, signed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -252,10 +253,21 @@ def _converted(module: Module, inst: Inst, lane: int, values: set[int] | None) -
         constant = types.constant(module, source, bits)
         made = fold(module, Inst(inst.op, target, [constant], []), False)
         result = types.bits_of(made) if made is not None else None
-        if result is None:
+        if result is None or not _is_exact(inst.op, source.imm[0], bits, target.imm[0], result):
             return None
         found.add(result)
     return found
+
+
+def _is_exact(op: int, source: int, bits: int, target: int, result: int) -> bool:
+    """Whether a conversion to a float gives this whatever the device's rounding is: the bits are
+    compared there. The widths of both sides, and what they hold."""
+    if op == ops.OpFConvert:
+        return from_bits(source, bits) == from_bits(target, result)
+    if op in (ops.OpConvertSToF, ops.OpConvertUToF):
+        number = signed(source, bits) if op == ops.OpConvertSToF else bits
+        return number == from_bits(target, result)
+    return True
 
 
 def _chosen(stored: Inst) -> bool:

@@ -27,9 +27,10 @@ What stays, for it would round differently:
 * everything under ``--exact``, where a stage preserves infinities, NaNs and zeros, and in stages
   whose rounding modes differ;
 * what is NoContraction, what jumps (``motion.sensitive``), and whatever goes into a built-in
-  output, an Invariant one, one that transform feedback captures, or a branch: the position of a
-  vertex and what decides about one must come out as in another pass that draws the same. Such an
-  instruction stays, and with it the inputs that it is made of.
+  output, an Invariant one, one that transform feedback captures, or a branch, here or in a geometry
+  shader that follows: the position of a vertex and what decides about one must come out as in
+  another pass that draws the same. Such an instruction stays, and with it the inputs that it is
+  made of.
 Everything else is as in ``backward``: all outputs of one expression are stored at the same places
 (one block, one vertex), none is read back, and uniforms must be visible to the control stage.
 """
@@ -45,7 +46,7 @@ from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import value
 from spvlink.link import backward, lanes, motion, weights
-from spvlink.link.border import Link
+from spvlink.link.border import Link, Stage
 from spvlink.link.lanes import Lane
 from spvlink.link.nodes import Entry, Kind, Node, Use
 from spvlink.link.transfer import Transfer
@@ -184,14 +185,24 @@ def vertex_of(kind: Kind) -> tuple[int, int] | None:
     return (1, kind.args[0].id) if number is None else (0, number)
 
 
-def fixed(link: Link, effects: Effects) -> set[Inst]:
-    """The values of the consumer that must come out to the bit: see above."""
-    module = link.consumer.module
+def held(after: Link) -> frozenset[int]:
+    """The outputs of an evaluation shader that what follows makes positions or decisions of."""
+    if after.consumer.name != "geom":
+        return frozenset()
+    loads = [i for i in fixed(after.consumer, frozenset()) if i.op == LOAD_INPUT]
+    return frozenset([i.imm[0] for i in loads])
+
+
+def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
+    """The values of a stage that must come out to the bit: see above. ``beyond``: keys of outputs
+    that must, for the sake of the stage behind."""
+    module = stage.module
+    effects = Effects.of(module)
     assert module.entry is not None
     found: set[Inst] = set()
     todo: list[Inst] = []
     written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
-    outputs = link.consumer.outputs
+    outputs = stage.outputs
     slots = outputs.slots if outputs is not None else {}
     captured = outputs.captured if outputs is not None else {}
     for block in module.entry.function.blocks:
@@ -203,7 +214,7 @@ def fixed(link: Link, effects: Effects) -> set[Inst]:
                     todo.append(inst.args[1])
             elif inst.op == STORE_OUTPUT:
                 key = inst.imm[0]
-                if key not in slots or slots[key].extras or key in captured:
+                if key not in slots or slots[key].extras or key in captured or key in beyond:
                     todo.append(inst.args[0])
         end = block.terminator
         if end.op in (ops.OpBranchConditional, ops.OpSwitch):
@@ -236,9 +247,9 @@ class Graph(backward.Graph):
 
     widths = _WIDTHS
 
-    def __init__(self, link: Link, transfer: Transfer) -> None:
+    def __init__(self, link: Link, transfer: Transfer, beyond: frozenset[int]) -> None:
         module = link.consumer.module
-        self.fixed = fixed(link, Effects.of(module))
+        self.fixed = fixed(link.consumer, beyond)
         self.weights = Weights(module, weights.domain_of(module, link.producer.module))
         self.plain: dict[Kind, Parts] = {}
         self.others: dict[Lane, Use] = {}  # second ways to see a lane of the table
@@ -428,10 +439,12 @@ def _floating(inst: Inst) -> bool:
 _RELAXED: Final = ((), ((enums.Decoration_RelaxedPrecision,),))
 
 
-def _plus(a: Parts, b: Parts, less: bool) -> Parts:
+def _plus(a: Parts, b: Parts, less: bool) -> Parts | None:
     out = dict(a)
     for vertex, weight in b.items():
-        total = weights.added(out.get(vertex, {}), weight, -1.0 if less else 1.0)
+        total = weights.summed(out.get(vertex, {}), weight, -1.0 if less else 1.0)
+        if total is None:
+            return None
         out[vertex] = total
     return {v: w for v, w in out.items() if w}
 
@@ -440,7 +453,9 @@ def _minus(a: Parts) -> Parts:
     return {v: weights.added({}, w, -1.0) for v, w in a.items()}
 
 
-def _times(a: Parts, weight: Polynomial) -> Parts | None:
+def _times(a: Parts | None, weight: Polynomial) -> Parts | None:
+    if a is None:
+        return None
     out: Parts = {}
     for vertex, old in a.items():
         made = weights.times(old, weight)
@@ -451,9 +466,11 @@ def _times(a: Parts, weight: Polynomial) -> Parts | None:
     return out
 
 
-def run(link: Link, transfer: Transfer, exact: bool) -> bool:
+def run(
+    link: Link, transfer: Transfer, exact: bool, beyond: frozenset[int] = frozenset()
+) -> bool:  # fmt: skip
     """Move what saves a component; whether anything did. ``transfer`` leads from the evaluation to
-    the control stage."""
+    the control stage; ``beyond``: ``held`` of the border behind."""
     if exact or link.consumer.name != "tese":
         return False
     link.gather()
@@ -461,7 +478,7 @@ def run(link: Link, transfer: Transfer, exact: bool) -> bool:
         return False
     if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
-    graph = Graph(link, transfer)
+    graph = Graph(link, transfer, beyond)
     blended = [n for n in graph.nodes if any(isinstance(p[2], Blend) for p in n.places)]
     graph.homeless.update(set(graph.nodes).difference(blended))  # those are for ``backward``
     return bool(blended) and backward.settle(link, transfer, graph, (1, 1))

@@ -6,6 +6,11 @@ and products (``sin(x)``, a loop's value), which stands for itself. So ``(1 - u)
 ``v - u * v`` are one polynomial, and the weights of ``mix(mix(a, b, u), mix(d, c, u), v)`` are
 those of the same sum written out.
 
+What rounds on purpose is no algebra, and an atom too: conversions between widths, what is decorated
+(NoContraction: ``(u * 16 + 1.5 * 2^23) - 1.5 * 2^23`` is a whole number; RelaxedPrecision may have
+10 bits), and sums in which something large goes out again (``sound``). For weights that are equal
+as polynomials stand for each other, whichever way each was computed.
+
 In the triangle domain z is 1 - x - y, in the others it is 0 (Vulkan, "Tessellation": the
 tessellator produces (u, v, w) with u + v + w = 1, or (u, v) and a third coordinate of 0). With
 rounding that holds to a last bit, as everything here does: this is algebra of real numbers.
@@ -35,6 +40,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 MAX_TERMS: Final = 64  # of a polynomial; a longer one is an atom
 _MAX_DEPTH: Final = 40
 _NEAR: Final = 1e-6  # what counts as nothing beside 1
+_LARGE: Final = 64.0  # a sum with more than that loses digits of what else is in it
 _CODES: Final = {16: "<e", 32: "<f", 64: "<d"}
 _PRODUCTS: Final = frozenset((ops.OpFMul, ops.OpVectorTimesScalar))
 _DOMAINS: Final = (
@@ -88,7 +94,20 @@ def name_of(polynomial: Polynomial) -> Name:
 def is_one(polynomial: Polynomial) -> bool:
     """Whether it is 1, but for the rounding of constants."""
     rest = added(polynomial, ONE, -1.0)
-    return all(abs(number) < _NEAR for number in rest.values())
+    return all(abs(number) < _NEAR and _bounded(term) for term, number in rest.items())
+
+
+def _bounded(term: tuple[Atom, ...]) -> bool:
+    """Whether a product is one of tessellation coordinates, so that it is no more than 1."""
+    return all(atom[0] == 0 for atom in term)
+
+
+def sound(a: Polynomial, b: Polynomial, total: Polynomial) -> bool:
+    """Whether a sum of a and b loses no digits that count: nothing in it is large, and nothing that
+    may be cancels."""
+    if any(abs(n) > _LARGE for n in (*a.values(), *b.values())):
+        return False
+    return all(term in total or _bounded(term) for term in a.keys() & b.keys())
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
@@ -175,28 +194,35 @@ class Weights:
 
     def made(self, inst: Inst, number: int, depth: int) -> Polynomial | None:
         op = inst.op
+        if self.tables.targets.get(inst):
+            return None  # it says how it is rounded
         args = [
             (a, number if lanes.count(a.type) > 1 else 0) for a in lanes.operands(inst)
         ]  # of what works lane by lane
         if op == ops.OpFAdd or op == ops.OpFSub:
             a, b = (self.of(x, depth) for x in args)
-            return added(a, b, 1.0 if op == ops.OpFAdd else -1.0)
+            return summed(a, b, 1.0 if op == ops.OpFAdd else -1.0)
         if op == ops.OpFNegate:
             return added({}, self.of(args[0], depth), -1.0)
         if op in _PRODUCTS:
             return times(self.of(args[0], depth), self.of(args[1], depth))
-        if op == ops.OpFConvert:
-            return self.of(args[0], depth)
         if op == ops.OpExtInst and inst.imm[0] in (glsl.Glsl_Fma, glsl.Glsl_FMix):
             a, b, c = (self.of(x, depth) for x in args)
             if inst.imm[0] == glsl.Glsl_Fma:
                 product = times(a, b)
-                return None if product is None else added(product, c)
+                return None if product is None else summed(product, c)
             return mixed(a, b, c)
         return None
 
 
+def summed(a: Polynomial, b: Polynomial, factor: float = 1.0) -> Polynomial | None:
+    """a + factor * b; None if digits are lost."""
+    total = added(a, b, factor)
+    return total if sound(a, b, total) else None
+
+
 def mixed(a: Polynomial, b: Polynomial, weight: Polynomial) -> Polynomial | None:
     """a * (1 - weight) + b * weight"""
-    moved = times(added(b, a, -1.0), weight)
-    return None if moved is None else added(a, moved)
+    between = summed(b, a, -1.0)
+    moved = None if between is None else times(between, weight)
+    return None if moved is None else summed(a, moved)
