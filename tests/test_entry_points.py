@@ -208,6 +208,27 @@ def test_what_another_entry_point_reads_does_not_count(entry: str, left: int) ->
     same_picture(codes, linked)
 
 
+@pytest.mark.parametrize("entry", ["main", "other"])
+def test_two_entry_points_of_one_function(entry: str) -> None:
+    """What the other one lists may be gone, so only the chosen one goes out."""
+    fragment = compile_glsl(
+        frag("layout(location = 0) in vec4 c; layout(location = 1) in vec4 d;", "color = c;")[1],
+        "frag",
+    )
+    text = subprocess.run(
+        ["spirv-dis", "--raw-id", "-"], input=fragment, capture_output=True, check=True
+    ).stdout.decode()
+    line = next(line for line in text.splitlines() if "OpEntryPoint" in line)
+    twice = assemble(text.replace(line, line + "\n" + line.replace('"main"', '"other"')))
+    first = [(compile_glsl(text, stage), "main") for stage, text in SHARED]
+    codes = [*first, (twice, entry)]
+    linked = link(codes)
+    assert [i.locations for i in linked.interfaces] == [(2, 1), (2, 1)]
+    module = module_of(linked.stages[-1].data)
+    assert len(module.sections[ENTRY_POINTS]) == 1
+    same_picture(codes, linked)
+
+
 READS_ELSEWHERE = """OpCapability Shader
 OpMemoryModel Logical GLSL450
 OpEntryPoint Vertex %vs "vs" %position %place %out

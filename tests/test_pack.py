@@ -91,7 +91,7 @@ def test_the_cost_limit_holds_for_copies_of_arrays(limit: int) -> None:
 
 @pytest.mark.parametrize("rounds", [False, True], ids=["exact", "rounds"])
 def test_what_rounds_is_no_flag(rounds: bool) -> None:
-    """The bits of a conversion that rounds are the device's: they are compared with none of ours."""
+    """The bits of a conversion that rounds are the device's: they are compared with no others."""
     whole, fraction = ("16777217", "0.1lf") if rounds else ("16777216", "0.125lf")
     producer = vertex(
         f"""layout(location = 0) flat out float a; layout(location = 1) flat out float b;

@@ -20,6 +20,8 @@ def run(
     whatever uses them."""
     entry = module.entry
     assert entry is not None
+    # others may have the same function, and would list what is gone
+    module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
     # without an OpString there is no file that a line could name
     lines = any([i.op == ops.OpString for i in module.sections[core.STRINGS]])
@@ -46,8 +48,8 @@ def _drop_functions(module: Module, entry: Function) -> None:
                 todo.append(callee)
     if len(reached) < len(module.functions):
         module.functions = [f for f in module.functions if f in reached]
-    for kind in (core.ENTRY_POINTS, core.EXECUTION_MODES):
-        module.sections[kind] = [i for i in module.sections[kind] if i.args[0] in reached]
+    modes = module.sections[core.EXECUTION_MODES]
+    module.sections[core.EXECUTION_MODES] = [i for i in modes if i.args[0] in reached]
 
 
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
