@@ -65,8 +65,10 @@ MAX_ROUNDS: Final = 8
 # over the pairs, forwards or backwards; each needs a change in the one before
 MAX_SWEEPS: Final = 16
 
-# passes that bring code into a stage, where the others only take stores away
-NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "share", "weighted"))
+# passes that bring code or constants into a producer; the others only take stores away
+NEW_CODE: Final = frozenset(
+    ("arrays", "backward", "forward", "payload", "promote", "share", "weighted")
+)
 
 _MOVING: Final = ("backward", "forward", "share", "weighted")  # wait until everything dead is gone
 
@@ -366,6 +368,8 @@ class Chain:
             )
         if consumer.name == "tese":
             passes = *passes, ("weighted", lambda: self.weighted(link))
+        if producer.name in IN_PLACE:
+            passes = ("promote", lambda: read_back.forward(producer.module)), *passes
         if producer.name in IN_PLACE and self.runner.enabled("compact"):
             passes = *passes, ("share", lambda: self.share(link))
         if not moving:

@@ -15,6 +15,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from tests.chain_hazards import frag, mesh, tesc, tese, vert
 from tests.linking import built_ins, module_of
+from tests.payload_chains import Case
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 
@@ -106,12 +107,69 @@ layout(location = 0) in vec4 p; layout(location = 1) in vec4 q;""",
         "color = p * q + pc.v;",
     ),
 ]
+READ_BACK_WHOLE: Stages = [
+    vert("layout(location = 0) out vec4 c;", "c = a;"),
+    tesc(
+        """layout(location = 0) in vec4 c[];
+layout(push_constant) uniform P { int which; } pc;
+layout(location = 2) out Two { mat2 m; } two[]; layout(location = 1, component = 2) out int p[];""",
+        """two[gl_InvocationID].m = mat2(c[gl_InvocationID].xyz, 0.25);
+barrier();
+p[gl_InvocationID] = int(c[0].w * 64.0 * two[(gl_InvocationID + 1) % 3].m[pc.which & 1].y);""",
+    ),
+    tese(
+        """layout(location = 2) in Two { mat2 m; } two[];
+layout(location = 1, component = 2) in int p[];
+layout(push_constant) uniform P { int which; } pc;
+layout(location = 0) out vec4 f; layout(location = 1) out float lost;""",
+        "f = vec4(p[0] + p[1] * p[2]) * w.x; lost = two[0].m[pc.which & 1].x;",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f;"),
+]
+READ_TWICE = Case(
+    "a payload that is read twice",
+    "vec4 tint; vec4 fade;",
+    """if (i == 0u) { payload.tint = scene.colour * float(group);
+payload.fade = sin(payload.tint * 0.5) + cos(payload.tint * 0.5); }""",
+    "tint = payload.tint * payload.fade;",
+).stages()
+READ_BACK_CONSTANT = Case(
+    "a constant that is read back",
+    "uint mask; vec4 tint;",
+    """payload.mask = 255u;
+memoryBarrierShared(); barrier();
+if (i == 0u) payload.tint = vec4(group * 77u & payload.mask & 1023u) * 0.003;""",
+    "tint = payload.tint * float(payload.mask) * 0.003;",
+).stages()
+EMPTY_ARMS: Stages = [
+    vert("layout(location = 0) out vec4 c;", "c = a;"),
+    tesc(
+        """layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 p[];
+vec4 tinted(float level) {
+vec4 tint;
+if (level == 1.0) tint = vec4(1.0, 0.0, 0.0, 1.0);
+else if (level == c[1].y * 0.4) tint = vec4(0.0, 0.0, 1.0, 1.0);
+else if (level == c[1].y) tint = vec4(0.0, 1.0, 0.0, 1.0);
+return tint;
+}""",
+        "p[gl_InvocationID] = tinted(gl_TessLevelOuter[0]);",
+    ),
+    tese(
+        "layout(location = 0) in vec4 p[]; layout(location = 0) out vec4 f;",
+        "f = p[0] * w.x + p[1] * w.y + p[2] * w.z;",
+    ),
+    frag("layout(location = 0) in vec4 f;", "color = f;"),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
     "a vector that is put together leaves its parts to dead lanes": DEAD_LANE,
     "what is taken apart late is read back too": TAKEN_APART_LATE,
     "blocks that became one have one place for stores": JOINED,
+    "what stays whole to be read back is not the consumer's": READ_BACK_WHOLE,
+    "a value that is read back twice is one": READ_TWICE,
+    "a constant that is read back is seen by simplify": READ_BACK_CONSTANT,
+    "arms are empty once their blocks are joined": EMPTY_ARMS,
 }
 
 
@@ -137,7 +195,7 @@ def twice(codes: list[bytes]) -> spvlink.Linked:
 
 @pytest.mark.parametrize("stages", CAUSES.values(), ids=[c.replace(" ", "-") for c in CAUSES])
 def test_nothing_is_left(stages: Stages) -> None:
-    environment = "vulkan1.2" if stages is JOINED else "vulkan1.1"
+    environment = "vulkan1.2" if any(stage == "mesh" for stage, _ in stages) else "vulkan1.1"
     twice([compile_glsl(text, stage, environment) for stage, text in stages])
 
 

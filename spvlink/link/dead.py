@@ -22,6 +22,7 @@ from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link import wholes
 from spvlink.link.border import IN_PLACE, Link, Stage
+from spvlink.passes.dce import TRIMMED
 from spvlink.passes.lower_io import CAPTURED
 
 # Reasons to stay whole that say that somebody besides the next stage may read it.
@@ -64,8 +65,16 @@ def run(link: Link) -> bool:
         entry = link.producer.module.entry
         assert entry is not None
         sweep(link.producer.module, entry.function)
+        link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
     zeroed = wholes.read_as_zero(link)
-    whole = [a for a, b in link.pinned() if _idle(link, a, b) and _drop(link.producer, a.variable)]
+    idle = [(a, b) for a, b in link.pinned() if _idle(link, a, b)]
+    whole = [a for a, _ in idle if _drop(link.producer, a.variable)]
+    for out, twin in idle:
+        # What is read back the consumer need not declare, unless it is part of a payload.
+        if twin is not None and out not in whole and link.producer.name != "task":
+            link.inputs.pinned.remove(twin)
+            link.kept_in -= set(twin.keys)
+            link.inputs.variables.append(twin.variable)
     for pinned in whole:
         link.outputs.pinned.remove(pinned)
         link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
