@@ -35,6 +35,7 @@ from spvlink.link import (
     dead,
     dedup,
     forward,
+    halves,
     interface,
     narrow,
     payload,
@@ -64,13 +65,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 MAX_ROUNDS: Final = 8
 # over the pairs, forwards or backwards; each needs a change in the one before
 MAX_SWEEPS: Final = 16
-
-# passes that bring code or constants into a producer; the others only take stores away
-NEW_CODE: Final = frozenset(
-    ("arrays", "backward", "forward", "payload", "promote", "share", "weighted")
-)
-
 _MOVING: Final = ("backward", "forward", "share", "weighted")  # wait until everything dead is gone
+# passes that bring code or constants into a stage, where the others only take stores away
+NEW_CODE: Final = frozenset(("arrays", "halves", "payload", "promote", *_MOVING))
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -357,6 +354,7 @@ class Chain:
             ("dedup", lambda: dedup.run(link, self.options.exact)),
             ("dedup", lambda: aside.read_captured(link)),
             ("propagate", lambda: self.propagate(link)),
+            *((("halves", lambda: halves.run(link, self.runner.enabled)),) if link.wide else ()),
             ("forward", lambda: self.forward(link)),
             ("backward", lambda: self.backward(link)),
         )
@@ -455,21 +453,30 @@ class Chain:
         return made
 
     def narrow(self) -> None:
-        """Several values in a component, now that it is known how many are left."""
-        if not self.runner.enabled("narrow") or not self.runner.enabled("compact"):
-            return
+        """Other components for the same values, now that it is known how many are left."""
+        if self.repack("halves", halves.settle):
+            self.sweep()  # words may move where 64-bit numbers could not
+        self.repack("narrow", narrow.run, self.options.cost_limit)
+
+    def repack(self, name: str, act: Callable[..., bool], *settings: int) -> bool:
+        """Whether a pass that saves Locations changed something."""
+        if not self.runner.enabled(name) or not self.runner.enabled("compact"):
+            return False
+        done = False
         for border in self.borders:
             link = border.link
             if link is None or border.consumer is self.behind or link.producer.name == "task":
                 continue  # nothing has Locations there
+            if name == "halves" and not link.wide:
+                continue
             version = border.consumer.module.version
-            limit, convergent = self.options.cost_limit, self.convergent(link)
-            act = narrow.run
-            if self.runner.run("narrow", border.producer, act, link, convergent, limit):
-                self.runner.changed("narrow", border.consumer, version)
+            if self.runner.run(name, border.producer, act, link, self.convergent(link), *settings):
+                done = True
+                self.runner.changed(name, border.consumer, version)
                 for stage in (border.producer, border.consumer):
                     with About(stage):
                         self.runner.clean(stage)
+        return done
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

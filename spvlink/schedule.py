@@ -27,6 +27,7 @@ PASSES: Final[dict[str, str]] = {
     "dedup": "an output that says what another says is read from that one",
     "forward": "outputs that are cheap functions of fewer values are replaced by these",
     "flatten": "what is equal for a whole primitive is packed with any interpolation",
+    "halves": "64-bit values cross as two words where one need not, or where that saves a Location",
     "narrow": "flat values of one bit or of 16 share a component if that saves a Location",
     "payload": "what a task shader hands to its mesh shaders is linked like other interfaces",
     "propagate": "constants and uniform expressions are computed where they are read",

@@ -77,6 +77,7 @@ class Link:
         "fate",
         "gathered",
         "gone",
+        "halves",
         "idle",
         "in_place",
         "inputs",
@@ -94,6 +95,7 @@ class Link:
         "sites",
         "spots",
         "stores",
+        "wide",
     )
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
@@ -110,6 +112,11 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        # key of a word that was part of a 64-bit number -> which one (``halves``)
+        self.halves: dict[int, str] = {}
+        # whether there are 64-bit numbers, or may be once an array is taken apart
+        wide = any([s.width == 64 for s in self.inputs.slots.values()])
+        self.wide = wide or bool(self.inputs.pinned)
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to

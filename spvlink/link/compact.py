@@ -80,11 +80,13 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     best = _old_places(link, wholes)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
+    if link.halves and not mixed:
+        mixed = _mixes_widths(best)
     if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
         choices: list[list[Whole]] = [wholes, [w for w in wholes if _fills(link, w)], []]
         for keep in choices if wholes else [[]]:
             new = packed(link, keep, convergent)
-            if (new.cost()[3] <= highest or (mixed and link.shared)) and (
+            if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
                 mixed or new.cost() < best.cost()
             ):
                 best, mixed = new, False
@@ -107,6 +109,16 @@ def _is_mixed(placement: Placement) -> bool:
         for key in pinned.keys:
             kinds.setdefault(key >> 3, set()).add(kind)
     return any(len(found) > 1 for found in kinds.values())
+
+
+def _mixes_widths(placement: Placement) -> bool:
+    """Whether a word of what had 64 bits shares a Location with what has them still."""
+    wide: dict[int, set[bool]] = {}
+    for varying in placement.varyings:
+        for lane in range(len(varying.keys)):
+            at = varying.place_of(lane)[0]
+            wide.setdefault(at, set()).add(varying.width == 64)
+    return any(len(found) > 1 for found in wide.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:

@@ -41,6 +41,8 @@ def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action:
             action, why = _nobody(link, key)
+        if key in link.halves:
+            why = f"{link.halves[key]}: {why}"
         groups.setdefault((names[key], slot.location, action, why), []).append(key)
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
