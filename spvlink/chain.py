@@ -47,7 +47,7 @@ from spvlink.link import (
     slim,
     weighted,
 )
-from spvlink.link.border import IN_PLACE, Link, Stage
+from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import passes_through, used_resources
 from spvlink.options import Options
@@ -88,37 +88,6 @@ class About:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, SpvlinkError):
             error.file = error.file or self.stage.source.file
-
-
-class Border:
-    """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
-
-    __slots__ = (
-        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
-    )  # fmt: skip
-
-    def __init__(self, producer: Stage, consumer: Stage) -> None:
-        self.producer = producer
-        self.consumer = consumer
-        self.kept = ""  # why the interface stays as it is
-        self.refused = False  # it stays so because it is beyond us
-        self.link: Link | None = None
-        self.placement: compact.Placement | None = None
-        self.payload: payload.Payload | None = None  # between task and mesh shader
-        self.seen = (-1, -1)  # the modules' versions when it was last looked at
-
-    @property
-    def title(self) -> str:
-        return f"{self.producer.name}->{self.consumer.name}"
-
-    def refuse(self, why: str) -> None:
-        if not self.kept:
-            self.kept, self.refused = why, True
-
-    def due(self) -> bool:
-        """Whether either module changed since the last look."""
-        versions = self.producer.module.version, self.consumer.module.version
-        return self.link is not None and versions != self.seen
 
 
 class Chain:

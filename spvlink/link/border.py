@@ -1,4 +1,4 @@
-"""The border of two stages as a first-class object: every slot seen from both ends.
+"""The border of two stages as a first-class object: ``Link`` has every slot, seen from both ends.
 
 ``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
 instruction says so. ``fate`` collects what was decided about each key and why; it becomes the
@@ -27,6 +27,9 @@ from spvlink.pipeline import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
+
+    from spvlink.link.compact import Placement
+    from spvlink.link.payload import Payload
 
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
@@ -275,3 +278,34 @@ def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:
         for inst in [i for i in block.insts if i.op in wanted]:
             found.setdefault(inst.imm[0], []).append(inst)
     return found
+
+
+class Border:
+    """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
+
+    __slots__ = (
+        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
+    )  # fmt: skip
+
+    def __init__(self, producer: Stage, consumer: Stage) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.kept = ""  # why the interface stays as it is
+        self.refused = False  # it stays so because it is beyond us
+        self.link: Link | None = None
+        self.placement: Placement | None = None
+        self.payload: Payload | None = None  # between task and mesh shader
+        self.seen = (-1, -1)  # the modules' versions when it was last looked at
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer.name}->{self.consumer.name}"
+
+    def refuse(self, why: str) -> None:
+        if not self.kept:
+            self.kept, self.refused = why, True
+
+    def due(self) -> bool:
+        """Whether either module changed since the last look."""
+        versions = self.producer.module.version, self.consumer.module.version
+        return self.link is not None and versions != self.seen
