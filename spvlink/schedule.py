@@ -157,6 +157,7 @@ class Runner:
                 self.on_entry(stage, "branches")
             if trimmed or module.flow != flow:
                 self.on_entry(stage, "simplify")
+                module.facts.pop(dce.HELD, None)  # equal constructs are one by now
             elif not cut:
                 return
             # and dce again: a construct that went may have been the last to use another one

@@ -3,6 +3,8 @@ only look like it, and when it pays. Everything is drawn before and after."""
 
 from __future__ import annotations
 
+import subprocess
+
 import pytest
 
 import spvlink
@@ -347,3 +349,89 @@ def test_what_is_made_of_it_moves_along() -> None:
     assert {action for action, _ in said(linked, "q")} == {"moved-backward"}
     module = module_of(linked.stages[1].data)
     assert any(enums.Decoration_PerPrimitiveEXT in i.imm for i in module.annotations)
+
+
+# -- guards ----------------------------------------------------------------------------------------
+
+
+def test_what_is_interpolated_elsewhere_stays() -> None:
+    """interpolateAt* needs a smooth input."""
+    stages = meshes(MESH_EQUAL["payload"], "")
+    source = stages[2][1].replace("sin(q)", "sin(interpolateAtOffset(q, vec2(0.25)))")
+    linked = prove([*stages[:2], ("frag", source)], tolerance=1e-3)
+    assert not is_shared(linked)
+
+
+def test_what_is_read_at_each_vertex_stays() -> None:
+    """(Not drawn: lavapipe has no barycentrics.)"""
+    stages = meshes(MESH_EQUAL["payload"], "")
+    source = stages[2][1].replace(
+        "layout(location = 1)  in vec4 q", "layout(location = 1) pervertexEXT in vec4 q[]"
+    )
+    source = source.replace("sin(q)", "sin(q[0] - q[2])")
+    source = source.replace("450", "450\n#extension GL_EXT_fragment_shader_barycentric : require")
+    codes = [compile_glsl(s, t, "vulkan1.2") for t, s in [*stages[:2], ("frag", source)]]
+    assert not is_shared(link(codes, disabled=MOTION))
+
+
+@pytest.mark.parametrize("qualifier", ["flat", ""], ids=lambda q: q or "smooth")
+def test_special_values_that_must_be_preserved(qualifier: str) -> None:
+    """An infinity at each vertex is interpolated to a NaN, and stays an infinity without."""
+    stages = meshes("q[i] = payload.tint / 0.0;", qualifier)
+    codes = [compile_glsl(source, stage, "vulkan1.2") for stage, source in stages]
+    text = subprocess.run(["spirv-dis", "-"], input=codes[2], capture_output=True, check=True)
+    changed = text.stdout.decode().replace(
+        "OpCapability Shader", "OpCapability Shader\nOpCapability SignedZeroInfNanPreserve", 1
+    )
+    mode = "OpExecutionMode %main OriginUpperLeft"
+    changed = changed.replace(mode, f"{mode}\nOpExecutionMode %main SignedZeroInfNanPreserve 32")
+    codes[2] = subprocess.run(
+        ["spirv-as", "--target-env", "vulkan1.2", "-", "-o", "-"],
+        input=changed.encode(), capture_output=True, check=True,
+    ).stdout  # fmt: skip
+    assert is_shared(link(codes, disabled=MOTION)) == (qualifier == "flat")
+
+
+LATE = {
+    "what others write": ("float(late.many)", "buffer Late { uint many; } late;"),
+    "an index that is guarded": (
+        "late.steps[min(payload.number, 3u)].x", "uniform Late { vec4 steps[4]; } late;",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_what_is_not_made_again_where_the_indices_are_stored(name: str) -> None:
+    """The value is only known behind the indices."""
+    made, block = LATE[name]
+    stages = meshes(f"if (i < 9) q[i] = payload.tint * {made};")
+    stage, source = stages[1]
+    source = source.replace("layout(push", f"layout(set = 0, binding = 3) {block}\nlayout(push")
+    linked = prove([stages[0], (stage, source), stages[2]], tolerance=1e-5)
+    assert not is_shared(linked)
+
+
+def test_one_value_after_another() -> None:
+    store = "for (uint j = 0u; j < 3u + payload.number; ++j) q[i] = payload.tint * float(j);"
+    assert not is_shared(prove(meshes(store), tolerance=1e-5))
+
+
+def test_no_more_patch_components_than_every_device_has() -> None:
+    """30 Locations for a patch are what devices must have, and are not exceeded."""
+    names = [f"s{n}" for n in range(31)]
+    stored = IN.replace("layout(location = 1) out vec4 q[];", "") + "".join(
+        f"layout(location = {n + 1}) out vec4 {name}[];\n" for n, name in enumerate(names)
+    )
+    store = "".join(
+        f"{name}[gl_InvocationID] = c[0] * float({n + 2}) + c[1];\n" for n, name in enumerate(names)
+    )
+    read = OUT.replace("layout(location = 1) in vec4 q[];", "") + "".join(
+        f"layout(location = {n + 1}) in vec4 {name}[];\n" for n, name in enumerate(names)
+    )
+    total = " + ".join(f"sin({name}[0])" for name in names)
+    linked = link(
+        [compile_glsl(s, t, "vulkan1.2") for t, s in patch(store, stored, read, f"f = {total};")],
+        disabled=MOTION | {"dedup", "propagate"},
+    )
+    shared_ones = [n for n in names if is_shared(linked, n)]
+    assert len(shared_ones) == 30
