@@ -160,6 +160,33 @@ return tint;
     ),
     frag("layout(location = 0) in vec4 f;", "color = f;"),
 ]
+EMPTY_ARMS_BEFORE: Stages = [
+    vert(
+        """layout(location = 0) out vec4 c; layout(location = 1) flat out float tint;
+layout(push_constant) uniform P { float level; } pc;
+float tinted(float level) {
+float tint;
+if (level < 1.0) tint = 0.25; else if (level < 2.0) tint = 0.75;
+return tint;
+}""",
+        "c = a; tint = tinted(pc.level);",
+    ),
+    frag(
+        """layout(location = 0) in vec4 c; layout(location = 1) flat in float tint;
+layout(push_constant) uniform P { float level; } pc;""",
+        "color = c * tint * pc.level;",
+    ),
+]
+FLOATS_AS_INTEGERS: Stages = [
+    vert(
+        "layout(location = 0) flat out uint n; layout(location = 1) flat out float x;",
+        "n = uint(k.x) * 77u | 0x3f800000u; x = uintBitsToFloat(n) * 0.75 + 0.125;",
+    ),
+    frag(
+        "layout(location = 0) flat in uint n; layout(location = 1) flat in float x;",
+        "color = x > 1.0 ? vec4(x) : vec4(float(n & 7u), floor(x), x * 0.5, 1.0);",
+    ),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
@@ -169,7 +196,9 @@ CAUSES = {
     "what stays whole to be read back is not the consumer's": READ_BACK_WHOLE,
     "a value that is read back twice is one": READ_TWICE,
     "a constant that is read back is seen by simplify": READ_BACK_CONSTANT,
-    "arms are empty once their blocks are joined": EMPTY_ARMS,
+    "an arm of several empty blocks is empty": EMPTY_ARMS,
+    "and that before anything crosses": EMPTY_ARMS_BEFORE,
+    "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
 }
 
 
