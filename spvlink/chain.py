@@ -311,6 +311,8 @@ class Chain:
         """One pair to a fixpoint; ``moving``: with code motion."""
         producer, consumer = link.producer, link.consumer
         if consumer is self.behind:
+            if self.runner.run("promote", producer, retry.run, link):
+                self.runner.clean(producer)
             if self.runner.enabled("dead"):
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)

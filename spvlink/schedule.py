@@ -112,22 +112,10 @@ class Runner:
     def sweep_out(self, stage: Stage) -> None:
         """Dead code, and what its going brings to light."""
         self.drop_dead(stage)
-        # where outputs are stored in place, stores of one block happen together
-        joined = stage.name in IN_PLACE and self.join(stage)
-        if self.promote_again(stage) or joined:
+        if stage.name in IN_PLACE:
+            self.on_entry(stage, "join")  # stores of one block happen together
+        if self.promote_again(stage):
             self.clean(stage)
-
-    def join(self, stage: Stage) -> bool:
-        """Join blocks; whether that resolved branches: arms that were a chain of empty blocks are
-        one now."""
-        module = stage.module
-        flow = module.flow
-        self.on_entry(stage, "join")
-        if module.flow == flow:
-            return False
-        flow = module.flow
-        self.on_entry(stage, "branches")
-        return module.flow != flow
 
     def promote_again(self, stage: Stage) -> bool:
         """Local variables that stayed in memory for an index that is known by now, or for an access
@@ -168,10 +156,7 @@ class Runner:
         self.on_entry(stage, "tidy")
         if module.facts.pop(dce.TRIMMED, None):
             self.drop_dead(stage)
-        if self.join(stage):
-            self.on_entry(stage, "simplify")  # the selects that they became
-            self.drop_dead(stage)
-            self.on_entry(stage, "join")
+        self.on_entry(stage, "join")
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""

@@ -160,6 +160,46 @@ return tint;
     ),
     frag("layout(location = 0) in vec4 f;", "color = f;"),
 ]
+EMPTY_ARMS_BEFORE: Stages = [
+    vert(
+        """layout(location = 0) out vec4 c; layout(location = 1) flat out float tint;
+layout(push_constant) uniform P { float level; } pc;
+float tinted(float level) {
+float tint;
+if (level < 1.0) tint = 0.25; else if (level < 2.0) tint = 0.75;
+return tint;
+}""",
+        "c = a; tint = tinted(pc.level);",
+    ),
+    frag(
+        """layout(location = 0) in vec4 c; layout(location = 1) flat in float tint;
+layout(push_constant) uniform P { float level; } pc;""",
+        "color = c * tint * pc.level;",
+    ),
+]
+FLOATS_AS_INTEGERS: Stages = [
+    vert(
+        "layout(location = 0) flat out uint n; layout(location = 1) flat out float x;",
+        "n = uint(k.x) * 77u | 0x3f800000u; x = uintBitsToFloat(n) * 0.75 + 0.125;",
+    ),
+    frag(
+        "layout(location = 0) flat in uint n; layout(location = 1) flat in float x;",
+        "color = x > 1.0 ? vec4(x) : vec4(float(n & 7u), floor(x), x * 0.5, 1.0);",
+    ),
+]
+CAPTURED_LATE: Stages = [
+    vert("layout(location = 0) out vec4 c; layout(location = 1) flat out int n;", "c = a; n = 1;"),
+    tesc(
+        """layout(location = 0) in vec4 c[]; layout(location = 1) flat in int n[];
+layout(location = 0) out vec4 p[]; layout(location = 1) patch out int m;""",
+        "p[gl_InvocationID] = c[gl_InvocationID]; m = n[0];",
+    ),
+    tese(
+        """layout(location = 0) in vec4 p[]; layout(location = 1) patch in int m;
+layout(location = 0, xfb_buffer = 0, xfb_stride = 12, xfb_offset = 0) out float f[3];""",
+        "f[0] = p[0].x; f[m] = p[1].y * w.x; f[2] = f[1] + w.y;",
+    ),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
@@ -169,16 +209,20 @@ CAUSES = {
     "what stays whole to be read back is not the consumer's": READ_BACK_WHOLE,
     "a value that is read back twice is one": READ_TWICE,
     "a constant that is read back is seen by simplify": READ_BACK_CONSTANT,
-    "arms are empty once their blocks are joined": EMPTY_ARMS,
+    "an arm of several empty blocks is empty": EMPTY_ARMS,
+    "and that before anything crosses": EMPTY_ARMS_BEFORE,
+    "what is captured is taken apart late too": CAPTURED_LATE,
+    "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
 }
 
 
-def twice(codes: list[bytes]) -> spvlink.Linked:
+def twice(codes: list[bytes], complete: bool = False) -> spvlink.Linked:
     """The first link; the second must find nothing, exactly or not, and draw the same."""
     for exact in (False, True):
         options = spvlink.Options()
         options.check_each = True
         options.exact = exact
+        options.complete = complete
         first = spvlink.link(list(codes), options)
         assert first.defect is None and first.passed_through is None
         new = [stage.data for stage in first.stages]
@@ -196,7 +240,8 @@ def twice(codes: list[bytes]) -> spvlink.Linked:
 @pytest.mark.parametrize("stages", CAUSES.values(), ids=[c.replace(" ", "-") for c in CAUSES])
 def test_nothing_is_left(stages: Stages) -> None:
     environment = "vulkan1.2" if any(stage == "mesh" for stage, _ in stages) else "vulkan1.1"
-    twice([compile_glsl(text, stage, environment) for stage, text in stages])
+    codes = [compile_glsl(text, stage, environment) for stage, text in stages]
+    twice(codes, complete=stages[-1][0] != "frag")
 
 
 def with_line(data: bytes) -> bytes:

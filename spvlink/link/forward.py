@@ -169,8 +169,11 @@ class Graph:
         module = self.link.consumer.module
         assert module.entry is not None
         found = motion.sensitive(Effects.of(module), module.entry.function)
-        for key in list(self.roots):
-            rounds = self.link.inputs.slots[key].type.op == ops.OpTypeFloat
+        for key, node in list(self.roots.items()):
+            # a float may travel as an integer, too
+            source = node.inst.args[0] if node.inst.op == ops.OpBitcast else node.inst
+            assert source.type is not None
+            rounds = lanes.scalar(source.type).op == ops.OpTypeFloat
             if rounds and any(i in found for i in self.link.loads[key]):
                 del self.roots[key]
 

@@ -123,7 +123,7 @@ def empty_selections(module: Module, function: Function) -> None:
             continue
         if merge not in cfg.index or (merge in structure.merge_of and merge in structure.loops):
             continue
-        ways = [_through(cfg, arm, header, merge) for arm in end.args[1:]]
+        ways = [_through(cfg, structure, arm, header, merge) for arm in end.args[1:]]
         if ways[0] is None or ways[1] is None or end.args[1] is end.args[2]:
             continue
         if set(cfg.preds[merge]) != set(ways) or merge in cfg.dead_preds:
@@ -137,14 +137,22 @@ def empty_selections(module: Module, function: Function) -> None:
         sweep(module, function)
 
 
-def _through(cfg: Cfg, arm: Inst, header: Block, merge: Block) -> Block | None:
-    """The predecessor of ``merge`` on this way, if the way is empty."""
+def _through(
+    cfg: Cfg, structure: Structure, arm: Inst, header: Block, merge: Block
+) -> Block | None:
+    """The predecessor of ``merge`` on this way, if the way is empty: a block, or several after each
+    other, as constructs leave that are gone."""
     assert isinstance(arm, Block)
-    if arm is merge:
-        return header
-    if len(arm.insts) == 1 and arm.insts[0].op == ops.OpBranch and arm.insts[0].args[0] is merge:
-        return arm if cfg.preds[arm] == [header] else None
-    return None
+    before = header
+    while arm is not merge:
+        if len(arm.insts) > 1 or arm.insts[0].op != ops.OpBranch or cfg.preds[arm] != [before]:
+            return None
+        if arm in structure.header_of_merge or arm in structure.continue_of.values():
+            return None  # another construct needs it
+        before, to = arm, arm.insts[0].args[0]
+        assert isinstance(to, Block)
+        arm = to
+    return before
 
 
 def _select(
