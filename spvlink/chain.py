@@ -49,7 +49,7 @@ from spvlink.link import (
 )
 from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import passes_through, used_resources
+from spvlink.link.visible import beyond, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
@@ -117,9 +117,6 @@ class Chain:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
         for stage in self.stages:
-            stage.visible = used_resources(stage.module)
-            if stage.name == "frag":
-                stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
             self.prepare(stage)
         self.keep()
         self.lower()
@@ -178,16 +175,19 @@ class Chain:
         self.listed[stage] = list(entry.inst.args[1:])
         try:
             with About(stage):
-                if stage.name == "geom" and passes_through(stage.module):
-                    raise Refused("it hands on inputs without code (PassthroughNV)")
+                if why := beyond(stage.module):
+                    raise Refused(why)
+                stage.visible = used_resources(stage.module)
+                if stage.name == "frag":
+                    stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
                 self.runner.prepare(stage)
-        except Refused as why:
+        except Refused as error:
             stage.module = decode(stage.source.data)
             stage.module.entry = select_entry(stage.module, stage.source.entry)
             self.untouched.add(stage)
             for border in (self.before(stage), self.after(stage)):
                 if border is not None:
-                    border.refuse(str(why))
+                    border.refuse(str(error))
 
     def keep(self) -> None:
         """Which interfaces stay as they are for a reason that is known from the start."""

@@ -8,6 +8,11 @@ from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Module, string_of
 from spvlink.pipeline import STAGES
 
+_VARIABLES = (
+    (ops.OpVariable, ops.OpTypePointer),
+    (ops.OpUntypedVariableKHR, ops.OpTypeUntypedPointerKHR),
+)
+
 
 def select_entry(module: Module, name: str | None) -> EntryPoint:
     """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many,
@@ -33,11 +38,7 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
     if entry.model not in STAGES:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
-        if (
-            variable.op != ops.OpVariable
-            or variable.type is None
-            or variable.type.op != ops.OpTypePointer
-        ):
+        if variable.type is None or (variable.op, variable.type.op) not in _VARIABLES:
             raise BadSpirv(
                 f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
             )

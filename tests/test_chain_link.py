@@ -5,8 +5,11 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
 from spvlink.grammar import enums
 from spvlink.link import interface
+from spvlink.text import parse, print_module
 from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
 from tests.linking import INPUT, OUTPUT, built_ins, module_of
 from tests.samples import compile_glsl
@@ -175,6 +178,43 @@ void main() { gl_Layer = 1; }
     linked = run(codes)
     assert linked.passed_through == "it hands on inputs without code (PassthroughNV)"
     assert [stage.data for stage in linked.stages] == codes
+
+
+def test_a_stage_with_untyped_pointers_goes_out_as_it_came() -> None:
+    """SPV_KHR_untyped_pointers, which spirv-val 2023 does not know; the other border is linked."""
+    values = "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;"
+    dots = "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 p;"
+    stages = [
+        vert(values, "c = a; d = a; gl_Position = a;"),
+        geom(dots, "p = c[0]; gl_Position = c[0]; EmitVertex();"),
+        frag("layout(location = 0) in vec4 p;", "color = p;"),
+    ]
+    codes = build(stages)
+    codes[2] = untyped(codes[2])
+    linked = run(codes, validate=False)
+    assert linked.passed_through is None
+    assert linked.stages[2].data == codes[2]
+    (kept,) = (r for r in linked.remarks if r.interface == "geom->frag")
+    assert (kept.action, kept.why) == ("kept", "it uses untyped pointers, which are not followed")
+    assert ("d", "removed") in {(r.name, r.action) for r in linked.remarks}
+    alone = run(codes[1:], validate=False)
+    assert alone.passed_through == kept.why
+
+
+def untyped(code: bytes) -> bytes:
+    """A module with an untyped variable in the interface of its entry point."""
+    lines = print_module(decode(code)).splitlines()
+    capability = lines.index("OpCapability Shader")
+    lines[capability] += "\nOpCapability UntypedPointersKHR"
+    lines[capability] += '\nOpExtension "SPV_KHR_untyped_pointers"'
+    body = next(n for n, line in enumerate(lines) if " OpFunction " in line)
+    lines[body - 1] += "\n%900 = OpTypeUntypedPointerKHR UniformConstant"
+    lines[body - 1] += "\n%901 = OpUntypedVariableKHR %900 UniformConstant"
+    entry = next(n for n, line in enumerate(lines) if line.startswith("OpEntryPoint"))
+    lines[entry] += " %901"
+    bound = next(n for n, line in enumerate(lines) if line.startswith("; Bound:"))
+    lines[bound] = "; Bound: 902"
+    return encode(parse("\n".join(lines)))
 
 
 def test_a_second_link_finds_nothing_to_do() -> None:

@@ -593,6 +593,6 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 _GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
 ) | {
-    ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR,
-    ops.OpTypeForwardPointer,
+    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst,
+    ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
 }  # fmt: skip

@@ -36,7 +36,9 @@ SECTION_OPS: Final[tuple[frozenset[int], ...]] = (
 )
 # What may stand among the types and not in a function; of opcodes without facts we claim nothing.
 GLOBAL_OPS: Final = TYPES | {op for op, flags in info.FLAGS.items() if flags & info.CONSTANT}
-BOTH: Final = LINES | {ops.OpVariable, ops.OpUndef, ops.OpExtInst, ops.OpTypeForwardPointer}
+BOTH: Final = LINES | {
+    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst, ops.OpTypeForwardPointer,
+}  # fmt: skip
 DESCRIBING: Final = info.DEBUG | info.TYPE | info.ANNOTATION
 # Operands of these may be things that are no values: types, strings, imports, functions.
 LOOSE: Final = (LINES | MERGES | TERMINATORS | {ops.OpExtInst, ops.OpFunctionCall, ops.OpPhi}) - {
@@ -48,8 +50,11 @@ STRICT: Final = (
     - {op for op, name in ops.NAMES.items() if "Cooperative" in name or "Untyped" in name}
 )
 FORWARD_TYPES: Final = frozenset(
-    (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeFunction)
-)
+    (
+        ops.OpTypePointer, ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeRuntimeArray,
+        ops.OpTypeFunction,
+    )
+)  # fmt: skip
 counts_known: dict[int, tuple[int, int, int, int]] = dict(PRIVATE_COUNTS)
 AFTER_LOOP: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
 AFTER_SELECTION: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))

@@ -1,5 +1,5 @@
 """What holds of a stage before linking changes anything: the resources that it uses statically, and
-whether it uses inputs without naming them."""
+whether it may be changed at all."""
 
 from __future__ import annotations
 
@@ -35,8 +35,17 @@ def used_resources(module: Module) -> frozenset[Key]:
     return frozenset([k for k in keys if k is not None])
 
 
-def passes_through(module: Module) -> bool:
-    """Whether a geometry shader may hand on inputs that its code never names
-    (SPV_NV_geometry_shader_passthrough): then their outputs, and who reads those, look dead."""
-    wanted = enums.Capability_GeometryShaderPassthroughNV
-    return any(inst.imm[0] == wanted for inst in module.sections[CAPABILITIES])
+# What a stage may use that linking does not follow, by the capability that it takes.
+_BEYOND = {
+    # then outputs, and who reads those, look dead
+    enums.Capability_GeometryShaderPassthroughNV: "it hands on inputs without code (PassthroughNV)",
+    enums.Capability_UntypedPointersKHR: "it uses untyped pointers, which are not followed",
+}
+
+
+def beyond(module: Module) -> str:
+    """Why a stage must go out as it came; empty if nothing is known against it."""
+    for inst in module.sections[CAPABILITIES]:
+        if inst.imm[0] in _BEYOND:
+            return _BEYOND[inst.imm[0]]
+    return ""
