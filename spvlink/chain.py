@@ -48,7 +48,7 @@ from spvlink.link import (
 )
 from spvlink.link.border import IN_PLACE, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import passes_through, used_resources
+from spvlink.link.visible import passes_through, resources, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
@@ -67,8 +67,6 @@ MAX_SWEEPS: Final = 16
 
 # passes that bring code into a stage, where the others only take stores away
 NEW_CODE: Final = frozenset(("arrays", "backward", "forward", "promote", "share", "weighted"))
-
-_MOVING: Final = ("backward", "forward", "share", "weighted")  # wait until everything dead is gone
 
 # Stages that may be the last one.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -133,10 +131,13 @@ class Chain:
         self.runner = runner
         self.linked = linked
         self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
+        self.befores = {b.consumer: b for b in self.borders}
+        self.afters = {b.producer: b for b in self.borders}
         self.behind: Stage | None = None  # of a pipeline that ends without a fragment shader
         if options.complete and stages[-1].name in _LAST:
             self.behind = Stage.fixed_functions()
             self.borders.append(Border(stages[-1], self.behind))
+            self.befores[self.behind] = self.afters[stages[-1]] = self.borders[-1]
         self.untouched: set[Stage] = set()  # go out as they came
         self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
@@ -148,8 +149,10 @@ class Chain:
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
-        for stage in self.stages:
-            stage.visible = used_resources(stage.module)
+        declared = [resources(stage.module) for stage in self.stages]
+        for stage, mine in zip(self.stages, declared):
+            others = {k for keys in declared if keys is not mine for k in keys.values()}
+            stage.visible = used_resources(stage.module, mine, others)
             if stage.name == "frag":
                 stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
             self.prepare(stage)
@@ -185,10 +188,10 @@ class Chain:
         return self.touched() + ([self.behind] if self.behind is not None else [])
 
     def before(self, stage: Stage) -> Border | None:
-        return next((b for b in self.borders if b.consumer is stage), None)
+        return self.befores.get(stage)
 
     def after(self, stage: Stage) -> Border | None:
-        return next((b for b in self.borders if b.producer is stage), None)
+        return self.afters.get(stage)
 
     # -- prepare -----------------------------------------------------------------------------------
 
@@ -340,48 +343,25 @@ class Chain:
                 order = order[::-1]
 
     def link(self, link: Link, moving: bool) -> None:
-        """One pair to a fixpoint; ``moving``: with code motion."""
+        """One pair to a fixpoint; ``moving``: with code motion, which waits until everything dead
+        is gone."""
         producer, consumer = link.producer, link.consumer
         if consumer is self.behind:
             if self.runner.enabled("dead"):
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
-        passes: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("dead", lambda: dead.run(link)),
-            ("dead", lambda: builtins.run(link)),
-            ("promote", lambda: retry.run(link)),
-            ("arrays", lambda: self.arrays(link)),
-            ("dedup", lambda: dedup.run(link, self.options.exact)),
-            ("dedup", lambda: aside.read_captured(link)),
-            ("propagate", lambda: self.propagate(link)),
-            ("forward", lambda: self.forward(link)),
-            ("backward", lambda: self.backward(link)),
-        )
-        if producer.name == "task":
-            passes = (
-                ("payload", lambda: payload.read_back_constants(link)),
-                ("payload", lambda: slim.run(link)),
-                *passes,
-            )
-        if consumer.name == "tese":
-            passes = *passes, ("weighted", lambda: self.weighted(link))
-        if producer.name in IN_PLACE and self.runner.enabled("compact"):
-            passes = *passes, ("share", lambda: self.share(link))
-        if not moving:
-            passes = tuple(p for p in passes if p[0] not in _MOVING)
+        passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
-            brought_code = False
             for name, act in passes:
                 if self.runner.enabled(name) or name not in PASSES:
-                    self.runner.run(name, producer, act)
-                    self.runner.changed(name, consumer, versions[1])
-                    brought_code = name in NEW_CODE
-                if (producer.module.version, consumer.module.version) != versions:
-                    break  # clean up before the next look
+                    ran = self.runner.run(name, producer, act)
+                    if self.runner.changed(name, consumer, versions[1]) or ran:
+                        break  # clean up before the next look
             else:
                 return
+            brought_code = name in NEW_CODE
             if producer.module.version != versions[0]:
                 with About(producer):
                     if brought_code:
@@ -393,6 +373,32 @@ class Chain:
             if consumer.module.version != versions[1]:
                 with About(consumer):
                     self.runner.clean(consumer)
+
+    def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
+        """What is done to a pair, without what finds nothing to look at there."""
+        made: list[tuple[str, Callable[[], object]]] = []
+        producer, consumer = link.producer, link.consumer
+        if producer.name == "task":
+            made.append(("payload", lambda: payload.read_back_constants(link)))
+            made.append(("payload", lambda: slim.run(link)))
+        made.append(("dead", lambda: dead.run(link)))
+        if consumer.name in builtins.CONSUMERS:
+            made.append(("dead", lambda: builtins.run(link)))
+        if link.outputs.pinned or link.inputs.pinned:
+            made.append(("promote", lambda: retry.run(link)))
+            made.append(("arrays", lambda: self.arrays(link)))
+        made.append(("dedup", lambda: dedup.run(link, self.options.exact)))
+        if link.outputs.captured:
+            made.append(("dedup", lambda: aside.read_captured(link)))
+        made.append(("propagate", lambda: self.propagate(link)))
+        if moving:
+            made.append(("forward", lambda: self.forward(link)))
+            made.append(("backward", lambda: self.backward(link)))
+            if consumer.name == "tese":
+                made.append(("weighted", lambda: self.weighted(link)))
+            if producer.name in IN_PLACE and self.runner.enabled("compact"):
+                made.append(("share", lambda: self.share(link)))
+        return made
 
     def arrays(self, link: Link) -> None:
         """What one side alone indexes dynamically, if what is dead in it may go."""

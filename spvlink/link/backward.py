@@ -304,9 +304,7 @@ class Graph:
 
     def is_sensitive(self, inst: Inst) -> bool:
         if self.sensitive is None:
-            entry = self.link.consumer.module.entry
-            assert entry is not None
-            self.sensitive = motion.sensitive(self.effects, entry.function)
+            self.sensitive = motion.sensitive(self.link.consumer.module)
         return inst in self.sensitive
 
     def behind(self, lane: Lane) -> list[Inst]:

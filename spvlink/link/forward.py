@@ -166,9 +166,7 @@ class Graph:
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
-        module = self.link.consumer.module
-        assert module.entry is not None
-        found = motion.sensitive(Effects.of(module), module.entry.function)
+        found = motion.sensitive(self.link.consumer.module)
         for key in list(self.roots):
             rounds = self.link.inputs.slots[key].type.op == ops.OpTypeFloat
             if rounds and any(i in found for i in self.link.loads[key]):
