@@ -49,7 +49,7 @@ from spvlink.link import (
 )
 from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import beyond, used_resources
+from spvlink.link.visible import beyond, resources, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
@@ -60,6 +60,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
+
+    from spvlink.link.resources import Key
 
 # of the passes at one border; each round needs a change in the one before
 MAX_ROUNDS: Final = 8
@@ -101,10 +103,13 @@ class Chain:
         self.runner = runner
         self.linked = linked
         self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
+        self.befores = {b.consumer: b for b in self.borders}
+        self.afters = {b.producer: b for b in self.borders}
         self.behind: Stage | None = None  # of a pipeline that ends without a fragment shader
         if options.complete and stages[-1].name in _LAST:
             self.behind = Stage.fixed_functions()
             self.borders.append(Border(stages[-1], self.behind))
+            self.befores[self.behind] = self.afters[stages[-1]] = self.borders[-1]
         self.untouched: set[Stage] = set()  # go out as they came
         self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
@@ -116,8 +121,10 @@ class Chain:
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
-        for stage in self.stages:
-            self.prepare(stage)
+        declared = [resources(stage.module) for stage in self.stages]
+        for stage, mine in zip(self.stages, declared):
+            others = {k for keys in declared if keys is not mine for k in keys.values()}
+            self.prepare(stage, mine, others)
         self.keep()
         self.lower()
         for stage in self.touched():
@@ -150,10 +157,10 @@ class Chain:
         return self.touched() + ([self.behind] if self.behind is not None else [])
 
     def before(self, stage: Stage) -> Border | None:
-        return next((b for b in self.borders if b.consumer is stage), None)
+        return self.befores.get(stage)
 
     def after(self, stage: Stage) -> Border | None:
-        return next((b for b in self.borders if b.producer is stage), None)
+        return self.afters.get(stage)
 
     # -- prepare -----------------------------------------------------------------------------------
 
@@ -168,8 +175,9 @@ class Chain:
                 module = found[0].module
                 self.runner.run("freeze", found[0], freeze.run, module, values)
 
-    def prepare(self, stage: Stage) -> None:
-        """Everything in one function; a stage that resists goes out as it came."""
+    def prepare(self, stage: Stage, mine: dict[Inst, Key], others: set[Key]) -> None:
+        """Everything in one function; a stage that resists goes out as it came. ``mine``: the
+        resources of a stage, ``others``: those of all other stages."""
         entry = stage.module.entry
         assert entry is not None
         self.listed[stage] = list(entry.inst.args[1:])
@@ -177,7 +185,7 @@ class Chain:
             with About(stage):
                 if why := beyond(stage.module):
                     raise Refused(why)
-                stage.visible = used_resources(stage.module)
+                stage.visible = used_resources(stage.module, mine, others)
                 if stage.name == "frag":
                     stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
                 self.runner.prepare(stage)
@@ -308,7 +316,8 @@ class Chain:
                 order = order[::-1]
 
     def link(self, link: Link, moving: bool) -> None:
-        """One pair to a fixpoint; ``moving``: with code motion."""
+        """One pair to a fixpoint; ``moving``: with code motion, which waits until everything dead
+        is gone."""
         producer, consumer = link.producer, link.consumer
         if consumer is self.behind:
             if self.runner.run("promote", producer, retry.run, link):
@@ -317,44 +326,17 @@ class Chain:
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
-        passes: tuple[tuple[str, Callable[[], object]], ...] = (
-            ("dead", lambda: dead.run(link)),
-            ("dead", lambda: builtins.run(link)),
-            ("promote", lambda: retry.run(link)),
-            ("arrays", lambda: self.arrays(link)),
-            ("dedup", lambda: dedup.run(link, self.options.exact)),
-            ("dedup", lambda: aside.read_captured(link)),
-            ("propagate", lambda: self.propagate(link)),
-            *((("halves", lambda: halves.run(link, self.runner.enabled)),) if link.wide else ()),
-            ("forward", lambda: self.forward(link)),
-            ("backward", lambda: self.backward(link)),
-        )
-        if producer.name == "task":
-            passes = (
-                ("payload", lambda: payload.read_back_constants(link)),
-                ("payload", lambda: slim.run(link)),
-                *passes,
-            )
-        if consumer.name == "tese":
-            passes = *passes, ("weighted", lambda: self.weighted(link))
-        if producer.name in IN_PLACE:
-            passes = ("promote", lambda: read_back.forward(producer.module)), *passes
-        if producer.name in IN_PLACE and self.runner.enabled("compact"):
-            passes = *passes, ("share", lambda: self.share(link))
-        if not moving:
-            passes = tuple(p for p in passes if p[0] not in _MOVING)
+        passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
-            brought_code = False
             for name, act in passes:
                 if self.runner.enabled(name) or name not in PASSES:
-                    self.runner.run(name, producer, act)
-                    self.runner.changed(name, consumer, versions[1])
-                    brought_code = name in NEW_CODE
-                if (producer.module.version, consumer.module.version) != versions:
-                    break  # clean up before the next look
+                    ran = self.runner.run(name, producer, act)
+                    if self.runner.changed(name, consumer, versions[1]) or ran:
+                        break  # clean up before the next look
             else:
                 return
+            brought_code = name in NEW_CODE
             if producer.module.version != versions[0]:
                 with About(producer):
                     if brought_code:
@@ -366,6 +348,36 @@ class Chain:
             if consumer.module.version != versions[1]:
                 with About(consumer):
                     self.runner.clean(consumer)
+
+    def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
+        """What is done to a pair, without what finds nothing to look at there."""
+        made: list[tuple[str, Callable[[], object]]] = []
+        producer, consumer = link.producer, link.consumer
+        if producer.name in IN_PLACE:
+            made.append(("promote", lambda: read_back.forward(producer.module)))
+        if producer.name == "task":
+            made.append(("payload", lambda: payload.read_back_constants(link)))
+            made.append(("payload", lambda: slim.run(link)))
+        made.append(("dead", lambda: dead.run(link)))
+        if consumer.name in builtins.CONSUMERS:
+            made.append(("dead", lambda: builtins.run(link)))
+        if link.outputs.pinned or link.inputs.pinned:
+            made.append(("promote", lambda: retry.run(link)))
+            made.append(("arrays", lambda: self.arrays(link)))
+        made.append(("dedup", lambda: dedup.run(link, self.options.exact)))
+        if link.outputs.captured:
+            made.append(("dedup", lambda: aside.read_captured(link)))
+        made.append(("propagate", lambda: self.propagate(link)))
+        if link.wide:
+            made.append(("halves", lambda: halves.run(link, self.runner.enabled)))
+        if moving:
+            made.append(("forward", lambda: self.forward(link)))
+            made.append(("backward", lambda: self.backward(link)))
+            if consumer.name == "tese":
+                made.append(("weighted", lambda: self.weighted(link)))
+            if producer.name in IN_PLACE and self.runner.enabled("compact"):
+                made.append(("share", lambda: self.share(link)))
+        return made
 
     def arrays(self, link: Link) -> None:
         """What one side alone indexes dynamically, if what is dead in it may go."""

@@ -3,7 +3,7 @@ checks and stops."""
 
 from __future__ import annotations
 
-import time
+from time import perf_counter
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
@@ -66,13 +66,13 @@ class Runner:
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
         version = stage.module.version
-        begin = time.perf_counter()
+        seconds = self.seconds
+        begin = perf_counter()
         try:
             act(*args)
         finally:
-            spent = time.perf_counter() - begin
-            self.seconds[name] = self.seconds.get(name, 0.0) + spent
-        return self.changed(name, stage, version)
+            seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
+        return stage.module.version != version and self.changed(name, stage, version)
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
         """Note whether a pass changed a module that had this version before; then check and show
@@ -90,12 +90,10 @@ class Runner:
 
     def on_entry(self, stage: Stage, name: str) -> None:
         """Run one of FUNCTION_PASSES on the entry point's function."""
-        module = stage.module
-        assert module.entry is not None
-        function = module.entry.function
         if self.enabled(name) or name not in PASSES:
-            act = FUNCTION_PASSES[name]
-            self.run(name, stage, act, module, function)
+            module = stage.module
+            assert module.entry is not None
+            self.run(name, stage, FUNCTION_PASSES[name], module, module.entry.function)
 
     def clean(self, stage: Stage) -> None:
         """Bring a stage's code into its simplest form."""

@@ -28,7 +28,7 @@ from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.link import lanes, motion
@@ -66,6 +66,7 @@ class Graph:
     """What the consumer makes of its inputs, as far as it could be made before the border."""
 
     widths = frozenset((32,))  # of the numbers that may cross
+    patient = False  # looks at everything, also when it is clear that no input can go
 
     def __init__(self, link: Link, transfer: Transfer, exact: bool, convergent: set[int]) -> None:
         self.link = link
@@ -83,30 +84,39 @@ class Graph:
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
+        self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
         kept, own = (Floats.of(s.module).preserved for s in (link.consumer, link.producer))
         self.exact = exact or bool(kept - own)
         self.linear = not self.exact and not self.widths & (kept | own)
         entry = link.consumer.module.entry
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
-        self.structure = Structure.of(link.consumer.module, entry.function)
+        self.block = entry.function.blocks[0]  # which is looked at
+        self.hopeless = not self.build()
+
+    # -- building ----------------------------------------------------------------------------------
+
+    def build(self) -> bool:
+        """Look at the consumer's code, operands first; False as soon as it is clear that no input
+        can go, even if more were known to be convergent: then nothing is worth moving."""
         phis: list[Inst] = []
         untouched = self.table.keys().isdisjoint
         for block in self.cfg.order:
-            depth = len(self.structure.around(block)) if len(self.cfg.order) > 1 else 0
+            self.block = block
             for inst in block.insts:
                 if inst.op in _LOADS:
                     self.read(inst)
                 elif inst.op == ops.OpPhi:
                     phis.append(inst)
                 elif not untouched(inst.args):
-                    self.visit(inst, depth)
+                    self.visit(inst)
+                    if not (self.open or self.mixed or self.patient):
+                        return False
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
         for key in self.stuck & self.inputs.keys():
             self.inputs[key].sink = True
-
-    # -- building ----------------------------------------------------------------------------------
+        return True
 
     def read(self, load: Inst) -> None:
         """An input is a node if its slot may be replaced."""
@@ -115,6 +125,7 @@ class Graph:
         if kind is None:
             self.spoil(load)
             self.stuck.add(key)
+            self.open.discard(key)
             return
         if load.args:
             self.need(load)  # where it is interpolated stays
@@ -170,12 +181,19 @@ class Graph:
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use):
-                    entry.node.sink = True
+                    self.sink(entry.node)
 
-    def visit(self, inst: Inst, depth: int) -> None:
+    def sink(self, node: Node) -> None:
+        """Something that stays needs this."""
+        node.sink = True
+        if node.key is not None:
+            self.open.discard(node.key)
+
+    def visit(self, inst: Inst) -> None:
         """An instruction that uses what is made of inputs."""
         size = lanes.count(inst.type)
-        used = [e for a in inst.args for e in self.table.get(a, ()) if e is not None]
+        table = self.table
+        used = [e for a in inst.args if a in table for e in table[a] if e is not None]
         if not used or not size:
             self.spoil(inst)
             return
@@ -186,6 +204,10 @@ class Graph:
                 if any(entries):
                     self.table[inst] = entries
                 return
+        flags = self.effects.flags(inst)
+        if not flags & info.SPECULATABLE:
+            self.spoil(inst)
+            return
         if not lanes.may_be_linear(inst) and not any(
             [isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used]
         ):
@@ -195,7 +217,7 @@ class Graph:
         if not self.movable(inst):
             self.spoil(inst)
             return
-        lanewise = lanes.lanewise(inst, self.effects.flags(inst))
+        lanewise = lanes.lanewise(inst, flags)
         splits = lanewise or size == 1 or inst.op == ops.OpVectorTimesScalar
         if not splits and not self.complete(inst):
             self.spoil(inst)
@@ -206,7 +228,7 @@ class Graph:
                 [self.entry(lane) for lane in group]
                 for group in lanes.made_of(inst, number, lanewise)
             ]
-            made.append(self.node(inst, number, lanewise, groups, depth))
+            made.append(self.node(inst, number, lanewise, groups))
         if not splits and (None in made or not self.together(inst)):
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
@@ -238,8 +260,8 @@ class Graph:
         return True
 
     def node(
-        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]], depth: int
-    ) -> Entry:
+        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]]
+    ) -> Entry:  # fmt: skip
         """The node of one lane; None if it must stay, which its operands then have to serve."""
         deps = [e for group in groups for e in group if isinstance(e, Use)]
         uniforms = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
@@ -249,7 +271,7 @@ class Graph:
         found = self.joined(inst, groups, deps)
         if found is None:
             for dep in deps:
-                dep.node.sink = True
+                self.sink(dep.node)
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names))
@@ -270,14 +292,19 @@ class Graph:
         else:
             node.relaxed = node.relaxed and inst in self.effects.signatures
         node.places.append((inst, number, found.kind))
-        node.weight += work >> min(depth, 4)
+        node.weight += work >> min(self.depth(), 4)
         return Use(node, found.kind)
+
+    def depth(self) -> int:
+        """The number of constructs around what is looked at."""
+        if len(self.cfg.order) == 1:
+            return 0
+        structure = Structure.of(self.link.consumer.module, self.cfg.function)
+        return len(structure.around(self.block))
 
     def is_sensitive(self, inst: Inst) -> bool:
         if self.sensitive is None:
-            entry = self.link.consumer.module.entry
-            assert entry is not None
-            self.sensitive = motion.sensitive(self.effects, entry.function)
+            self.sensitive = motion.sensitive(self.link.consumer.module)
         return inst in self.sensitive
 
     def behind(self, lane: Lane) -> list[Inst]:
@@ -356,40 +383,47 @@ class Graph:
     def cut(
         self, vertices: int, fragments: int, price: int
     ) -> tuple[list[Node], list[Node], set[int]]:
-        """The cheapest cut, as ``choose``."""
+        """The cheapest cut, as ``choose``. What must be on the sink's side is the sink."""
         network = Network()
-        ways: dict[int, int] = {}
         nodes = self.needed()
-        inner = {n: network.node() for n in nodes}
-        outer = {n: network.node() for n in nodes}
-        for key in self.inputs:
-            ways[key] = network.node()
-            network.edge(SOURCE, ways[key], price)
+        outer = {n: SINK if n.sink else network.node() for n in nodes}
+        inner: dict[Node, int] = {}  # of an input the same as its outer one
         for node in nodes:
-            mine, out = inner[node], outer[node]
+            out = outer[node]
             if node.key is not None:
-                network.edge(ways[node.key], mine, INFINITE)
-            for dep in node.deps:
-                network.edge(outer[dep], mine, INFINITE)  # what does not cross is needed there only
-                if dep.key is None:  # inputs are there even if they cross too
-                    network.edge(mine, inner[dep], INFINITE)  # made there of what is made there
-            assert node.inst.type is not None
-            type = lanes.scalar(node.inst.type)
-            extra = 2 * fragments if type.op == ops.OpTypeBool else 0
-            may = node.key is None and node not in self.homeless
-            may = may and motion.crosses(type, node.flat, self.widths)
-            network.edge(mine, out, price + extra if may else INFINITE)
-            if node.sink:
-                network.edge(out, SINK, INFINITE)
-            gain = node.weight * fragments - node.work * vertices
-            if gain > 0:
-                network.edge(SOURCE, mine, gain)
-            elif gain < 0:
-                network.edge(mine, SINK, -gain)
+                inner[node] = out
+                if out != SINK:
+                    network.edge(SOURCE, out, price)
+                continue
+            crossing = self.crossing(node, fragments, price)
+            made_of = [inner[d] for d in node.deps if d.key is None]
+            if SINK in made_of or (out == SINK and crossing == INFINITE):
+                mine = inner[node] = SINK
+            else:
+                mine = inner[node] = network.node()
+                network.edge(mine, out, crossing)
+                for dep in made_of:  # made there of what is made there, or of inputs
+                    network.edge(mine, dep, INFINITE)
+                gain = node.weight * fragments - node.work * vertices
+                if gain > 0:
+                    network.edge(SOURCE, mine, gain)
+                elif gain < 0:
+                    network.edge(mine, SINK, -gain)
+            for dep in [outer[d] for d in node.deps]:
+                if dep != SINK:  # what does not cross is needed there only
+                    network.edge(dep, mine, INFINITE)
         side = network.cut()
         made = [n for n in nodes if side[inner[n]] and n.key is None]
-        crossing = [n for n in made if not side[outer[n]]]
-        return made, crossing, {k for k, way in ways.items() if side[way]}
+        freed = {k for k, n in self.inputs.items() if n not in inner or side[inner[n]]}
+        return made, [n for n in made if not side[outer[n]]], freed
+
+    def crossing(self, node: Node, fragments: int, price: int) -> int:
+        """The price of a node if it crosses; INFINITE if it must not."""
+        assert node.inst.type is not None
+        type = lanes.scalar(node.inst.type)
+        if node in self.homeless or not motion.crosses(type, node.flat, self.widths):
+            return INFINITE
+        return price + 2 * fragments if type.op == ops.OpTypeBool else price
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
@@ -414,7 +448,11 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
 
 def settle(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
     """Choose and move; whether anything did."""
-    if len(graph.nodes) > MAX_NODES or all(n.key is not None for n in graph.nodes):
+    if graph.hopeless or len(graph.nodes) > MAX_NODES:
+        return False
+    if all([n.sink for n in graph.inputs.values()]):
+        return False  # what crosses must take the place of one
+    if all([n.key is not None for n in graph.nodes]):
         return False
     for _ in range(MAX_TRIES):
         made, crossing, freed = graph.choose(*expect)

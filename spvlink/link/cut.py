@@ -69,7 +69,7 @@ class Network:
         node = SOURCE
         while True:
             if node == SINK:
-                amount = min(capacity[e] for e in path)
+                amount = min([capacity[e] for e in path])
                 first_full = len(path)
                 for at in range(len(path) - 1, -1, -1):
                     e = path[at]

@@ -166,9 +166,7 @@ class Graph:
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
-        module = self.link.consumer.module
-        assert module.entry is not None
-        found = motion.sensitive(Effects.of(module), module.entry.function)
+        found = motion.sensitive(self.link.consumer.module)
         for key, node in list(self.roots.items()):
             # a float may travel as an integer, too
             source = node.inst.args[0] if node.inst.op == ops.OpBitcast else node.inst
@@ -194,20 +192,24 @@ class Graph:
         return all([made_of[node] & ~twice for node in self.roots.values()])
 
     def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
-        """(what crosses, what the consumer computes), the cheapest."""
+        """(what crosses, what the consumer computes), the cheapest. Nobody but the source computes
+        leaves, and the sink has what the outputs say."""
         network = Network()
         price = max(1, COMPONENT_PRICE * fragments * limit // 200)
-        computed = {n: network.node() for n in self.nodes}
-        available = {n: network.node() for n in self.nodes}
+        roots = set(self.roots.values())
+        computed = {n: SOURCE if n.leaf else network.node() for n in self.nodes}
+        available = {n: SINK if n in roots else network.node() for n in self.nodes}
         for node in self.nodes:
             assert node.inst.type is not None
+            if node.leaf and node in roots:
+                continue  # it crosses
             may = motion.crosses(lanes.scalar(node.inst.type), self.flat)
-            network.edge(SOURCE, computed[node], INFINITE if node.leaf else node.work * fragments)
             network.edge(computed[node], available[node], price if may else INFINITE)
+            if not node.leaf:
+                network.edge(SOURCE, computed[node], node.work * fragments)
             for dep in node.deps:
-                network.edge(available[dep], computed[node], INFINITE)
-        for node in dict.fromkeys(self.roots.values()):
-            network.edge(available[node], SINK, INFINITE)
+                if dep not in roots:
+                    network.edge(available[dep], computed[node], INFINITE)
         side = network.cut()
         crossing = [n for n in self.nodes if side[computed[n]] and not side[available[n]]]
         return crossing, [n for n in self.nodes if not side[computed[n]]]

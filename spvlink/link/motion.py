@@ -90,9 +90,19 @@ _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
 _PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
 
 
-def sensitive(effects: Effects, function: Function) -> set[Inst]:
-    """The values whose last bit may decide a jump: what goes, through arithmetic and variables,
-    into an operation that is not continuous."""
+def sensitive(module: Module) -> set[Inst]:
+    """The values of the entry point whose last bit may decide a jump: what goes, through arithmetic
+    and variables, into an operation that is not continuous. Found once for each version."""
+    held = module.facts.get("sensitive")
+    if held is None or held[0] != module.version:
+        assert module.entry is not None
+        made = _sensitive(Effects.of(module), module.entry.function)
+        held = module.facts["sensitive"] = module.version, made
+    assert isinstance(held[1], set)
+    return held[1]
+
+
+def _sensitive(effects: Effects, function: Function) -> set[Inst]:
     found: set[Inst] = set()
     todo: list[Inst] = []
     written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere

@@ -13,11 +13,22 @@ from spvlink.passes.parts import NUMERIC
 _RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
 
 
-def used_resources(module: Module) -> frozenset[Key]:
-    """The resources that a module's entry point uses statically, before anything was changed."""
-    tables = Decorations.of(module)
-    resources = {i for i in module.globals if i.op == ops.OpVariable and i.imm[0] in _RESOURCES}
-    if not resources:
+def resources(module: Module) -> dict[Inst, Key]:
+    """The variables of a module that are resources which other stages may read too."""
+    found: dict[Inst, Key] = {}
+    for inst in module.globals:
+        if inst.op == ops.OpVariable and inst.imm[0] in _RESOURCES:
+            key = resource_key(Decorations.of(module), inst)
+            if key is not None:
+                found[inst] = key
+    return found
+
+
+def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> frozenset[Key]:
+    """The resources that a module's entry point uses statically, before anything was changed, of
+    those that another stage has too: nothing else can come from there."""
+    wanted = {i for i, key in mine.items() if key in others}
+    if not wanted:
         return frozenset()
     used: set[Inst] = set()
     entry = module.entry
@@ -31,8 +42,7 @@ def used_resources(module: Module) -> frozenset[Key]:
                 todo.append(callee)
         for block in function.blocks:
             used.update(*[i.args for i in block.insts if i.op not in NUMERIC])
-    keys = [resource_key(tables, i) for i in resources & used]
-    return frozenset([k for k in keys if k is not None])
+    return frozenset([mine[i] for i in wanted & used])
 
 
 # What a stage may use that linking does not follow, by the capability that it takes.

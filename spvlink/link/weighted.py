@@ -246,6 +246,7 @@ class Graph(backward.Graph):
     """``backward``'s, with sums over vertices as ways to read an input."""
 
     widths = _WIDTHS
+    patient = True  # since it notes why inputs stay
 
     def __init__(self, link: Link, transfer: Transfer, beyond: frozenset[int]) -> None:
         module = link.consumer.module
@@ -267,12 +268,12 @@ class Graph(backward.Graph):
 
     # -- what stays --------------------------------------------------------------------------------
 
-    def visit(self, inst: Inst, depth: int) -> None:
+    def visit(self, inst: Inst) -> None:
         if inst in self.fixed and inst.op not in lanes.MOVES and not motion.bit_exact(inst):
             self.note(inst)
             self.spoil(inst)
         elif not (inst.op in _JOINT and self.linear and self.whole(inst)):
-            super().visit(inst, depth)
+            super().visit(inst)
 
     def note(self, inst: Inst) -> None:
         """Say of the inputs that are read here why they stay."""
@@ -295,22 +296,22 @@ class Graph(backward.Graph):
         return True
 
     def node(
-        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]], depth: int
-    ) -> Entry:
+        self, inst: Inst, number: int, lanewise: bool, groups: list[list[Entry]]
+    ) -> Entry:  # fmt: skip
         uses = [e for group in groups for e in group if isinstance(e, Use)]
         if not self.linear or not uses:
-            return super().node(inst, number, lanewise, groups, depth)
+            return super().node(inst, number, lanewise, groups)
         equal = self.joined(inst, groups, uses) is not None
         if equal and inst.op not in _SCALING:
-            return super().node(inst, number, lanewise, groups, depth)
+            return super().node(inst, number, lanewise, groups)
         made = self.sums_of(inst, number, lanewise)
         if equal:  # -x may be another value read alike, or x read with other weights
             if made:
                 self.others[inst, number] = made[0]
-            return super().node(inst, number, lanewise, groups, depth)
+            return super().node(inst, number, lanewise, groups)
         if len(made) > 1:
             self.others[inst, number] = made[1]
-        return made[0] if made else super().node(inst, number, lanewise, groups, depth)
+        return made[0] if made else super().node(inst, number, lanewise, groups)
 
     def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
         if not any(isinstance(d.kind, Blend) for d in deps):
