@@ -174,8 +174,8 @@ def test_flags_of_16_bits_take_a_choice() -> None:
     halves = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
 #extension GL_EXT_shader_16bit_storage : require
 """
-    outputs = """layout(location = 0) flat out float16_t x; layout(location = 1) flat out float16_t y;
-layout(location = 2) flat out vec3 z;
+    outputs = """layout(location = 0) flat out float16_t x;
+layout(location = 1) flat out float16_t y; layout(location = 2) flat out vec3 z;
 """
     store = "x = float16_t(k.x & 1); y = float16_t(k.y & 1); z = position.xyz;"
     read = "color = vec4(z, float(x)) + float(y);"
