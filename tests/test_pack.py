@@ -178,7 +178,7 @@ def test_flags_of_16_bits_take_a_choice() -> None:
 layout(location = 1) flat out float16_t y; layout(location = 2) flat out vec3 z;
 """
     store = "x = float16_t(k.x & 1); y = float16_t(k.y & 1); z = position.xyz;"
-    read = "color = vec4(z, float(x)) + float(y);"
+    read = "color = vec4(z, float(x + x * y)) + float(y - x);"
     stages = [vert(halves + outputs, store), frag(halves + outputs.replace(" out ", " in "), read)]
     options = spvlink.Options()
     options.disabled = frozenset(["backward", "forward"])
