@@ -7,7 +7,10 @@ import pytest
 
 import spvlink
 from spvlink import schedule
+from tests.chain_hazards import frag, tesc, tese, vert
 from tests.linking import Result, fragment, vertex
+from tests.render import compare, draw, draw_covering
+from tests.samples import compile_glsl
 
 # name -> (producer, consumer, the Locations with and without the pass)
 PAIRS: dict[str, tuple[bytes, bytes, int, int]] = {
@@ -113,3 +116,96 @@ def test_what_rounds_is_no_flag(rounds: bool) -> None:
     assert done.linked.validated == "validated"
     packed = {r.name for r in done.linked.remarks if "one bit" in r.why}
     assert packed == (set() if rounds else {"a", "b"})
+
+
+FLAGS = "x = k.x > 1 ? 1.0 : -1.0; y = (k.y & 1) != 0 ? 5 : 9; z = position.xyz;"
+READ_FLAGS = """layout(location = 0) flat in float x; layout(location = 1) flat in int y;
+layout(location = 2) flat in vec3 z;
+"""
+
+
+def drawn(stages: list[tuple[str, str]], **settings: object) -> spvlink.Linked:
+    """Linked exactly and drawn before and after; what transform feedback captured too."""
+    codes = [compile_glsl(text, stage) for stage, text in stages]
+    options = spvlink.Options()
+    options.check_each = options.exact = True
+    options.disabled = frozenset(["backward", "forward"])
+    linked = spvlink.link(codes, options)
+    assert linked.defect is None and linked.validated == "validated"
+    scene, before = draw_covering(codes)
+    assert before.is_good()
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+    return linked
+
+
+@pytest.mark.parametrize(
+    ("what", "packed"),
+    [
+        ("", {"x", "y"}),
+        ("invariant ", set()),
+        ("captured", set()),
+    ],
+)
+def test_what_others_rely_on_is_no_flag(what: str, packed: set[str]) -> None:
+    """An Invariant output stays what it is, and so does what transform feedback captures."""
+    outputs = ""
+    for n, name in enumerate(("float x", "int y", "vec3 z")):
+        captured = f", xfb_buffer = 0, xfb_stride = 32, xfb_offset = {8 * n}"
+        where = f"location = {n}{captured if what == 'captured' and n < 2 else ''}"
+        kind = what if what != "captured" and n < 2 else ""
+        outputs += f"layout({where}) {kind}flat out {name};\n"
+    linked = drawn([vert(outputs, FLAGS), frag(READ_FLAGS, "color = vec4(z, x) * float(y) * 0.1;")])
+    assert {r.name for r in linked.remarks if "one bit" in r.why} == packed
+
+
+def test_a_mask_of_two_bits_is_no_flag() -> None:
+    outputs = """layout(location = 0) flat out float x; layout(location = 1) flat out int y;
+layout(location = 2) flat out vec3 z;
+"""
+    stages = [
+        vert(outputs, FLAGS.replace("(k.y & 1) != 0 ? 5 : 9", "k.y & 6")),
+        frag(READ_FLAGS, "color = vec4(z, x) + float(y) * 0.1;"),
+    ]
+    assert not any("one bit" in r.why for r in drawn(stages).remarks)
+
+
+def test_flags_of_16_bits_take_a_choice() -> None:
+    """To compare bits takes 16-bit integers. (Not drawn: lavapipe has no such interfaces.)"""
+    halves = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
+#extension GL_EXT_shader_16bit_storage : require
+"""
+    outputs = """layout(location = 0) flat out float16_t x;
+layout(location = 1) flat out float16_t y; layout(location = 2) flat out vec3 z;
+"""
+    store = "x = float16_t(k.x & 1); y = float16_t(k.y & 1); z = position.xyz;"
+    read = "color = vec4(z, float(x + x * y)) + float(y - x);"
+    stages = [vert(halves + outputs, store), frag(halves + outputs.replace(" out ", " in "), read)]
+    options = spvlink.Options()
+    options.disabled = frozenset(["backward", "forward"])
+    linked = spvlink.link([compile_glsl(text, stage) for stage, text in stages], options)
+    assert linked.defect is None and linked.validated == "validated"
+    assert not any("one bit" in r.why for r in linked.remarks)
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["", "read back"])
+def test_flags_that_are_stored_twice(seen: bool) -> None:
+    """Between the two others may look; the second is what crosses."""
+    i = "gl_InvocationID"
+    look = f"float s = a[({i} + 1) % 3];" if seen else "float s = 1.0;"
+    store = f"""c[{i}] = q[{i}].xyz; int n = int(q[{i}].w * 64.0);
+a[{i}] = (n & 1) != 0 ? 1.0 : -1.0; b[{i}] = (n & 2) != 0 ? 5 : 9; barrier(); {look}
+barrier(); a[{i}] = (n & 4) != 0 ? -1.0 : 1.0; b[{i}] = s > 0.0 ? 9 : 5;"""
+    outputs = """layout(location = 0) in vec4 q[]; layout(location = 0) out float a[];
+layout(location = 1) out int b[]; layout(location = 2) out vec3 c[];
+"""
+    inputs = """layout(location = 0) in float a[]; layout(location = 1) in int b[];
+layout(location = 2) in vec3 c[];
+"""
+    mean = "f = vec4(c[0] * w.x + c[1] * w.y + c[2] * w.z, a[0] + a[2]) + float(b[1]) * 0.1;"
+    stages = [
+        vert("layout(location = 0) out vec4 q;", "q = a;"),
+        tesc(outputs, store),
+        tese(inputs + "layout(location = 0) out vec4 f;", mean),
+        frag("layout(location = 0) in vec4 f;", "color = f;"),
+    ]
+    drawn(stages)
