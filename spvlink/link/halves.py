@@ -28,7 +28,7 @@ read back, Invariant, indexed dynamically), whose Locations it may share now.
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, glsl, ops
+from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import become, sweep, value
@@ -182,7 +182,7 @@ def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> Non
                 plan.fates[half] = UNREAD
             elif plan.bits(half) is not None and enabled("propagate"):
                 plan.fates[half] = CONSTANT
-        if plan.fates[HIGH] == CROSSES and enabled("forward"):
+        if plan.fates == [CROSSES, CROSSES] and enabled("forward"):
             if all([high.is_sign_of(low) for low, high in plan.stored]):
                 plan.fates[HIGH] = SIGN
 
@@ -299,6 +299,9 @@ class Uses:
         for place in todo:  # grows
             for user in self.users.get(place[0], ()):
                 moved = lanes.moved(user) if user.op in lanes.MOVES else None
+                if moved is None and lanes.count(user.type) > 1:
+                    if lanes.lanewise(user, info.FLAGS.get(user.op, 0)):
+                        moved = [(place[0], n) for n in range(lanes.count(user.type))]
                 if moved is None:
                     return True
                 if lanes.count(user.type) == 1:

@@ -318,6 +318,7 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
     kinds: dict[int, tuple[tuple[int, ...], int, int]] = {
         k >> 3: (slots[k].qualifiers, slots[k].type.op, slots[k].width)
         for k in link.used() if k in slots and k not in freed
+        and slots[k].width != 64  # a word stands beside such until it is packed (``halves``)
     }  # fmt: skip
     change = _may_change(link, wanted, freed)
     left = sorted(freed)
