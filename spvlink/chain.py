@@ -139,11 +139,7 @@ class Chain:
                     dead.check_types(border.link)
         self.sweep()
         self.narrow()
-        begin = time.perf_counter()
-        for border in self.borders:
-            if border.link is not None:
-                border.placement = self.place(border.link)
-        self.runner.seconds["compact"] = time.perf_counter() - begin
+        self.place_all()
         for stage in self.touched():
             with About(stage):
                 self.finish(stage)
@@ -302,18 +298,21 @@ class Chain:
         """All pairs, first to last and back, until none is due. In a longer chain code moves only
         when all is gone that nobody needs at its other end."""
         for moving in (False, True) if len(self.borders) > 1 else (True,):
-            order = self.borders
-            for border in order:
+            for border in self.borders:
                 border.seen = -1, -1
-            for _ in range(MAX_SWEEPS):
-                for border in order:
-                    if border.due():
-                        assert border.link is not None
-                        self.link(border.link, moving)
-                        border.seen = border.producer.module.version, border.consumer.module.version
-                if not any(border.due() for border in self.borders):
-                    break
-                order = order[::-1]
+            self.sweep_due(moving)
+
+    def sweep_due(self, moving: bool) -> None:
+        order = self.borders
+        for _ in range(MAX_SWEEPS):
+            for border in order:
+                if border.due():
+                    assert border.link is not None
+                    self.link(border.link, moving)
+                    border.seen = border.producer.module.version, border.consumer.module.version
+            if not any(border.due() for border in self.borders):
+                break
+            order = order[::-1]
 
     def link(self, link: Link, moving: bool) -> None:
         """One pair to a fixpoint; ``moving``: with code motion, which waits until everything dead
@@ -460,6 +459,29 @@ class Chain:
                     with About(stage):
                         self.runner.clean(stage)
         return done
+
+    def place_all(self) -> None:
+        """Where everything that is left goes. What that makes Flat may cross in more ways, so such
+        a border is looked at once more."""
+        spent = 0.0
+        for _ in range(MAX_ROUNDS):
+            begin = time.perf_counter()
+            turned: list[Border] = []
+            for border in self.borders:
+                if border.link is not None:
+                    border.placement = self.place(border.link)
+                    if compact.requalify(border.link, border.placement):
+                        turned.append(border)
+            spent += time.perf_counter() - begin
+            versions = [stage.module.version for stage in self.stages]
+            for border in turned:
+                border.seen = -1, -1
+            if turned:
+                self.sweep_due(True)
+                self.narrow()
+            if versions == [stage.module.version for stage in self.stages]:
+                break
+        self.runner.seconds["compact"] = spent
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

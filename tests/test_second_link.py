@@ -187,6 +187,18 @@ FLOATS_AS_INTEGERS: Stages = [
         "color = x > 1.0 ? vec4(x) : vec4(float(n & 7u), floor(x), x * 0.5, 1.0);",
     ),
 ]
+FLATTENED: Stages = [
+    vert(
+        """layout(push_constant) uniform P { vec4 v; } pc; layout(location = 0) out vec4 c;
+layout(location = 1) out vec2 u; layout(location = 2) flat out vec2 s;""",
+        "c = a; u = pc.v.xy; s = sin(pc.v.xy);",
+    ),
+    frag(
+        """layout(location = 0) in vec4 c;
+layout(location = 1) in vec2 u; layout(location = 2) flat in vec2 s;""",
+        "color = sin(c.xyzw * c.yzwx) * sin(u).xyxy + sin(s).yyxx;",
+    ),
+]
 CAPTURED_LATE: Stages = [
     vert("layout(location = 0) out vec4 c; layout(location = 1) flat out int n;", "c = a; n = 1;"),
     tesc(
@@ -212,6 +224,7 @@ CAUSES = {
     "an arm of several empty blocks is empty": EMPTY_ARMS,
     "and that before anything crosses": EMPTY_ARMS_BEFORE,
     "what is captured is taken apart late too": CAPTURED_LATE,
+    "what is placed as flat crosses as flat": FLATTENED,
     "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
 }
 

@@ -95,6 +95,20 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     return best
 
 
+def requalify(link: Link, placement: Placement) -> bool:
+    """Give the slots that are read in another way now (``_fill``) those qualifiers; whether there
+    were any."""
+    found = False
+    for varying in placement.varyings:
+        for key in varying.keys:
+            slot = link.inputs.slots.get(key)
+            if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
+                slot.qualifiers = varying.qualifiers
+                link.fate[key] = ("flattened", "equal for the whole primitive")
+                found = True
+    return found
+
+
 def _is_mixed(placement: Placement) -> bool:
     """Whether something of a patch or primitive shares a Location with something of a vertex."""
     held = {v.qualifiers for v in placement.varyings}
