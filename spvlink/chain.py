@@ -21,7 +21,7 @@ import time
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
-from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.errors import Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
 from spvlink.layout import granted
@@ -53,7 +53,7 @@ from spvlink.link.visible import beyond, resources, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked, Remark
+from spvlink.pipeline import STAGE_BITS, Linked
 from spvlink.schedule import PASSES, Runner
 
 TYPE_CHECKING = False
@@ -574,37 +574,5 @@ class Chain:
                 interface.check(border.producer.module, border.consumer.module, fragment)
         self.runner.seconds["check"] = time.perf_counter() - begin
         for border in self.borders:
-            self.report(border)
+            remarks.report(self.linked, border)
         return outputs
-
-    def report(self, border: Border) -> None:
-        result = InterfaceResult(border.producer.name, border.consumer.name)
-        self.linked.interfaces.append(result)
-        if border.producer.name == "task":
-            self.report_payload(border, result)
-            return
-        if border.link is not None:
-            assert border.placement is not None
-            remarks.fill(self.linked, border.link, border.placement)
-            result.components, result.locations = remarks.totals(border.link, border.placement)
-            result.read = len(border.link.inputs.locations), border.placement.cost()[1]
-            return
-        try:
-            outputs = interface.declared(border.producer.module, OUTPUT)
-        except Broken:
-            return  # of an interface that is not ours to judge there are no figures
-        remarks.fill_kept(self.linked, border.title, outputs, border.kept)
-        places = {p for d in outputs for p in d.covers}
-        result.components = (len(places),) * 2
-        result.locations = (len({p[0] for p in places}),) * 2
-
-    def report_payload(self, border: Border, result: InterfaceResult) -> None:
-        """The words of a payload are its components; it has no Locations."""
-        if border.link is not None:
-            assert border.placement is not None
-            remarks.fill(self.linked, border.link, border.placement, payload=True)
-            result.components = payload.totals(border.link, border.placement)
-            return
-        for name, words in payload.kept(border.producer):
-            self.linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
-            result.components = (words, words)

@@ -3,13 +3,51 @@ fate."""
 
 from __future__ import annotations
 
+from spvlink.errors import Broken
+from spvlink.grammar import enums
 from spvlink.ir.slot import Interface, Pinned, Varying
-from spvlink.link.border import Link
+from spvlink.link import interface, payload
+from spvlink.link.border import Border, Link
 from spvlink.link.compact import Placement
 from spvlink.link.interface import Declared
-from spvlink.pipeline import Linked, Remark
+from spvlink.pipeline import InterfaceResult, Linked, Remark
 
 LANES = "xyzw"
+
+
+def report(linked: Linked, border: Border) -> None:
+    """Append the figures of a border, and its"""
+    result = InterfaceResult(border.producer.name, border.consumer.name)
+    linked.interfaces.append(result)
+    if border.producer.name == "task":
+        _report_payload(linked, border, result)
+        return
+    if border.link is not None:
+        assert border.placement is not None
+        fill(linked, border.link, border.placement)
+        result.components, result.locations = totals(border.link, border.placement)
+        result.read = len(border.link.inputs.locations), border.placement.cost()[1]
+        return
+    try:
+        outputs = interface.declared(border.producer.module, enums.StorageClass_Output)
+    except Broken:
+        return  # of an interface that is not ours to judge there are no figures
+    fill_kept(linked, border.title, outputs, border.kept)
+    places = {p for d in outputs for p in d.covers}
+    result.components = (len(places),) * 2
+    result.locations = (len({p[0] for p in places}),) * 2
+
+
+def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> None:
+    """The words of a payload are its components; it has no Locations."""
+    if border.link is not None:
+        assert border.placement is not None
+        fill(linked, border.link, border.placement, payload=True)
+        result.components = payload.totals(border.link, border.placement)
+        return
+    for name, words in payload.kept(border.producer):
+        linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
+        result.components = (words, words)
 
 
 def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False) -> None:
