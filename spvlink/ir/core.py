@@ -149,6 +149,9 @@ ANNOTATIONS: Final = 9
 GLOBALS: Final = 10
 SECTIONS: Final = 11
 
+# Opcodes that few modules have, where a pass can spare itself a walk if there are none.
+RARE: Final = frozenset((ops.OpFunctionCall, ops.OpCopyMemory, ops.OpTypeForwardPointer))
+
 
 class Module:
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
@@ -162,6 +165,7 @@ class Module:
         "functions",
         "generator",
         "pool",
+        "rare",
         "schema",
         "sections",
         "spirv_version",
@@ -185,6 +189,7 @@ class Module:
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
         self.entry: EntryPoint | None = None  # the entry point that is being linked
+        self.rare: set[int] = set(RARE)  # those of RARE that may be in it
 
     @property
     def globals(self) -> list[Inst]:
