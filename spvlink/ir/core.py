@@ -150,7 +150,9 @@ GLOBALS: Final = 10
 SECTIONS: Final = 11
 
 # Opcodes that few modules have, where a pass can spare itself a walk if there are none.
-RARE: Final = frozenset((ops.OpFunctionCall, ops.OpCopyMemory, ops.OpTypeForwardPointer))
+RARE: Final = frozenset(
+    (ops.OpFunctionCall, ops.OpCopyMemory, ops.OpTypeForwardPointer, ops.OpDecorationGroup)
+)
 
 
 class Module:
@@ -159,6 +161,7 @@ class Module:
 
     __slots__ = (
         "bound",
+        "by_op",
         "entry",
         "facts",
         "flow",
@@ -188,6 +191,7 @@ class Module:
         self.facts: dict[str, tuple[int, object]] = {}
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
+        self.by_op: dict[int, list[Inst]] = {}  # what the pool is filled from; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
 

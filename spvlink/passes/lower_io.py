@@ -395,8 +395,9 @@ class Lowering:
 
     # -- second half -------------------------------------------------------------------------------
 
-    def finish(self) -> None:
-        """Rewrite the function and fill the interfaces."""
+    def finish(self, unswept: bool = False) -> None:
+        """Rewrite the function and fill the interfaces. ``unswept``: ``simplify`` comes next, so
+        copies may be left where it is the first to look."""
         promotion = self.promotion
         assert promotion is not None
         group = 0
@@ -411,6 +412,7 @@ class Lowering:
                 side.variables.append(variable)
             find_wholes(root, side)
         promotion.replace_places()
+        promotion.unswept = unswept
         promotion.rename(output_stores if self.outputs is not None else None)
         for one in (self.inputs, self.outputs):
             if one is not None:
