@@ -85,9 +85,6 @@ class Promotion:
         self.unswept = False  # whether copies may be left for ``simplify``
         self.cfg = Cfg.of(module, function)
 
-    def storage(self, variable: Inst) -> int:
-        return variable.imm[0]
-
     # -- analysis ----------------------------------------------------------------------------------
 
     def analyse(self) -> None:
@@ -211,7 +208,7 @@ class Promotion:
         if leaf is root:
             leaf.variable = variable
             return
-        storage = self.storage(variable)
+        storage = variable.imm[0]
         pointee = leaf.type
         if variable in self.arrayed:
             length = self.arrayed[variable]
@@ -402,7 +399,7 @@ class Promotion:
         assert node.variable is not None
         if vertex is None:
             return node.variable
-        type = types.pointer(self.module, self.storage(node.variable), node.type)
+        type = types.pointer(self.module, node.variable.imm[0], node.type)
         args = [node.variable, vertex]
         out.append(value(self.module, ops.OpAccessChain, type, args, []))
         return out[-1]
