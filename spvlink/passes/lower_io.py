@@ -134,13 +134,12 @@ class Lowering:
         return used
 
     def local_roots(self, elsewhere: set[Inst]) -> None:
-        for inst in self.function.blocks[0].insts:
-            if inst.op == ops.OpVariable:
+        wanted = ops.OpVariable
+        for inst in [i for i in self.function.blocks[0].insts if i.op == wanted]:
+            self.root(inst)
+        for inst in [i for i in self.module.globals if i.op == wanted]:
+            if inst.imm[0] == enums.StorageClass_Private and inst not in elsewhere:
                 self.root(inst)
-        for inst in self.module.globals:
-            if inst.op == ops.OpVariable and inst.imm[0] == enums.StorageClass_Private:
-                if inst not in elsewhere:
-                    self.root(inst)
 
     def root(self, variable: Inst) -> Node:
         assert variable.type is not None
