@@ -225,7 +225,8 @@ class Chain:
         self.runner.seconds["analyse"] = time.perf_counter() - begin
         for stage, low in lows.items():
             with About(stage):
-                self.runner.run("promote", stage, low.finish)
+                # cleaning comes next
+                self.runner.run("promote", stage, low.finish, self.runner.plain)
             stage.inputs, stage.outputs = low.inputs, low.outputs
 
     def analyse(self) -> dict[Stage, Lowering]:
@@ -553,8 +554,9 @@ class Chain:
         keys = {*link.used()} if is_output else {*link.loads}
         storage = OUTPUT if is_output else INPUT
         mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
-        act = raise_io.Raise(stage.module, mine, storage, side.slots).run
-        self.runner.run("raise", stage, act)
+        raised = raise_io.Raise(stage.module, mine, storage, side.slots)
+        # ``tidy`` comes next
+        self.runner.run("raise", stage, raised.run, self.runner.plain and not link.locals)
         for pinned in side.pinned:
             twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
             qualifiers = twin.qualifiers if twin is not None and is_output else ()

@@ -63,6 +63,13 @@ class Runner:
         stop = self.options.stop_after
         return name not in self.options.disabled and (stop is None or self.count < stop)
 
+    @property
+    def plain(self) -> bool:
+        """Whether nobody looks between the passes and each of them runs."""
+        options = self.options
+        seen = options.check_each or options.observer is not None or options.stop_after is not None
+        return not seen and "simplify" not in options.disabled
+
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
         version = stage.module.version

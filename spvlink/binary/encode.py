@@ -31,63 +31,59 @@ def encode(module: Module) -> bytes:
 
 
 def _function(function: Function, out: list[int]) -> None:
-    _write(function.lead, out)
-    _write([function], out)
-    _write(function.params, out)
+    _write([*function.lead, function, *function.params], out)
     for block in function.blocks:
         if block.lead:
             _write(block.lead, out)
-        out.append(2 << 16 | ops.OpLabel)
-        out.append(block.id)
+        out += (2 << 16 | ops.OpLabel, block.id)
         _write(block.insts, out)
-    _write(function.tail, out)
+    if function.tail:
+        _write(function.tail, out)
     out.append(1 << 16 | ops.OpFunctionEnd)
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    splits = shapes.SPLIT
     append = out.append
     for inst in insts:
         op = inst.op
-        imm = inst.imm
         args = inst.args
+        imm = inst.imm
         type = inst.type
-        if op >= PRIVATE:
-            raise Broken(f"a private opcode is left at the end: {inst!r}")
-        size = len(args) + len(imm)
         if type is not None:  # what has a type has a result
-            if size == 2 and not imm:
-                out += (5 << 16 | op, type.id, inst.id, args[0].id, args[1].id)
-                continue
+            size = len(args)
+            if not imm:
+                if size == 1 and op < PRIVATE:
+                    out += (4 << 16 | op, type.id, inst.id, args[0].id)
+                    continue
+                if size == 2:
+                    out += (5 << 16 | op, type.id, inst.id, args[0].id, args[1].id)
+                    continue
+            size += len(imm)
             out += (size + 3 << 16 | op, type.id, inst.id)
         elif inst.id:
-            out += (size + 2 << 16 | op, inst.id)
+            out += (len(args) + len(imm) + 2 << 16 | op, inst.id)
         else:
-            append(size + 1 << 16 | op)
-        if not imm:
+            append(len(args) + len(imm) + 1 << 16 | op)
+        if op >= PRIVATE:
+            raise Broken(f"a private opcode is left at the end: {inst!r}")
+        if args:
+            if imm and shapes.SPLIT.get(op, -2) != -1:
+                out += _mixed(inst, op, args, imm)
+                continue
             for arg in args:
                 append(arg.id)
-            continue
-        split = splits.get(op, -2)
-        if split == -1 or not args:
-            for arg in args:
-                append(arg.id)
+        if imm:
             out += imm
-        elif split == 1:
-            append(args[0].id)
-            out += imm
-            for arg in args[1:]:
-                append(arg.id)
-        elif split >= 0:
-            out += [a.id for a in args[:split]]
-            out += imm
-            out += [a.id for a in args[split:]]
-        elif op == ops.OpEntryPoint:
-            out += (imm[0], args[0].id, *imm[1:])
-            for arg in args[1:]:
-                append(arg.id)
-        else:
-            out += _interleaved(inst)
+
+
+def _mixed(inst: Inst, op: int, args: list[Inst], imm: list[int]) -> list[int]:
+    """Operands that are not ids first, then other words."""
+    split = shapes.SPLIT.get(op, -2)
+    if split >= 0:
+        return [a.id for a in args[:split]] + imm + [a.id for a in args[split:]]
+    if op == ops.OpEntryPoint:
+        return [imm[0], args[0].id, *imm[1:], *[a.id for a in args[1:]]]
+    return _interleaved(inst)
 
 
 def _write_notes(insts: list[Inst], out: list[int]) -> None:

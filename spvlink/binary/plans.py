@@ -25,9 +25,12 @@ ACT: Final = 3  # ids and no result; from here on may be terminators
 NUMBER: Final = 4  # result type, result id, a number as wide as the type
 NAMED: Final = 5  # result id, ids
 SHAPED: Final = 6  # as the one enumerant in it says
-SLOW: Final = 7  # by walking the grammar
-STRUCTURE: Final = 8  # labels and what else cuts functions
-NOTE: Final = 9  # speaks of what may come later
+VARIABLE: Final = 7  # such a one: OpVariable without initializer
+POINTER: Final = 8  # such a one: OpTypePointer
+SLOW: Final = 9  # by walking the grammar
+STRUCTURE: Final = 10  # labels and what else cuts functions
+NOTE: Final = 11  # speaks of what may come later
+END: Final = 12  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
@@ -37,6 +40,8 @@ Split = tuple[list[int], list[int]]  # positions of ids, positions of other word
 # for VALUE_WORDS that of the first word that is no id. For VALUE, NAMED and ACT it is the number of
 # operands, for NOTE the section.
 Plan = tuple[int, int, int, dict[int, Shape]]
+# The enumerants, or pairs of them, with which a note is one id, then other words.
+Plain = set[int | tuple[int, int]]
 
 SECTION: Final[dict[int, int]] = {
     ops.OpCapability: core.CAPABILITIES,
@@ -70,18 +75,33 @@ NOTES: Final[dict[int, int]] = {
 }
 STRUCTURES: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
-_BY_SHAPE: Final = frozenset((SLOW, SHAPED, NOTE))
+_BY_SHAPE: Final = frozenset((SLOW, SHAPED, VARIABLE, POINTER))
+# first words of what is SHAPED and so frequent that it is read in a way of its own
+_FREQUENT: Final = {4 << 16 | ops.OpVariable: VARIABLE, 4 << 16 | ops.OpTypePointer: POINTER}
 # (opcode, number of words) -> shapes met, each with the positions of the words that decide it
 _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], Split]]]]] = {}
+
+
+class _Plans(dict[int, Plan]):
+    def __missing__(self, first: int) -> Plan:
+        return plan_of(first)
+
+
 # first word -> how to read it; the shapes in it, and those of notes, come as they are met
-PLANS: Final[dict[int, Plan]] = {}
-NOTE_SHAPES: Final[dict[int, tuple[int, dict[int, Shape]]]] = {}
+PLANS: Final = _Plans()
+# first word of a note -> the position of its first enumerant, and with which ones it is plain
+NOTE_SHAPES: Final[dict[int, tuple[int, Plain]]] = {}
 
 
 def plan_of(first: int) -> Plan:
     """How to read instructions that begin with this word. Raises BadSpirv for an opcode that the
-    grammar lacks."""
+    grammar lacks, and for a word count of 0."""
     op, size = first & 0xFFFF, first >> 16
+    if not first:
+        plan = PLANS[0] = END, 0, 0, {}
+        return plan
+    if not size:
+        raise BadSpirv("an instruction has a word count of 0")
     result = shapes.RESULT.get(op)
     if result is None:
         raise BadSpirv(f"opcode {op} is not in the grammar")
@@ -93,6 +113,8 @@ def plan_of(first: int) -> Plan:
         kind, at = NOTE, NOTES[op]
     elif op in STRUCTURES:
         kind = STRUCTURE
+    elif op in core.RARE:
+        pass
     elif op == ops.OpExtInst and size > 5:
         kind = EXTENDED
     elif (op == ops.OpConstant or op == ops.OpSpecConstant) and size in (4, 5):
@@ -124,13 +146,14 @@ def remember(
     kind, _, held, table = PLANS[first]
     at = head + enumerants[0] if enumerants else 0
     if kind == NOTE:
-        held, table = NOTE_SHAPES.setdefault(first, (at, {}))
+        if enumerants and ids == [0] and _remember_note(first, at, words, enumerants):
+            return
     elif kind == SLOW:
-        held = at if op not in TERMINATORS else -1
+        held = at if op not in TERMINATORS and op not in core.RARE else -1
     plain = len(enumerants) < 2 and _is_run(ids) and _is_run(rest)
     if plain and held == at and kind in _BY_SHAPE:
         if kind == SLOW:
-            PLANS[first] = SHAPED, op, at, table
+            PLANS[first] = _FREQUENT.get(first, SHAPED), op, at, table
         table[words[at - head] if at else first] = (
             *((head + ids[0], head + ids[-1] + 1) if ids else (0, 0)),
             *((head + rest[0], head + rest[-1] + 1) if rest else (0, 0)),
@@ -144,6 +167,20 @@ def remember(
             shapes_known[values] = (ids, rest)
             return
     known.append((enumerants, {values: (ids, rest)}))
+
+
+def _remember_note(first: int, at: int, words: list[int], enumerants: list[int]) -> bool:
+    """Note that with these enumerants a note is one id, then other words; False if they are not
+    where those of others that begin with the same word are."""
+    held, plain = NOTE_SHAPES.setdefault(first, (at, set()))
+    own = enumerants[0]
+    if held == at and enumerants == [own]:
+        plain.add(words[own])
+    elif held == at and enumerants == [own, own + 1]:
+        plain.add((words[own], words[own + 1]))
+    else:
+        return False
+    return True
 
 
 def _is_run(positions: list[int]) -> bool:

@@ -149,6 +149,11 @@ ANNOTATIONS: Final = 9
 GLOBALS: Final = 10
 SECTIONS: Final = 11
 
+# Opcodes that few modules have, where a pass can spare itself a walk if there are none.
+RARE: Final = frozenset(
+    (ops.OpFunctionCall, ops.OpCopyMemory, ops.OpTypeForwardPointer, ops.OpDecorationGroup)
+)
+
 
 class Module:
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
@@ -156,12 +161,14 @@ class Module:
 
     __slots__ = (
         "bound",
+        "by_op",
         "entry",
         "facts",
         "flow",
         "functions",
         "generator",
         "pool",
+        "rare",
         "schema",
         "sections",
         "spirv_version",
@@ -184,7 +191,9 @@ class Module:
         self.facts: dict[str, tuple[int, object]] = {}
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
+        self.by_op: dict[int, list[Inst]] = {}  # what the pool is filled from; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
+        self.rare: set[int] = set(RARE)  # those of RARE that may be in it
 
     @property
     def globals(self) -> list[Inst]:

@@ -49,13 +49,26 @@ CAPABILITIES_OF = {
 }
 
 
+def _by_op(insts: list[Inst]) -> dict[int, list[Inst]]:
+    found: dict[int, list[Inst]] = {}
+    for inst in insts:
+        op = inst.op
+        if op in found:
+            found[op].append(inst)
+        else:
+            found[op] = [inst]
+    return found
+
+
 def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
     """The module-scope type or constant of this description, made if the module has none."""
     pool = module.pool.get(op)
     if pool is None:
         pool = module.pool[op] = {}
-        for inst in module.globals if op in _POOLED else ():
-            if inst.op == op:
+        if op in _POOLED:
+            if not module.by_op:
+                module.by_op = _by_op(module.globals)
+            for inst in module.by_op.get(op, ()):
                 pool.setdefault((inst.type, *inst.args, *inst.imm), inst)
     key = (type, *args, *imm)
     found = pool.get(key)

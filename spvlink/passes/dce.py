@@ -20,7 +20,7 @@ passed goes to a work list.
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.effects import FLAGS, Effects, root
+from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -58,6 +58,11 @@ _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 _NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
+_BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
+# what does not simply need all of its operands
+_ODD: Final = (
+    _BY_LANE | _LANEWISE | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
+)
 
 
 def run(module: Module, function: Function) -> None:
@@ -101,24 +106,34 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, is_root, never = self.spread, self.is_root, _NEVER_ROOTS
-        volatile = self.effects.volatile
+        spread, live, never, odd = self.spread, self.live, _NEVER_ROOTS, _ODD
+        volatile, passed, every = self.effects.volatile, _PASSED, ALL
         alive = block in self.live_blocks
         for inst in reversed(block.insts):
             lanes = inst.mark
+            op = inst.op
             if not lanes:
-                if inst.op in never and not inst.imm and not volatile:
-                    inst.mark = _PASSED
+                if op in never and not volatile and (not inst.imm or op not in _BY_IMM):
+                    inst.mark = passed
                     continue
-                if not is_root(inst, block):
-                    inst.mark |= _PASSED
+                if not self.is_root(inst, block):
+                    inst.mark |= passed
                     continue
-                lanes = ALL
-            inst.mark = lanes | _PASSED
+                lanes = every
+            inst.mark = lanes | passed
             if not alive:
                 self.live_block(block)
                 alive = True
-            spread(inst, lanes)
+            if op in odd:
+                spread(inst, lanes)
+                continue
+            for arg in inst.args:  # as at the end of ``spread``
+                mark = arg.mark
+                if mark & every != every:
+                    if mark & passed:
+                        live(arg, every)
+                    else:
+                        arg.mark = every
 
     def is_root(self, inst: Inst, block: Block) -> bool:
         """Whether an instruction is live by itself."""
@@ -264,14 +279,19 @@ class _Marker:
     def vector(self, inst: Inst, lanes: int) -> None:
         op, args, live = inst.op, inst.args, self.live
         if op == ops.OpCompositeConstruct:
-            at = 0
             for arg in args:
-                assert arg.type is not None
-                size = arg.type.imm[0] if arg.type.op == ops.OpTypeVector else 1
-                part = lanes >> at & ((1 << size) - 1)
-                if part:
-                    live(arg, part if arg.type.op == ops.OpTypeVector else ALL)
-                at += size
+                type = arg.type
+                assert type is not None
+                if type.op == ops.OpTypeVector:
+                    size = type.imm[0]
+                    part = lanes & ((1 << size) - 1)
+                    if part:
+                        live(arg, part)
+                    lanes >>= size
+                    continue
+                if lanes & 1 and arg.mark & ALL != ALL:
+                    live(arg, ALL)
+                lanes >>= 1
         elif op == ops.OpVectorShuffle:
             first = args[0].type
             assert first is not None
@@ -291,41 +311,30 @@ class _Marker:
     # -- removal -----------------------------------------------------------------------------------
 
     def sweep(self) -> None:
-        module = self.module
+        module, structure, trimmed, every = self.module, self.structure, _TRIMMED, ALL
         changed = flow = False
         for block in self.function.blocks:
-            header = block in self.structure.merge_of
-            if header and not block.terminator.mark & ALL and block in self.cfg.index:
-                block.insts[-2:] = [branch(self.structure.merge_of[block])]
-                block.insts[-1].mark = ALL
-                flow = True
+            if block in structure.merge_of:
+                if not block.terminator.mark & every and block in self.cfg.index:
+                    block.insts[-2:] = [branch(structure.merge_of[block])]
+                    flow = True
             insts = block.insts
-            end = insts[-1]
-            end.mark = ALL
-            out: list[Inst] = []
-            line: Inst | None = None
+            insts[-1].mark |= every
+            dead = False
             for inst in insts:
-                mark = inst.mark = inst.mark & ALL
+                mark = inst.mark & every
                 if not mark:
-                    op = inst.op
-                    if op in _LINES:
-                        line = inst
-                        continue
-                    if op not in _MERGES and not self.debug_stays(inst):
-                        continue
-                if line is not None:
-                    out.append(line)
-                    line = None
-                out.append(inst)
-                op = inst.op
-                if op in _TRIMMED and (mark != ALL or op == ops.OpVectorShuffle):
+                    dead = True
+                elif inst.op in trimmed and (mark != every or inst.op == ops.OpVectorShuffle):
                     # a shuffle may take nothing from one side even if all its lanes live
-                    self.trim(inst)
-            if len(out) != len(insts):
-                if len(out) == 1:
-                    module.facts[EMPTIED] = (0, True)
-                block.insts = out
-                changed = True
+                    self.trim(inst, mark)
+            if dead:
+                out = self.without_dead(insts)
+                if len(out) != len(insts):
+                    if len(out) == 1:
+                        module.facts[EMPTIED] = (0, True)
+                    block.insts = out
+                    changed = True
         if changed:
             module.version += 1
         module.facts[HELD] = (0, self.held)
@@ -333,32 +342,48 @@ class _Marker:
             flow_changed(module)
             drop_unreachable(module, self.function)
 
+    def without_dead(self, insts: list[Inst]) -> list[Inst]:
+        """What is left of a block."""
+        out: list[Inst] = []
+        line: Inst | None = None
+        for inst in insts:
+            if not inst.mark & ALL:
+                op = inst.op
+                if op in _LINES:
+                    line = inst
+                    continue
+                if op not in _MERGES and (op != ops.OpExtInst or not self.debug_stays(inst)):
+                    continue
+            if line is not None:
+                out.append(line)
+                line = None
+            out.append(inst)
+        return out
+
     def debug_stays(self, inst: Inst) -> bool:
         """A debug instruction stays where everything that it speaks of stays."""
-        return (
-            inst.op == ops.OpExtInst
-            and inst.args[0] in self.effects.nonsemantic
-            and all(a.mark & ALL for a in inst.args)
-        )
+        return inst.args[0] in self.effects.nonsemantic and all(a.mark & ALL for a in inst.args)
 
-    def trim(self, inst: Inst) -> None:
+    def trim(self, inst: Inst, lanes: int) -> None:
         """Something else for the operands that only dead lanes took."""
         assert inst.type is not None
         if inst.type.op != ops.OpTypeVector:
             return
         if inst.op == ops.OpCompositeConstruct:
             every = (1 << inst.type.imm[0]) - 1
-            if inst.mark & every != every:
-                self.held[inst] = inst.mark
-        if all(a.mark for a in inst.args):
-            return
+            if lanes & every != every:
+                self.held[inst] = lanes
         args = inst.args
+        for arg in args:
+            if not arg.mark & ALL:
+                break
+        else:
+            return
         if inst.op == ops.OpVectorShuffle:
             first = args[0].type
             assert first is not None
             size = first.imm[0]
-            lanes = inst.mark
-            if not args[1].mark:
+            if not args[1].mark & ALL:
                 imm = [i if i < size else UNDEFINED for i in inst.imm]
                 args[1] = args[0]
             else:
@@ -368,12 +393,12 @@ class _Marker:
                 args[0] = args[1]
             live = next(i for n, i in enumerate(imm) if lanes >> n & 1)
             inst.imm = [live if i == UNDEFINED else i for i in imm]
-        elif inst.op == ops.OpCompositeInsert and args[0].mark:
+        elif inst.op == ops.OpCompositeInsert and args[0].mark & ALL:
             assert args[1].type is not None
             args[1] = types.null(self.module, args[1].type)
         else:
             for index, arg in enumerate(args):
-                if not arg.mark:
+                if not arg.mark & ALL:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
         self.module.version += 1

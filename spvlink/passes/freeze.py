@@ -35,6 +35,7 @@ def run(module: Module, values: dict[int, str]) -> None:
             _set(inst, values[number[0]])
         elif inst.op in (ops.OpSpecConstantComposite, ops.OpSpecConstantOp):
             _settle(module, inst)
+        module.by_op = {}  # another opcode may be the right one by now
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
     module.sections[core.ANNOTATIONS] = [
@@ -44,7 +45,7 @@ def run(module: Module, values: dict[int, str]) -> None:
             n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values
         )
     ]
-    module.pool = {}
+    module.pool, module.by_op = {}, {}
     module.version += 1
 
 

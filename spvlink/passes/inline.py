@@ -47,6 +47,8 @@ BY_FLAG: Final = 3
 def run(module: Module) -> None:
     """Inline every call that the entry point makes, directly or not, where that is possible."""
     assert module.entry is not None
+    if ops.OpFunctionCall not in module.rare:
+        return
     order = _callees_first(module.entry.function)
     if len(order) == 1:
         return

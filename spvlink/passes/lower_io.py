@@ -134,13 +134,12 @@ class Lowering:
         return used
 
     def local_roots(self, elsewhere: set[Inst]) -> None:
-        for inst in self.function.blocks[0].insts:
-            if inst.op == ops.OpVariable:
+        wanted = ops.OpVariable
+        for inst in [i for i in self.function.blocks[0].insts if i.op == wanted]:
+            self.root(inst)
+        for inst in [i for i in self.module.globals if i.op == wanted]:
+            if inst.imm[0] == enums.StorageClass_Private and inst not in elsewhere:
                 self.root(inst)
-        for inst in self.module.globals:
-            if inst.op == ops.OpVariable and inst.imm[0] == enums.StorageClass_Private:
-                if inst not in elsewhere:
-                    self.root(inst)
 
     def root(self, variable: Inst) -> Node:
         assert variable.type is not None
@@ -395,8 +394,9 @@ class Lowering:
 
     # -- second half -------------------------------------------------------------------------------
 
-    def finish(self) -> None:
-        """Rewrite the function and fill the interfaces."""
+    def finish(self, unswept: bool = False) -> None:
+        """Rewrite the function and fill the interfaces. ``unswept``: ``simplify`` comes next, so
+        copies may be left where it is the first to look."""
         promotion = self.promotion
         assert promotion is not None
         group = 0
@@ -411,6 +411,7 @@ class Lowering:
                 side.variables.append(variable)
             find_wholes(root, side)
         promotion.replace_places()
+        promotion.unswept = unswept
         promotion.rename(output_stores if self.outputs is not None else None)
         for one in (self.inputs, self.outputs):
             if one is not None:

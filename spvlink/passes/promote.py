@@ -82,10 +82,8 @@ class Promotion:
         self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices, and their length
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
+        self.unswept = False  # whether copies may be left for ``simplify``
         self.cfg = Cfg.of(module, function)
-
-    def storage(self, variable: Inst) -> int:
-        return variable.imm[0]
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -172,6 +170,8 @@ class Promotion:
 
     def lower_copies(self) -> None:
         """OpCopyMemory of candidates as OpLoad and OpStore."""
+        if ops.OpCopyMemory not in self.module.rare:
+            return
         for block in self.cfg.order:
             if not any([i.op == ops.OpCopyMemory for i in block.insts]):
                 continue
@@ -208,7 +208,7 @@ class Promotion:
         if leaf is root:
             leaf.variable = variable
             return
-        storage = self.storage(variable)
+        storage = variable.imm[0]
         pointee = leaf.type
         if variable in self.arrayed:
             length = self.arrayed[variable]
@@ -259,7 +259,8 @@ class Promotion:
                 block.insts[-1:-1] = stores(self, block)
         if self.cells:
             self.module.version += 1
-        sweep(self.module, self.function)
+        if not self.unswept or len(self.function.blocks) > 1:
+            sweep(self.module, self.function)
 
     def gather(self, outputs: bool) -> None:
         """Which cells are written where, and which are read before a write in their block."""
@@ -398,7 +399,7 @@ class Promotion:
         assert node.variable is not None
         if vertex is None:
             return node.variable
-        type = types.pointer(self.module, self.storage(node.variable), node.type)
+        type = types.pointer(self.module, node.variable.imm[0], node.type)
         args = [node.variable, vertex]
         out.append(value(self.module, ops.OpAccessChain, type, args, []))
         return out[-1]

@@ -132,20 +132,24 @@ class Raise:
         found = [n for n in lengths if n is not None]
         return max(found, key=lambda n: types.index_of(n) or 0) if found else None
 
-    def run(self) -> None:
-        """Rewrite every private opcode of this side."""
+    def run(self, unswept: bool = False) -> None:
+        """Rewrite every private opcode of this side. ``unswept``: ``tidy`` comes next, so copies
+        may be left."""
         cfg = Cfg.of(self.module, self.function)
         wanted = _INPUTS if self.is_input else _OUTPUTS
         for block in cfg.order:
-            if any(i.op in wanted for i in block.insts):
-                if self.is_input:
-                    self.loads(cfg, block)
-                elif self.in_place:
-                    InPlace(self, block).run()
-                else:
-                    self.stores(block)
+            for inst in block.insts:
+                if inst.op in wanted:
+                    if self.is_input:
+                        self.loads(cfg, block)
+                    elif self.in_place:
+                        InPlace(self, block).run()
+                    else:
+                        self.stores(block)
+                    break
         self.place_lanes()
-        if self.is_input or self.in_place:  # else nothing was replaced
+        # else nothing was replaced, or it may wait
+        if self.in_place or (self.is_input and not unswept):
             sweep(self.module, self.function)
 
     def column_type(self, varying: Varying) -> Inst:

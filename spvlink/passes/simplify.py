@@ -71,7 +71,12 @@ _PLANS: Final = {
 
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
-    return wanted is None or any([arg.op in wanted for arg in args])
+    if wanted is None:
+        return True
+    for arg in args:  # faster than any()
+        if arg.op in wanted:
+            return True
+    return False
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
@@ -213,7 +218,7 @@ class _Walk:
                     if flags == 0:
                         append(inst)
                     continue
-            signature = signatures.get(inst)
+            signature = signatures.get(inst) if signatures else None
             if signature is None or signature == _RELAXED:
                 other: Inst | None = None
                 if known and flags & foldable and known == len(args) - (op == ops.OpExtInst):
@@ -231,15 +236,18 @@ class _Walk:
                     become(module, inst, resolve(other))
                     continue
                 args = inst.args
+            imm, size = inst.imm, len(args)
             # args[0] of OpExtInst is its set
             if flags & commutative and args[-2].id > args[-1].id:
-                key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *inst.imm, signature)
-            elif len(args) == 2 and not inst.imm:  # as below, but faster
+                key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *imm, signature)
+            elif size == 2 and not imm:  # as below, but faster
                 key = (op, inst.type, args[0], args[1], signature)
-            elif len(args) == 1 and len(inst.imm) == 1:
-                key = (op, inst.type, args[0], inst.imm[0], signature)
+            elif size == 1 and not imm:
+                key = (op, inst.type, args[0], signature)
+            elif size == 1 and len(imm) == 1:
+                key = (op, inst.type, args[0], imm[0], signature)
             else:
-                key = (op, inst.type, *args, *inst.imm, signature)
+                key = (op, inst.type, *args, *imm, signature)
             held = seen.get(key)
             if held is None:
                 seen[key] = inst, block, None

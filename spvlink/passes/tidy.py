@@ -55,11 +55,11 @@ def run(module: Module, function: Function) -> None:
             rule = rules.get(inst.op)
             if rule is None:
                 continue
-            args = inst.args
-            for index, arg in enumerate(args):
+            for arg in inst.args:
                 if arg.op == copy:
-                    args[index] = resolve(arg)
-            signature = signatures.get(inst)
+                    inst.args = [resolve(a) for a in inst.args]
+                    break
+            signature = signatures.get(inst) if signatures else None
             if signature is not None and signature != _RELAXED:
                 continue
             other = rule(module, inst)
@@ -108,7 +108,7 @@ def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> N
     for block in reversed(function.blocks):
         kept: list[Inst] = []
         for inst in reversed(block.insts):
-            if inst.id and inst not in used:
+            if inst not in used and inst.id:
                 if inst.op == copy:
                     continue
                 if effects.flags(inst) & info.REMOVABLE:
@@ -118,10 +118,11 @@ def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> N
                         _clear(module, construct, inst)
                     continue
             args = inst.args
-            for index, arg in enumerate(args):
+            for arg in args:
                 if arg.op == copy:
-                    args[index] = resolve(arg)
-            if inst.op == ops.OpCompositeConstruct and inst in lanes:
+                    args = inst.args = [resolve(a) for a in args]
+                    break
+            if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
                 args = _taken(inst, lanes[inst], spare)
             used.update(args)
             kept.append(inst)

@@ -79,7 +79,7 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
                 live.add(inst.type)
             if inst.args:
                 live.update(inst.args)
-    if any([i.op == ops.OpTypeForwardPointer for i in module.globals]):
+    if ops.OpTypeForwardPointer in module.rare:
         _close(live, list(live))
     _debug_globals(module, live)
     return live
@@ -99,6 +99,8 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
     """Debug instructions of module scope stay unless they speak of a variable or function that is
     gone."""
     nonsemantic = Effects.of(module).nonsemantic
+    if not nonsemantic:
+        return
     gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
     debug = [i for i in module.globals if i.op == ops.OpExtInst and i.args[0] in nonsemantic]
     if not debug:
@@ -126,7 +128,7 @@ def _drop_globals(module: Module, live: set[Inst]) -> None:
         for i in module.globals
         if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
     ]
-    module.pool = {}
+    module.pool, module.by_op = {}, {}
     nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [
         i for i in module.sections[core.IMPORTS] if i in live or i in nonsemantic
@@ -151,14 +153,15 @@ def _trim_entry(module: Module, live: set[Inst]) -> None:
 
 def _trim_notes(module: Module, live: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
-    strings = {i for i in module.sections[core.STRINGS] if i.id}
-    known = live | strings | set(module.sections[core.IMPORTS])
+    strings = [i for i in module.sections[core.STRINGS] if i.id]
+    known = live
+    known.update(strings, module.sections[core.IMPORTS])
     module.sections[core.NAMES] = [i for i in module.names if i.args[0] in known]
-    kept: list[Inst] = []
-    groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
-    if not groups:
+    if ops.OpDecorationGroup not in module.rare:
         module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
         return
+    kept: list[Inst] = []
+    groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
     for inst in module.annotations:
         op = inst.op
         if op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):

@@ -1,0 +1,323 @@
+"""The state of reading one module, and the slow ways: any one instruction with all checks, its
+place in the module, forward references, and where an error is.
+
+``decode`` has the loops through which nearly all goes.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+
+from spvlink.binary.plans import (
+    SECTION,
+    SIZED,
+    check_size,
+    number_words,
+    remember,
+    split_of,
+)
+from spvlink.binary.walk import Walk
+from spvlink.errors import BadSpirv
+from spvlink.grammar import info, ops, shapes
+from spvlink.ir import core
+from spvlink.ir.core import Block, Function, Inst, Module, string_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+
+class Reader:
+    """The state of one reading."""
+
+    def __init__(self, words: list[int], lone: bool) -> None:
+        self.size = len(words)
+        self.words = words
+        words.append(0)  # which begins no instruction
+        self.module = Module()
+        self.module.rare = set()
+        self.defs: dict[int, Inst] = {}
+        # id -> word index of its first use before definition, and whether a type uses it
+        self.missing: dict[int, tuple[int, bool]] = {}
+        self.notes: list[int] = []  # starts of what only speaks of others: read last
+        self.names: list[int] = []  # the same, of names
+        self.start = 0  # of the instruction that is being read
+        self.lone = lone  # there is one block only, which is made when it is reached
+        self.promised = False  # the others are made
+        self.section = 0
+        self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
+        self.function: Function | None = None
+        self.block: Block | None = None
+        self.pending: list[Inst] = []  # OpLine and OpNoLine that wait for what they stand before
+
+    def cut(self) -> list[int]:
+        """The start of every instruction. Raises BadSpirv for a bad word count."""
+        words, end = self.words, self.size
+        starts: list[int] = []
+        at = 5
+        while at < end:
+            starts.append(at)
+            count = words[at] >> 16
+            if not count:
+                raise BadSpirv("an instruction has a word count of 0", at, len(starts) - 1)
+            at += count
+        if at > end:
+            what = "an instruction runs past the end of the module"
+            raise BadSpirv(what, starts[-1], len(starts) - 1)
+        return starts
+
+    def explain(self, error: BadSpirv | IndexError) -> None:
+        """Say where an error is; raises BadSpirv for what it comes from: a bad word count, or an id
+        out of bounds before it. Reading itself takes no time to look for these."""
+        starts = self.cut()
+        word = self.size
+        if isinstance(error, BadSpirv):
+            word = error.word = self.start if error.word is None else error.word
+        for number, start in enumerate(starts[: bisect_left(starts, word)]):
+            result = shapes.RESULT.get(self.words[start] & 0xFFFF, 0)
+            id = self.words[start + result - (result > 1)] if result else 1
+            if not 0 < id < self.module.bound:
+                what = f"id {id} is not below the bound {self.module.bound}"
+                raise BadSpirv(what, start, number)
+        if isinstance(error, BadSpirv) and error.instruction is None and word >= 5:
+            error.instruction = bisect_left(starts, word)
+
+    def look_ahead(self, at: int) -> None:
+        """Make the Blocks and Functions from here on."""
+        self.promised = True
+        words, end, wanted = self.words, self.size, _PROMISES
+        while at < end:
+            first = words[at]
+            if first in wanted:
+                self.promise(at)
+            at += first >> 16 or end  # that there is none is seen when it is read
+
+    def promise(self, at: int) -> None:
+        """The Block or Function that is defined here, for what refers to it before."""
+        id = self.words[at + 1 if self.words[at] == LABEL_WORD else at + 2 : at + 3][:1]
+        if not id:
+            return  # it runs past the end
+        if id[0] in self.defs:
+            self.start = at
+            raise BadSpirv(f"id {id[0]} is defined twice")
+        made = Block(id[0]) if self.words[at] == LABEL_WORD else Function(id[0])
+        made.mark = -1  # not reached yet
+        self.defs[id[0]] = made
+
+    def forward(self, id: int) -> Inst:
+        """The Inst of an id that nothing defined so far."""
+        if not self.promised:
+            self.look_ahead(self.start)
+            if id in self.defs:
+                return self.defs[id]
+        if not 0 < id < self.module.bound:
+            raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
+        op = self.words[self.start] & 0xFFFF
+        if op not in (_FORWARD_IN_FUNCTION if self.function is not None else _FORWARD_TYPES):
+            raise BadSpirv(f"id {id} is used before it is defined, or never defined")
+        inst = self.defs[id] = Inst(0, None, [], [], id)
+        self.missing[id] = self.start, op not in _FORWARD_IN_FUNCTION
+        return inst
+
+    def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+        inst = self.defs.get(id)
+        if not 0 < id < self.module.bound:
+            raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
+        if inst is None:
+            inst = self.defs[id] = Inst(op, type, args, imm, id)
+            return inst
+        if inst.op != 0 and inst.mark != -1:
+            raise BadSpirv(f"id {id} is defined twice")
+        if inst.mark == -1 and inst.op != op:
+            raise BadSpirv(f"id {id} is defined twice")
+        inst.mark = 0
+        inst.op, inst.type, inst.args, inst.imm = op, type, args, imm
+        return inst
+
+    def general(self, start: int, end: int) -> Inst:
+        """Any one instruction, with all checks."""
+        self.start = start
+        words, defs, glsl = self.words, self.defs, self.glsl
+        get = defs.get
+        op = words[start] & 0xFFFF
+        if op in core.RARE:
+            self.module.rare.add(op)
+        at = start + 1
+        type: Inst | None = None
+        id = 0
+        result = shapes.RESULT[op]
+        if result:
+            at += 1 if result == 2 else 2
+            if at > end:
+                raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
+            id = words[at - 1]
+            if result == 3:
+                type = get(words[at - 2]) or self.forward(words[at - 2])
+        fast = shapes.FAST.get(op, -1)
+        kind, cut = fast >> 6, at + (fast & 63)
+        imm: list[int] = []
+        if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
+            args = self.referred(at, end)
+        elif kind == 2 and cut < end:
+            args = self.referred(at, cut)
+            imm = words[cut:end]
+        elif op == ops.OpExtInst and end - at > 2 and words[at] in glsl:
+            imm = [words[at + 1]]
+            if GLSL_SIZES.get(imm[0]) != end - at - 2:
+                self.bad_glsl(imm[0], end - at - 2)
+            args = [defs[words[at]], *self.referred(at + 2, end)]
+        elif fast < 0 or (kind == 4 and cut < end):
+            args, imm = self.slow(op, words[at:end], type)
+        else:
+            raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
+        return self.define(id, op, type, args, imm) if result else Inst(op, type, args, imm)
+
+    def enter(self, start: int, op: int, section: int) -> int:
+        """Begin a section of what speaks of others."""
+        if section < self.section or self.pending:
+            self.start = start
+            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
+        self.section = section
+        return section
+
+    def promise_groups(self) -> None:
+        """The decoration groups, which their own decorations come before."""
+        for start in self.notes:
+            id = self.words[start + 1]
+            if self.words[start] == GROUP_WORD and id not in self.defs:
+                self.defs[id] = Inst(0, None, [], [], id)
+
+    def referred(self, at: int, end: int) -> list[Inst]:
+        """The ids from one word to another; stand-ins for what nothing defined so far."""
+        get = self.defs.get
+        return [get(id) or self.forward(id) for id in self.words[at:end]]
+
+    def bad_glsl(self, number: int, count: int) -> None:
+        size = GLSL_SIZES.get(number)
+        if size is None:
+            raise BadSpirv(f"GLSL.std.450 has no instruction {number} in the grammar")
+        raise BadSpirv(f"OpExtInst has {count} operands in place of {size}")
+
+    def put(self, inst: Inst) -> None:
+        """Place an instruction that does not simply continue a block."""
+        op, function = inst.op, self.function
+        if self.block is not None:
+            raise BadSpirv(f"{ops.NAMES[op]} inside a block that has no terminator yet")
+        if op in _DEBUG_LINES:
+            self.pending.append(inst)
+        elif isinstance(inst, Function):
+            if function is not None:
+                raise BadSpirv("OpFunction inside a function")
+            self.function = inst
+            inst.lead, self.pending = self.pending, []
+            self.section = core.SECTIONS
+            self.module.functions.append(inst)
+        elif function is None:
+            self.place(inst)
+        elif isinstance(inst, Block):
+            self.block = inst
+            inst.lead, self.pending = self.pending, []
+            function.blocks.append(inst)
+        elif op == ops.OpFunctionEnd:
+            function.tail, self.pending = self.pending, []
+            self.function = None
+        elif op == ops.OpFunctionParameter and not function.blocks and not self.pending:
+            function.params.append(inst)
+        else:
+            raise BadSpirv(f"{ops.NAMES[op]} between blocks")
+
+    def place(self, inst: Inst) -> None:
+        """Put a module-scope instruction into its section."""
+        if self.module.functions:
+            raise BadSpirv(f"{ops.NAMES[inst.op]} after the first function")
+        section = SECTION.get(inst.op, core.GLOBALS)
+        if section == core.GLOBALS and inst.op not in GLOBAL_OPS:
+            raise BadSpirv(f"{ops.NAMES[inst.op]} outside of a function")
+        if section < self.section:
+            raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
+        if self.pending and section != core.GLOBALS:
+            raise BadSpirv("OpLine before the section of types")
+        if inst.op in SIZED:
+            check_size(inst)
+        if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
+            self.glsl.add(inst.id)
+        self.section = section
+        inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
+        self.module.sections[section].extend(self.pending)
+        self.module.sections[section].append(inst)
+        self.pending = []
+
+    def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
+        """Operands by walking the grammar's shape, or as an instruction of the same shape walked
+        before."""
+        get, forward = self.defs.get, self.forward
+        if op == ops.OpName or op == ops.OpMemberName:
+            return self.name(op, words)
+        if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
+            return [], words
+        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
+            _, end = string_of(words, 2)
+            functions = [get(words[1]) or forward(words[1])]
+            return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
+        known = split_of(op, words)
+        if known is not None:
+            ids, rest = known
+            return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
+        literal_words = 1
+        set_name: str | None = None
+        if op in (ops.OpConstant, ops.OpSpecConstant):
+            literal_words = number_words(type)
+        elif op == ops.OpSwitch and words:
+            selector = self.defs.get(words[0])
+            literal_words = number_words(selector.type if selector is not None else None)
+        elif op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and words:
+            source = self.defs.get(words[0])
+            if source is not None and source.op == ops.OpExtInstImport:
+                set_name = string_of(source.imm)[0]
+        walk = Walk(words, literal_words, set_name)
+        try:
+            walk.operands(shapes.OPERANDS[op])
+        except BadSpirv as error:
+            raise BadSpirv(f"{ops.NAMES[op]}: {error.message}") from None
+        if walk.at != len(words):
+            raise BadSpirv(f"{ops.NAMES[op]} has words after its last operand")
+        ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
+        rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
+        if not walk.varies:
+            remember(op, words, walk.enumerants, ids, rest)
+        return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
+
+    def name(self, op: int, words: list[int]) -> tuple[list[Inst], list[int]]:
+        """OpName and OpMemberName: half of the instructions of a small module."""
+        least = 2 if op == ops.OpName else 3
+        if len(words) < least or words[-1] >> 24:
+            raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
+        return [self.defs.get(words[0]) or self.forward(words[0])], words[1:]
+
+
+GLSL_SIZES: Final[dict[int, int]] = {
+    number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
+}
+_FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
+_FORWARD_TYPES: Final = frozenset(
+    (
+        ops.OpTypeForwardPointer, ops.OpTypePointer, ops.OpTypeStruct, ops.OpTypeArray,
+        ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
+    )
+)  # fmt: skip
+_DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+# First words (word count and opcode) of instructions that have one size only.
+LABEL_WORD: Final = 2 << 16 | ops.OpLabel
+_FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
+_STRING: Final = (shapes.K_STRING * 4,)
+_MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
+_PROMISES: Final = frozenset((LABEL_WORD, _FUNCTION_WORD))
+GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
+NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+GLOBAL_OPS: Final = frozenset(
+    op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
+) | {
+    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst,
+    ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
+}  # fmt: skip
