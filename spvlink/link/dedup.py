@@ -36,6 +36,7 @@ from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
+from spvlink.link.nodes import varies_at_a_glance
 from spvlink.link.propagate import (
     Scalar,
     as_interpolated,
@@ -61,13 +62,12 @@ _FUNCTIONS: Final = (enums.Capability_InterpolationFunction, enums.Capability_Sa
 class Rules:
     """What the consumer and the user allow, the same for all slots of a border."""
 
-    __slots__ = ("divergence", "fast_math", "functions", "preserved", "signed")
+    __slots__ = ("equal", "fast_math", "functions", "preserved", "signed")
 
     def __init__(self, link: Link, exact: bool) -> None:
         module = link.consumer.module
         mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
-        # None: values that are equal for a primitive are not looked for
-        self.divergence = divergence_of(link) if mixed and not exact else None
+        self.equal = mixed and not exact  # look for values that are equal for a primitive
         asked = Floats.of(module)
         self.preserved, self.fast_math = asked.preserved, asked.fast_math
         self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
@@ -262,14 +262,16 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
     """Which way to read a slot that has another qualifier, if it is equal at all vertices of a
     primitive."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
-    if rules.divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
+    if not rules.equal or any(i.op == INTERPOLATE for i in link.loads[key]):
         return None
     if info.APART_DECORATIONS.intersection(mine.qualifiers + theirs.qualifiers):
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
     special = _flat(theirs.qualifiers) and mine.width in rules.preserved
-    if (special and rules.fast_math) or not equal_on_primitive(link, other, rules.divergence):
+    if special and rules.fast_math:
+        return None
+    if not equal_on_primitive(link, other, divergence_of(link)):
         return None
     return AS_INTERPOLATED if special else PLAIN
 
@@ -323,11 +325,13 @@ def convergent_slots(link: Link) -> frozenset[int]:
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
     preserved = Floats.of(link.consumer.module).preserved
+    wanted = [k for k in wanted if link.inputs.slots[k].width not in preserved]
+    if link.producer.name == "vert":  # most are told at a glance
+        wanted = [k for k in wanted if not varies_at_a_glance(link, k)]
+    if not wanted:
+        return frozenset()
     divergence = divergence_of(link)
-    return frozenset(
-        k for k in wanted
-        if link.inputs.slots[k].width not in preserved and equal_on_primitive(link, k, divergence)
-    )  # fmt: skip
+    return frozenset([k for k in wanted if equal_on_primitive(link, k, divergence)])
 
 
 def _may_flatten(slot: Slot) -> bool:
