@@ -238,6 +238,8 @@ class Link:
 
     def pinned(self) -> list[tuple[Pinned, Pinned | None]]:
         """The variables that stay whole as (producer's, consumer's) or (one side's, None)."""
+        if not self.outputs.pinned and not self.inputs.pinned:
+            return []
         pairs: list[tuple[Pinned, Pinned | None]] = []
         rest = list(self.inputs.pinned)
         for out in self.outputs.pinned:

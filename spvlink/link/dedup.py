@@ -59,6 +59,9 @@ _WORDS: Final = "the same as", "the negation of", "the same bits as"
 _FUNCTIONS: Final = (enums.Capability_InterpolationFunction, enums.Capability_SampleRateShading)
 
 
+_LOOKED_THROUGH: Final = (ops.OpFNegate, ops.OpBitcast)
+
+
 class Rules:
     """What the consumer and the user allow, the same for all slots of a border."""
 
@@ -77,6 +80,8 @@ class Rules:
 def run(link: Link, exact: bool) -> bool:
     """Merge duplicates; whether there were any."""
     link.gather()
+    if not _alike(link):
+        return False
     rules = Rules(link, exact)
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
@@ -96,6 +101,23 @@ def run(link: Link, exact: bool) -> bool:
         why = f"{_WORDS[how]} {_called(link, other)}"
         link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
     return True
+
+
+def _alike(link: Link) -> bool:
+    """Whether two slots may say the same, in any of the ways: most pairs have none that do."""
+    said: set[Scalar] = set()
+    for key in link.loads:
+        mine: set[Scalar] = set()
+        for store in link.stores.get(key, ()):
+            stored = component(store.args[0])
+            mine.add(stored)
+            if stored[0].op in _LOOKED_THROUGH:
+                behind = _behind(stored, ops.OpFNegate)
+                mine.add(_bits(stored) if behind is None else behind)
+        if not said.isdisjoint(mine):
+            return True
+        said |= mine
+    return False
 
 
 def _called(link: Link, key: int) -> str:

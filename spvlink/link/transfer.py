@@ -134,6 +134,9 @@ class Transfer:
         """Whether an expression can be copied: ``check`` for many values that share parts, each
         looked at once."""
         verdicts, glsl = self.verdicts, self.glsl
+        known = verdicts.get(root_value)
+        if known is not None:
+            return known
         todo = [root_value]
         while todo:
             inst = todo[-1]
