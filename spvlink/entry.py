@@ -49,8 +49,10 @@ def count(module: Module) -> tuple[int, int]:
     """(instructions of the module, instructions in function bodies: everything between OpFunction
     and OpFunctionEnd)."""
     body = 0
-    outside = sum(len(s) for s in module.sections) + len(module.tail)
+    outside = sum(map(len, module.sections)) + len(module.tail)
     for function in module.functions:
-        body += len(function.params) + sum(1 + len(b.insts) + len(b.lead) for b in function.blocks)
+        body += len(function.params) + len(function.blocks)
+        for block in function.blocks:
+            body += len(block.insts) + len(block.lead)
         outside += 2 + len(function.lead) + len(function.tail)
     return outside + body, body

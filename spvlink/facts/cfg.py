@@ -10,6 +10,12 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst, Module
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_MERGES: Final = (ops.OpSelectionMerge, ops.OpLoopMerge)
+
 
 class Cfg:
     """Facts about the blocks that the entry block reaches; the others are in none of the tables."""
@@ -34,16 +40,21 @@ class Cfg:
         targets: dict[Block, list[Block]] = {}
         self.order: list[Block] = _reverse_postorder(function.blocks[0], targets)
         self.index: dict[Block, int] = {b: i for i, b in enumerate(self.order)}
-        self.preds: dict[Block, list[Block]] = {b: [] for b in self.order}
+        preds: dict[Block, list[Block]] = {b: [] for b in self.order}
+        self.preds = preds
         for block in self.order:
+            insts = block.insts
+            if len(insts) > 1 and insts[-2].op in _MERGES:
+                self.headers.append((block, insts[-2]))
             after = targets[block]
-            if after and block.insts[-1].op != ops.OpBranch:
-                self.forks.append(block)
-            merge = block.merge()
-            if merge is not None:
-                self.headers.append((block, merge))
-            for target in after if len(after) < 2 else dict.fromkeys(after):
-                self.preds[target].append(block)
+            if not after:
+                continue
+            if insts[-1].op == ops.OpBranch:
+                preds[after[0]].append(block)
+                continue
+            self.forks.append(block)
+            for target in dict.fromkeys(after):
+                preds[target].append(block)
         if len(self.order) < len(function.blocks):
             for block in function.blocks:
                 if block not in self.index:
@@ -64,8 +75,7 @@ class Cfg:
         """The facts as the module stands."""
         held = module.facts.get("cfg")  # of one function: nearly all is done to the entry point's
         if held is not None and held[0] == module.flow:
-            cfg = held[1]
-            assert isinstance(cfg, Cfg)
+            cfg: Cfg = held[1]
             if cfg.function is function:
                 return cfg
         cfg = Cfg(function)
@@ -82,13 +92,16 @@ class Cfg:
 
     def _dominators(self) -> None:
         order, index = self.order, self.index
-        preds = [[index[p] for p in self.preds[b]] for b in order]
+        preds = [[index[p] for p in mine] for mine in self.preds.values()]  # in that order too
         idom = [-1] * len(order)
         idom[0] = 0
         again = True
         while again:
             again = False
             for i in range(1, len(order)):
+                if len(preds[i]) == 1:
+                    idom[i] = preds[i][0]
+                    continue
                 new = -1
                 for p in preds[i]:
                     if idom[p] < 0:

@@ -49,8 +49,7 @@ class Decorations:
         notes = module.sections[ANNOTATIONS]
         held = module.facts.get("decorations")
         if held is not None and held[0] == len(notes):
-            tables = held[1]
-            assert isinstance(tables, Decorations)
+            tables: Decorations = held[1]
             if tables.notes is notes and (not notes or tables.last is notes[-1]):
                 return tables
         tables = Decorations(module)

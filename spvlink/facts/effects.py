@@ -63,8 +63,7 @@ class Effects:
         stamp = len(module.sections[IMPORTS])
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
-            made = held[1]
-            assert isinstance(made, Effects)
+            made: Effects = held[1]
             if made.tables is Decorations.of(module):
                 return made
         made = Effects(module)
@@ -74,6 +73,8 @@ class Effects:
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""
         op = inst.op
+        if op not in _BY_OPERANDS:
+            return FLAGS.get(op, 0)
         if op == ops.OpExtInst:
             if inst.args[0] in self.glsl:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
@@ -113,6 +114,8 @@ class Effects:
 IMAGE_MASK_AT: Final = frozenset(
     op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
 )
+# Whose facts hang on their operands.
+_BY_OPERANDS: Final = IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT}
 _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
 
 

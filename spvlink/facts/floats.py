@@ -53,8 +53,8 @@ class Floats:
         """The facts, found once: passes neither add execution modes nor loosen decorations."""
         held = module.facts.get("floats")
         if held is not None:
-            assert isinstance(held[1], Floats)
-            return held[1]
+            found: Floats = held[1]
+            return found
         made = Floats(module)
         module.facts["floats"] = (0, made)
         return made

@@ -52,8 +52,7 @@ class Structure:
     def of(module: Module, function: Function) -> Structure:
         held = module.facts.get("structure")
         if held is not None and held[0] == module.flow:
-            made = held[1]
-            assert isinstance(made, Structure)
+            made: Structure = held[1]
             if made.function is function:
                 return made
         made = Structure(Cfg.of(module, function))

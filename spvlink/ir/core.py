@@ -23,7 +23,7 @@ from spvlink.grammar import ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
+    from typing import Any, Final
 
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
@@ -188,7 +188,7 @@ class Module:
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
         self.version = 0
         self.flow = 0
-        self.facts: dict[str, tuple[int, object]] = {}
+        self.facts: dict[str, tuple[int, Any]] = {}  # what is known -> (stamp, the facts)
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
         self.by_op: dict[int, list[Inst]] = {}  # what the pool is filled from; empty: not known

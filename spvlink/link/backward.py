@@ -81,6 +81,7 @@ class Graph:
         self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
+        self.loads: dict[Inst, object] = {}  # of resources -> what they are called
         self.sensitive: set[Inst] | None = None  # found when first asked for
         self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
@@ -347,15 +348,21 @@ class Graph:
         if inst.op in types.CONSTANTS:
             return id(inst)
         if inst.op == ops.OpLoad:
-            try:
-                access = self.transfer.from_blocks.access(inst)
-            except Cannot:  # a lane of something else
-                return id(inst)
-            return access.key, tuple(access.element), access.offset, id(inst.type)
+            if inst not in self.loads:
+                self.loads[inst] = self.called(inst)
+            return self.loads[inst]
         if depth == _NAME_DEPTH:
             return id(inst)
         parts = tuple([self.number(a, depth + 1) for a in inst.args])
         return inst.op, tuple(inst.imm), id(inst.type), parts
+
+    def called(self, load: Inst) -> object:
+        """What a load of a resource is called."""
+        try:
+            access = self.transfer.from_blocks.access(load)
+        except Cannot:  # a lane of something else
+            return id(load)
+        return access.key, tuple(access.element), access.offset, id(load.type)
 
     # -- choosing ----------------------------------------------------------------------------------
 

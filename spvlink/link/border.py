@@ -146,21 +146,24 @@ class Link:
         if versions == self.gathered:
             return
         self.gathered = versions
-        self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
+        self.stores = {}
         self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
         self.sites, self.returns, self.spots = {}, 0, {}
         entry = self.producer.module.entry
         assert entry is not None
         if self.in_place:
+            self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
             self.read_back = _accesses(self.producer.module, (LOAD_OUTPUT,))
             self.number_in_place(entry.function.blocks)
             return
         at_emits = self.producer.name == "geom"
         for block in entry.function.blocks:
+            stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+            for store in stores:
+                self.stores.setdefault(store.imm[0], []).append(store)
             if at_emits:
                 self.number_emits(block)
             elif block.terminator.op == ops.OpReturn:
-                stores = [i for i in block.insts if i.op == STORE_OUTPUT]
                 self.sites.update(dict.fromkeys(stores, self.returns))
                 self.spots[self.returns] = block, block.terminator, []
                 self.returns += 1
@@ -245,6 +248,8 @@ class Link:
 
     def pinned(self) -> list[tuple[Pinned, Pinned | None]]:
         """The variables that stay whole as (producer's, consumer's) or (one side's, None)."""
+        if not self.outputs.pinned and not self.inputs.pinned:
+            return []
         pairs: list[tuple[Pinned, Pinned | None]] = []
         rest = list(self.inputs.pinned)
         for out in self.outputs.pinned:

@@ -130,9 +130,14 @@ def check_types(link: Link) -> None:
     """Raise BadSpirv where a component that is read is written as another kind of number (Vulkan
     07754). Signedness is no matter: the bits are the same, and both sides come out with the
     consumer's type."""
-    written = {k: slot for slot in link.outputs.slots.values() for k in slot.covered()}
+    written = link.outputs.slots
+    if any([slot.width == 64 for slot in written.values()]):
+        written = {k: slot for slot in written.values() for k in slot.covered()}
     for key in sorted(link.loads):
         slot = link.inputs.slots[key]
+        twin = written.get(key)
+        if twin is not None and slot.width == 32 == twin.width and slot.type.op == twin.type.op:
+            continue  # nearly all
         for part in slot.covered():
             other = written.get(part)
             if other is None or (other.key == key and _kind(other) == _kind(slot)):

@@ -36,6 +36,7 @@ from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
+from spvlink.link.nodes import varies_at_a_glance
 from spvlink.link.propagate import (
     Scalar,
     as_interpolated,
@@ -58,16 +59,18 @@ _WORDS: Final = "the same as", "the negation of", "the same bits as"
 _FUNCTIONS: Final = (enums.Capability_InterpolationFunction, enums.Capability_SampleRateShading)
 
 
+_LOOKED_THROUGH: Final = (ops.OpFNegate, ops.OpBitcast)
+
+
 class Rules:
     """What the consumer and the user allow, the same for all slots of a border."""
 
-    __slots__ = ("divergence", "fast_math", "functions", "preserved", "signed")
+    __slots__ = ("equal", "fast_math", "functions", "preserved", "signed")
 
     def __init__(self, link: Link, exact: bool) -> None:
         module = link.consumer.module
         mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
-        # None: values that are equal for a primitive are not looked for
-        self.divergence = divergence_of(link) if mixed and not exact else None
+        self.equal = mixed and not exact  # look for values that are equal for a primitive
         asked = Floats.of(module)
         self.preserved, self.fast_math = asked.preserved, asked.fast_math
         self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
@@ -77,6 +80,8 @@ class Rules:
 def run(link: Link, exact: bool) -> bool:
     """Merge duplicates; whether there were any."""
     link.gather()
+    if not _alike(link):
+        return False
     rules = Rules(link, exact)
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
@@ -96,6 +101,23 @@ def run(link: Link, exact: bool) -> bool:
         why = f"{_WORDS[how]} {_called(link, other)}"
         link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
     return True
+
+
+def _alike(link: Link) -> bool:
+    """Whether two slots may say the same, in any of the ways: most pairs have none that do."""
+    said: set[Scalar] = set()
+    for key in link.loads:
+        mine: set[Scalar] = set()
+        for store in link.stores.get(key, ()):
+            stored = component(store.args[0])
+            mine.add(stored)
+            if stored[0].op in _LOOKED_THROUGH:
+                behind = _behind(stored, ops.OpFNegate)
+                mine.add(_bits(stored) if behind is None else behind)
+        if not said.isdisjoint(mine):
+            return True
+        said |= mine
+    return False
 
 
 def _called(link: Link, key: int) -> str:
@@ -262,14 +284,16 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
     """Which way to read a slot that has another qualifier, if it is equal at all vertices of a
     primitive."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
-    if rules.divergence is None or any(i.op == INTERPOLATE for i in link.loads[key]):
+    if not rules.equal or any(i.op == INTERPOLATE for i in link.loads[key]):
         return None
     if info.APART_DECORATIONS.intersection(mine.qualifiers + theirs.qualifiers):
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
     special = _flat(theirs.qualifiers) and mine.width in rules.preserved
-    if (special and rules.fast_math) or not equal_on_primitive(link, other, rules.divergence):
+    if special and rules.fast_math:
+        return None
+    if not equal_on_primitive(link, other, divergence_of(link)):
         return None
     return AS_INTERPOLATED if special else PLAIN
 
@@ -323,11 +347,13 @@ def convergent_slots(link: Link) -> frozenset[int]:
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
     preserved = Floats.of(link.consumer.module).preserved
+    wanted = [k for k in wanted if link.inputs.slots[k].width not in preserved]
+    if link.producer.name == "vert":  # most are told at a glance
+        wanted = [k for k in wanted if not varies_at_a_glance(link, k)]
+    if not wanted:
+        return frozenset()
     divergence = divergence_of(link)
-    return frozenset(
-        k for k in wanted
-        if link.inputs.slots[k].width not in preserved and equal_on_primitive(link, k, divergence)
-    )  # fmt: skip
+    return frozenset([k for k in wanted if equal_on_primitive(link, k, divergence)])
 
 
 def _may_flatten(slot: Slot) -> bool:

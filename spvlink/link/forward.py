@@ -76,6 +76,7 @@ class Graph:
         self.affine = True  # the weights of the interpolation sum to one
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, Node | Lane] = {}
+        self.verdicts: dict[Inst, bool] = {}  # whether operations are ``movable``
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
         self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
@@ -109,7 +110,9 @@ class Graph:
         if held is not None:
             return held
         inst = lane[0]
-        movable = depth < MAX_DEPTH and self.movable(inst)
+        if inst not in self.verdicts:
+            self.verdicts[inst] = self.movable(inst)
+        movable = depth < MAX_DEPTH and self.verdicts[inst]
         if (movable or depth) and self.free(inst):  # a whole output that is, has been propagated
             return lane
         node = self.table[lane] = Node(lane)

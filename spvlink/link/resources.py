@@ -90,8 +90,9 @@ class Blocks:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.tables = Decorations.of(module)
         self.effects = Effects.of(module)
+        self.tables = self.effects.tables
+        self.held: dict[Key, list[Inst]] | None = None  # the variables, once somebody asked
 
     def access(self, load: Inst) -> Access:
         """What a load reads. Raises Cannot."""
@@ -166,10 +167,14 @@ class Blocks:
 
     def variable(self, key: Key) -> Inst | None:
         """The only variable of a resource, or None. Raises Cannot if several alias it."""
-        found = [
-            v for v in self.module.globals
-            if v.op == ops.OpVariable and resource_key(self.tables, v) == key
-        ]  # fmt: skip
+        if self.held is None:
+            self.held = {}
+            for variable in self.module.globals:
+                if variable.op == ops.OpVariable:
+                    own = resource_key(self.tables, variable)
+                    if own is not None:
+                        self.held.setdefault(own, []).append(variable)
+        found = self.held.get(key, ())
         if len(found) > 1:
             raise Cannot("several variables alias the resource there")
         return found[0] if found else None

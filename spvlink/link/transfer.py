@@ -13,7 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
@@ -88,8 +88,10 @@ class Transfer:
         self.grant = grant
         self.from_blocks = Blocks(source)
         self.to_blocks = Blocks(target)
-        self.signatures = Effects.of(source).signatures
-        self.glsl = Effects.of(source).glsl
+        self.signatures = self.from_blocks.effects.signatures
+        self.glsl = self.from_blocks.effects.glsl
+        self.usual: set[Inst] = set()  # types that the target has the capabilities for
+        self.numeric: set[Inst] = set()  # types of what may be copied
         self.capabilities = {c.imm[0] for c in target.sections[core.CAPABILITIES]}
         self.verdicts: dict[Inst, bool] = {}
         self.failed: dict[Inst, Cannot] = {}  # expressions, and why not
@@ -132,6 +134,9 @@ class Transfer:
         """Whether an expression can be copied: ``check`` for many values that share parts, each
         looked at once."""
         verdicts, glsl = self.verdicts, self.glsl
+        known = verdicts.get(root_value)
+        if known is not None:
+            return known
         todo = [root_value]
         while todo:
             inst = todo[-1]
@@ -156,8 +161,14 @@ class Transfer:
 
     def moves_alone(self, inst: Inst) -> bool:
         """Whether an instruction could be copied if its operands could."""
-        if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == [enums.StorageClass_Input]:
-            return False  # said without a reason, which takes longer
+        op = inst.op  # said without a reason where that is easy, since one takes longer
+        if op == ops.OpLoad:
+            if root(inst.args[0]).imm[:1] == [enums.StorageClass_Input]:
+                return False
+        elif op not in types.CONSTANTS and (
+            op >= core.PRIVATE or not self.from_blocks.effects.flags(inst) & info.SPECULATABLE
+        ):
+            return False
         found = self.known.get(inst)
         if found is None:
             try:
@@ -172,7 +183,7 @@ class Transfer:
         if op >= core.PRIVATE:
             raise Varies("it is made from an input of its stage")
         if op in types.CONSTANTS:
-            shape_of_constant(inst)
+            self.check_type(inst.type)
             self.able(inst)
             return 0
         if op == ops.OpLoad:
@@ -191,7 +202,7 @@ class Transfer:
             raise Cannot(describe(inst))
         if inst in self.signatures:
             raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) ties it to its place")
-        shape(inst.type)
+        self.check_type(inst.type)
         width = inst.type.imm[0] if inst.type.op in (ops.OpTypeVector, ops.OpTypeMatrix) else 1
         if op == ops.OpExtInst:
             return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST) * width
@@ -201,12 +212,16 @@ class Transfer:
         """Raise Cannot if the target lacks the capability or the version for an instruction. It is
         not declared there: the author may have kept it out of that stage on purpose."""
         assert inst.type is not None
-        scalar = inst.type
-        while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
-            scalar = scalar.args[0]
-        wanted = types.CAPABILITIES_OF.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
-        if wanted is not None and wanted not in self.capabilities:
-            raise Cannot("the other stage does not declare the capability for numbers of that size")
+        if inst.type not in self.usual:
+            scalar = inst.type
+            while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+                scalar = scalar.args[0]
+            wanted = types.CAPABILITIES_OF.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
+            if wanted is not None and wanted not in self.capabilities:
+                raise Cannot(
+                    "the other stage does not declare the capability for numbers of that size"
+                )
+            self.usual.add(inst.type)
         if inst.op in _DOT_PRODUCTS:
             raise Cannot("the other stage may lack the capability for integer dot products")
         if inst.op == ops.OpSelect and inst.type.op == ops.OpTypeVector:
@@ -214,6 +229,13 @@ class Transfer:
             scalar_choice = condition is not None and condition.op == ops.OpTypeBool
             if scalar_choice and self.target.spirv_version < 0x00010400:
                 raise Cannot("the other stage's SPIR-V version has no choice of whole vectors")
+
+    def check_type(self, type: Inst | None) -> None:
+        """Raise Cannot for types whose values are not copied."""
+        assert type is not None
+        if type not in self.numeric:
+            shape(type)
+            self.numeric.add(type)
 
     def permit(self, access: Access) -> None:
         """Raise Cannot unless the target may read this."""
@@ -417,12 +439,6 @@ def _before(module: Module, member: Inst, struct: Inst) -> None:
         where = order.index(type)
         if where > at:
             order.insert(at, order.pop(where))
-
-
-def shape_of_constant(constant: Inst) -> None:
-    """Raise Cannot for constants of types that are not copied."""
-    assert constant.type is not None
-    shape(constant.type)
 
 
 def describe(inst: Inst) -> str:

@@ -15,13 +15,12 @@ _RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConst
 
 def resources(module: Module) -> dict[Inst, Key]:
     """The variables of a module that are resources which other stages may read too."""
-    found: dict[Inst, Key] = {}
-    for inst in module.globals:
-        if inst.op == ops.OpVariable and inst.imm[0] in _RESOURCES:
-            key = resource_key(Decorations.of(module), inst)
-            if key is not None:
-                found[inst] = key
-    return found
+    found = [i for i in module.globals if i.op == ops.OpVariable and i.imm[0] in _RESOURCES]
+    if not found:
+        return {}
+    tables = Decorations.of(module)
+    keys = {i: resource_key(tables, i) for i in found}
+    return {i: key for i, key in keys.items() if key is not None}
 
 
 def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> frozenset[Key]:
