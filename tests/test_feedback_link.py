@@ -183,3 +183,16 @@ layout(location = 1) out {precision}vec4 y;
     actions = {r.action for r in linked.remarks if r.name == "y"}
     assert (actions == {"merged"}) == merged, actions
     check_layout(codes, [s.data for s in linked.stages])
+
+
+def test_captured_pairs_of_half_precision_stay_apart() -> None:
+    """Three components and one are not two pairs if their bytes are no neighbours."""
+    xfb = "xfb_buffer = 0, xfb_stride = 32, xfb_offset"
+    outputs = f"""layout(location = 0, {xfb} = 16) out mediump vec3 x;
+layout(location = 1, {xfb} = 4) out mediump float y;
+"""
+    inputs = "layout(location = 0) in mediump vec3 x; layout(location = 1) in mediump float y;"
+    stages = vert(outputs, "x = a.xyz; y = b.x;"), frag(inputs, "color = vec4(x, y);")
+    codes = build(Chain("pairs", stages))
+    linked = prove(codes, Chain("pairs", stages))
+    check_layout(codes, [s.data for s in linked.stages])

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import pytest
 
+import spvlink
+from tests.chain_hazards import frag, vert
 from tests.motion_pairs import (
     ALONE,
     PAIR,
@@ -26,6 +28,9 @@ from tests.motion_pairs import (
     same_picture,
     stay,
 )
+from tests.render import draw, draw_covering
+from tests.samples import compile_glsl
+from tests.test_pipelines import assert_close
 
 # --- operation x operands, one interpolation ------------------------------------------------------
 
@@ -359,3 +364,38 @@ def test_forward_work_has_a_price() -> None:
 def test_a_value_that_must_keep_its_bits_is_not_made_anew() -> None:
     vert = producer(f"x = {X}; y = x * 3.0 + 1.0;", PAIR)
     assert components(stay(vert, consumer("o = cos(x) * fract(y);", PAIR), forward_only())) == 8
+
+
+# --- resources that need not be bound -------------------------------------------------------------
+
+BLOCK = "layout(set = 0, binding = 2) uniform Block { vec4 c; vec4 d; } block;\n"
+READS = {  # name -> what the vertex stage does, what the fragment stage does, whether it moves
+    "both on one path": ("if (k.x > 90) s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 0),
+    "fragments on one path": ("s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 1),
+    "vertices on one path": ("if (k.x > 90) s += block.c;", "s = x * block.d + y;", 1),
+    "all": ("s += block.c;", "s = x * block.d + y;", 1),
+}
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_resource_that_some_invocations_read_may_not_be_bound(name: str) -> None:
+    """Descriptors that no invocation reads may be missing (PARTIALLY_BOUND), so a read under a
+    condition does not move to where there is none."""
+    before, behind, moves = READS[name]
+    stages = [
+        vert(
+            f"{BLOCK}layout(location = 0) out vec4 x; layout(location = 1) out vec4 y;",
+            f"vec4 s = vec4(0.0); {before} x = a; y = b; gl_Position.x += s.x * 1e-9;",
+        ),
+        frag(
+            f"{BLOCK}layout(location = 0) in vec4 x; layout(location = 1) in vec4 y;",
+            f"vec4 P = gl_FragCoord; vec4 s = vec4(0.5); {behind} color = s;",
+        ),
+    ]
+    codes = [compile_glsl(text, stage) for stage, text in stages]
+    found = spvlink.link(codes)
+    assert found.defect is None and found.validated == "validated"
+    scene, original = draw_covering(codes)
+    assert original.is_good()
+    assert_close(original, draw([s.data for s in found.stages], scene))
+    assert found.interfaces[0].components == (8, 4 if moves else 8)

@@ -114,6 +114,24 @@ def test_structs_in_arrays_lose_what_nobody_reads(number: int) -> None:
     assert after <= before - [32, 20][number]
 
 
+COPIED = Case(
+    "elements that are copied whole",
+    "Rock rocks[4]; Rock copies[4];",
+    f"""payload.rocks[i].place = vec4(group) * 0.05 + float(i) * 0.1;
+payload.rocks[i].debug = 3.0; payload.rocks[i].kind = uvec2(i, 7u); {BARRIER}
+payload.copies[(i + 1u) & 3u] = payload.rocks[i];""",
+    "tint = payload.copies[i].place + float(payload.copies[(i + 2u) & 3u].kind.x) * 0.05;",
+    types="struct Rock { vec4 place; float debug; uvec2 kind; };",
+)
+
+
+def test_elements_that_are_copied_whole() -> None:
+    """A copy is that of every member, so what nobody reads of it is not needed here either."""
+    linked = prove(build(COPIED.stages()))
+    gone = {r.name for r in linked.remarks if r.action == "removed" and "[]" in r.name}
+    assert gone == {"payload.rocks[].debug", "payload.copies[].debug"}
+
+
 # --- what stays as it is, and why ---
 
 PLAIN = Case(

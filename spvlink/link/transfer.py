@@ -13,7 +13,8 @@ be in a range of that stage.
 
 from __future__ import annotations
 
-from spvlink.facts.effects import root
+from spvlink.facts.effects import Effects, root
+from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
@@ -40,6 +41,7 @@ _DOT_PRODUCTS: Final = frozenset(
         ops.OpSDotAccSat, ops.OpUDotAccSat, ops.OpSUDotAccSat,
     )
 )  # fmt: skip
+_UNIFORM: Final = [enums.StorageClass_Uniform]
 LOAD_COST: Final = 2  # per 32-bit word, as reference 1.3 has it
 
 
@@ -192,6 +194,8 @@ class Transfer:
                 raise Cannot("the load is decorated")
             self.able(inst)
             self.permit(access)
+            if not self.is_bound(access):
+                raise Cannot("not every invocation reads that resource")
             return LOAD_COST * max(1, size_of(access.type, access.words) // 4)
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
                   ops.OpSpecConstantComposite, ops.OpSpecConstantOp):  # fmt: skip
@@ -259,6 +263,15 @@ class Transfer:
                 v.op == ops.OpVariable and v.imm[0] == access.key[0] for v in self.target.globals
             ):
                 raise Cannot("the other stage has another push-constant block")
+
+    def is_bound(self, access: Access) -> bool:
+        """Whether a resource is surely there: a draw none of whose invocations reads it may have
+        none bound (PARTIALLY_BOUND: "descriptors ... that are not dynamically used need not contain
+        valid descriptors")."""
+        if access.key[0] == enums.StorageClass_PushConstant:
+            return True
+        name = access.key, *access.element
+        return any(name in always_read(blocks) for blocks in (self.from_blocks, self.to_blocks))
 
     def block_of(self, variable: Inst, access: Access) -> Inst:
         assert variable.type is not None
@@ -426,6 +439,31 @@ class Transfer:
     def refresh(self) -> None:
         self.target.version += 1
         self.to_blocks = Blocks(self.target)
+
+
+def always_read(blocks: Blocks) -> set[tuple[object, ...]]:
+    """The resources, and elements of arrays of such, that every invocation of a stage reads."""
+    module = blocks.module
+    held = module.facts.get("always read")
+    if held is not None and held[0] == module.version:
+        assert isinstance(held[1], set)
+        return held[1]
+    entry = module.entry
+    assert entry is not None
+    found: set[tuple[object, ...]] = set()
+    function = entry.function
+    structure = Structure.of(module, function) if len(function.blocks) > 1 else None
+    for block in function.blocks:
+        if structure is None or (block in structure.parent and not structure.around(block)):
+            for inst in block.insts:
+                if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
+                    try:
+                        access = blocks.access(inst)
+                    except Cannot:
+                        continue
+                    found.add((access.key, *access.element))
+    module.facts["always read"] = module.version, found
+    return found
 
 
 def _before(module: Module, member: Inst, struct: Inst) -> None:
