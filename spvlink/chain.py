@@ -21,7 +21,7 @@ import time
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
-from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.errors import Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
 from spvlink.layout import granted
@@ -53,7 +53,7 @@ from spvlink.link.visible import beyond, resources, used_resources
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
-from spvlink.pipeline import STAGE_BITS, InterfaceResult, Linked, Remark
+from spvlink.pipeline import STAGE_BITS, Linked
 from spvlink.schedule import PASSES, Runner
 
 TYPE_CHECKING = False
@@ -138,8 +138,7 @@ class Chain:
                 with About(border.consumer):
                     dead.check_types(border.link)
         self.sweep()
-        self.narrow()
-        self.place_all()
+        self.settle()
         for stage in self.touched():
             with About(stage):
                 self.finish(stage)
@@ -460,28 +459,26 @@ class Chain:
                         self.runner.clean(stage)
         return done
 
-    def place_all(self) -> None:
-        """Where everything that is left goes. What that makes Flat may cross in more ways, so such
-        a border is looked at once more."""
-        spent = 0.0
+    def settle(self) -> None:
+        """Where everything that is left goes. A border is looked at once more if what shares a
+        word by now, or is Flat by its new place, may let more cross."""
+        self.place_all()
         for _ in range(MAX_ROUNDS):
-            begin = time.perf_counter()
-            turned: list[Border] = []
-            for border in self.borders:
-                if border.link is not None:
-                    border.placement = self.place(border.link)
-                    if compact.requalify(border.link, border.placement):
-                        turned.append(border)
-            spent += time.perf_counter() - begin
-            versions = [stage.module.version for stage in self.stages]
-            for border in turned:
-                border.seen = -1, -1
-            if turned:
-                self.sweep_due(True)
-                self.narrow()
-            if versions == [stage.module.version for stage in self.stages]:
-                break
-        self.runner.seconds["compact"] = spent
+            if not any(border.due() for border in self.borders):
+                return
+            self.sweep_due(True)
+            self.place_all()
+
+    def place_all(self) -> None:
+        self.narrow()
+        begin = time.perf_counter()
+        for border in self.borders:
+            if border.link is not None:
+                border.placement = self.place(border.link)
+                if compact.requalify(border.link, border.placement):
+                    border.seen = -1, -1
+        spent = self.runner.seconds.get("compact", 0.0)
+        self.runner.seconds["compact"] = spent + time.perf_counter() - begin
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""
@@ -574,37 +571,5 @@ class Chain:
                 interface.check(border.producer.module, border.consumer.module, fragment)
         self.runner.seconds["check"] = time.perf_counter() - begin
         for border in self.borders:
-            self.report(border)
+            remarks.report(self.linked, border)
         return outputs
-
-    def report(self, border: Border) -> None:
-        result = InterfaceResult(border.producer.name, border.consumer.name)
-        self.linked.interfaces.append(result)
-        if border.producer.name == "task":
-            self.report_payload(border, result)
-            return
-        if border.link is not None:
-            assert border.placement is not None
-            remarks.fill(self.linked, border.link, border.placement)
-            result.components, result.locations = remarks.totals(border.link, border.placement)
-            result.read = len(border.link.inputs.locations), border.placement.cost()[1]
-            return
-        try:
-            outputs = interface.declared(border.producer.module, OUTPUT)
-        except Broken:
-            return  # of an interface that is not ours to judge there are no figures
-        remarks.fill_kept(self.linked, border.title, outputs, border.kept)
-        places = {p for d in outputs for p in d.covers}
-        result.components = (len(places),) * 2
-        result.locations = (len({p[0] for p in places}),) * 2
-
-    def report_payload(self, border: Border, result: InterfaceResult) -> None:
-        """The words of a payload are its components; it has no Locations."""
-        if border.link is not None:
-            assert border.placement is not None
-            remarks.fill(self.linked, border.link, border.placement, payload=True)
-            result.components = payload.totals(border.link, border.placement)
-            return
-        for name, words in payload.kept(border.producer):
-            self.linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
-            result.components = (words, words)
