@@ -138,8 +138,7 @@ class Chain:
                 with About(border.consumer):
                     dead.check_types(border.link)
         self.sweep()
-        self.narrow()
-        self.place_all()
+        self.settle()
         for stage in self.touched():
             with About(stage):
                 self.finish(stage)
@@ -461,28 +460,26 @@ class Chain:
                         self.runner.clean(stage)
         return done
 
-    def place_all(self) -> None:
-        """Where everything that is left goes. What that makes Flat may cross in more ways, so such
-        a border is looked at once more."""
-        spent = 0.0
+    def settle(self) -> None:
+        """Where everything that is left goes. A border is looked at once more if what shares a
+        word by now, or is Flat by its new place, may let more cross."""
+        self.place_all()
         for _ in range(MAX_ROUNDS):
-            begin = time.perf_counter()
-            turned: list[Border] = []
-            for border in self.borders:
-                if border.link is not None:
-                    border.placement = self.place(border.link)
-                    if compact.requalify(border.link, border.placement):
-                        turned.append(border)
-            spent += time.perf_counter() - begin
-            versions = [stage.module.version for stage in self.stages]
-            for border in turned:
-                border.seen = -1, -1
-            if turned:
-                self.sweep_due(True)
-                self.narrow()
-            if versions == [stage.module.version for stage in self.stages]:
-                break
-        self.runner.seconds["compact"] = spent
+            if not any(border.due() for border in self.borders):
+                return
+            self.sweep_due(True)
+            self.place_all()
+
+    def place_all(self) -> None:
+        self.narrow()
+        begin = time.perf_counter()
+        for border in self.borders:
+            if border.link is not None:
+                border.placement = self.place(border.link)
+                if compact.requalify(border.link, border.placement):
+                    border.seen = -1, -1
+        spent = self.runner.seconds.get("compact", 0.0)
+        self.runner.seconds["compact"] = spent + time.perf_counter() - begin
 
     def place(self, link: Link) -> compact.Placement:
         """Where everything that is left goes."""

@@ -72,7 +72,7 @@ class Row:
     producer: str
     consumer: str  # empty: nobody reads what the last stage writes
     stages: tuple[str, ...]
-    kind: str = "vertex"  # or patch, primitive, xfb
+    kind: str = "vertex"  # or patch, primitive, payload, xfb
 
     @property
     def name(self) -> str:
@@ -92,6 +92,7 @@ class Row:
         return "vulkan1.2" if "mesh" in self.stages else "vulkan1.1"
 
 
+PAYLOAD = "payload"
 TESSELLATED = ("vert", "tesc", "tese")
 ROWS = (
     Row("vert", "frag", ("vert", "frag")),
@@ -107,6 +108,7 @@ ROWS = (
     Row("geom", "frag", ("vert", "geom", "frag"), "xfb"),
     Row("mesh", "frag", ("mesh", "frag")),
     Row("mesh", "frag", ("mesh", "frag"), "primitive"),
+    Row("task", "mesh", ("task", "mesh", "frag"), PAYLOAD),
     Row("vert", "", ("vert",)),
     Row("vert", "", ("vert",), "xfb"),
     Row("tese", "", TESSELLATED),
@@ -118,6 +120,7 @@ ROWS = (
 IMPOSSIBLE = {
     "patch": "only control and evaluation shaders have a patch",
     "primitive": "only mesh shaders write, and only fragment shaders read, one value a primitive",
+    PAYLOAD: "only a task shader hands on a payload, and only to mesh shaders",
     "xfb": "transform feedback captures the last stage before rasterization, no mesh shader and"
     " nothing of 16 bits",
     "vert->tese": "a vertex shader's outputs go to a control shader if there is an evaluation"
@@ -201,6 +204,17 @@ def declared(row: Row, side: str) -> str:
     return text
 
 
+def payload_of(row: Row) -> str:
+    """The same as members of a payload; its names stand for them."""
+    text, names = "vec4 live;\n", ["live"]
+    for form in sorted(row.forms, key=lambda f: -f.size):
+        for name in form.names:
+            text += f"{form.type} {name}{'[2]' if form.array else ''};\n"
+            names.append(name)
+    text = f"taskPayloadSharedEXT struct {{\n{text}}} {PAYLOAD};\n"
+    return text + "".join(f"#define {name} {PAYLOAD}.{name}\n" for name in names)
+
+
 UNIFORM = "layout(binding = 0) uniform U { vec4 v; } ub;\n"
 ATTRIBUTES = """layout(location = 0) in vec3 position;
 layout(location = 1) in vec4 a;
@@ -218,11 +232,14 @@ gl_MeshVerticesEXT[i].gl_Position = vec4(spot, 0.5, 1.0);
 if (i < 8) gl_PrimitiveTriangleIndicesEXT[i] = uvec3(i, (i + 1) % 8, 8);
 vec4 x = vec4(spot * 0.5 + 0.5, float(i) * 0.1, 1.0), y = vec4(cos(spot * 3.0), spot);
 """
+GROUP = "vec4 x = work.x, y = work.y;\n"
 MODES = {
     "vert": ATTRIBUTES,
     "tesc": "layout(vertices = 3) out;\n",
     "tese": "layout(triangles) in;\n",
     "geom": "layout(triangles) in;\nlayout(triangle_strip, max_vertices = 3) out;\n",
+    "task": "layout(local_size_x = 1) in;\n"
+    "layout(binding = 1) uniform Work { vec4 x, y; } work;\n",  # no other stage's
     "mesh": "layout(local_size_x = 9) in;\n"
     "layout(triangles, max_vertices = 9, max_primitives = 8) out;\n",
     "frag": "layout(location = 0) out vec4 color;\n",
@@ -269,7 +286,9 @@ class Maker:
         row = self.row
         over = "[]" if stage in ("tesc", "tese", "geom") else ""
         text = ""
-        if stage == row.consumer:
+        if row.kind == PAYLOAD and stage in (row.producer, row.consumer):
+            text += payload_of(row)
+        elif stage == row.consumer:
             text += declared(row, "in")
         elif self.behind(stage):
             text += f"layout(location = 0) in vec4 r_in{over};\n"
@@ -278,7 +297,7 @@ class Maker:
                 text += f"layout(location = {place}) in vec4 {name}{over};\n"
         over = "[]" if stage in ("tesc", "mesh") else ""
         if stage == row.producer:
-            text += declared(row, "out")
+            text += declared(row, "out") if row.kind != PAYLOAD else ""
         elif stage != "frag" and (stage == row.consumer or self.behind(stage)):
             text += f"layout(location = 0) out vec4 r_out{over};\n"
         elif stage != "frag":
@@ -331,7 +350,13 @@ class Maker:
         place = "gl_Position = gl_in[i].gl_Position; EmitVertex();"
         return f"for (int i = 0; i < 3; ++i) {{\n{taken}{given}{place} }}\n"
 
+    def task(self) -> str:
+        return f"{GROUP}{self.given('task', '')}EmitMeshTasksEXT(1, 1, 1);\n"
+
     def mesh(self) -> str:
+        if self.row.kind == PAYLOAD:
+            taken = self.taken("mesh", "", "(float(i) * 0.1 + 0.25)")
+            return f"{FAN}{taken}{self.given('mesh', '[i]')}"
         given = self.given("mesh", "[i]")
         if self.row.kind == "primitive":
             live, _, rest = given.partition("\n")

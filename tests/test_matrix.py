@@ -20,6 +20,7 @@ from tests.matrix import (
     IMPOSSIBLE,
     NEED_A_READER,
     PASSES,
+    PAYLOAD,
     ROWS,
     Form,
     Row,
@@ -55,6 +56,15 @@ TABLE = (
     Rule("*xfb", "*", "*", "kept", "transform feedback captures it"),
     Rule("*->nothing vertex", "*", "*", "removed", "the fixed-function stage does not read it"),
     Rule("*", "dead", "*", "removed", "stage does not read it"),
+    # a payload is memory, in which 16 bits are numbers like others
+    Rule("*payload", "undefined", "f16", "undefined", "never writes it; read as zero"),
+    Rule("*payload", "constant", "f16", "propagated", "constant"),
+    Rule("*payload", "uniform", "f16", "propagated", "computed there from set 0, binding 0"),
+    Rule("*payload", "duplicate", "f16", "merged", "the same as"),
+    Rule("*payload", "*", "f16", "kept", "binding 1"),
+    Rule("*payload", "undefined", "dynamic", "removed", "stage does not read it"),
+    # a workgroup stores it in place, so no local copy is made of it
+    Rule("*payload", "*", "dynamic", "kept", "it is accessed with a dynamic index"),
     Rule("*", "*", "f16", "kept", "16-bit values may only be loaded, converted and stored"),
     Rule("*", "undefined", "dynamic", "removed", "stage does not read it"),  # stored by nobody
     Rule("*", "undefined", "*", "undefined", "never writes it; read as zero"),
@@ -92,8 +102,13 @@ def remarks_of(linked: spvlink.Linked, row: Row, form: Form) -> list[Remark]:
     consumer = row.consumer or "fixed-function"
     return [
         r for r in linked.remarks
-        if r.interface == f"{row.producer}->{consumer}" and r.name.partition("[")[0] in form.names
+        if r.interface == f"{row.producer}->{consumer}" and name_of(r) in form.names
     ]  # fmt: skip
+
+
+def name_of(remark: Remark) -> str:
+    """The variable or member that a remark is about."""
+    return remark.name.removeprefix(f"{PAYLOAD}.").partition("[")[0]
 
 
 def check_cell(row: Row, optimization: str, form: Form, remarks: list[Remark]) -> list[str]:
@@ -102,7 +117,7 @@ def check_cell(row: Row, optimization: str, form: Form, remarks: list[Remark]) -
     said = [f"{r.name} {r.action}: {r.why}" for r in remarks]
     if not remarks:
         return [f"{form.name}: nothing is said of it"]
-    names = {r.name.partition("[")[0] for r in remarks}
+    names = {name_of(r) for r in remarks}
     if names != set(form.names):
         return [f"{form.name}: something is said of {sorted(names)} only"]
     fits = [
@@ -125,7 +140,7 @@ def size_left(row: Row, optimization: str) -> tuple[int, int]:
         left = 0 if action in GONE else 1 if action in ONE_LEFT else 2
         components[form.size] += left * (2 if form.size == 8 else 1)
     locations = -(-components[4] // 4) + -(-components[8] // 4) + components[2]
-    return sum(components.values()), locations
+    return sum(components.values()), 0 if row.kind == PAYLOAD else locations
 
 
 @pytest.mark.parametrize(
@@ -160,7 +175,8 @@ def test_every_cell_exists_or_cannot() -> None:
     borders = {row.name for row in ROWS}
     stages = ("vert", "tesc", "tese", "geom", "mesh")
     pairs = {(a, b) for a in stages for b in (*stages[1:4], "frag", "nothing")}
-    real = {(row.producer, row.consumer or "nothing") for row in ROWS}
+    real = {(row.producer, row.consumer or "nothing") for row in ROWS if row.kind != PAYLOAD}
+    assert [(r.producer, r.consumer) for r in ROWS if r.kind == PAYLOAD] == [("task", "mesh")]
     ends = {("tesc", "nothing"), ("mesh", "nothing"), ("tesc", "frag"), ("tesc", "geom")}
     backward = {(a, b) for a, b in pairs if b in stages and stages.index(b) <= stages.index(a)}
     alone = {("mesh", b) for b in ("tesc", "tese", "geom")}

@@ -13,7 +13,7 @@ import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from tests.chain_hazards import frag, mesh, tesc, tese, vert
+from tests.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
 from tests.linking import built_ins, module_of
 from tests.payload_chains import Case
 from tests.render import compare, draw, draw_covering
@@ -212,6 +212,26 @@ layout(location = 0, xfb_buffer = 0, xfb_stride = 12, xfb_offset = 0) out float 
         "f[0] = p[0].x; f[m] = p[1].y * w.x; f[2] = f[1] + w.y;",
     ),
 ]
+WORD: Stages = [
+    vert(
+        """layout(location = 0) out vec2 c; layout(location = 1) flat out uint x;
+layout(location = 2) flat out uint y; layout(location = 3) flat out uint z;""",
+        "c = a.xy; x = a.w > 0.3 ? 4u : 1u; y = b.x > 0.4 ? 2u : 7u; z = b.w > 0.2 ? 8u : 3u;",
+    ),
+    geom(
+        """layout(location = 0) in vec2 c[]; layout(location = 1) flat in uint x[];
+layout(location = 2) flat in uint y[]; layout(location = 3) flat in uint z[];
+layout(location = 0) out vec2 p; layout(location = 1) flat out uint u;
+layout(location = 2) flat out uint v; layout(location = 3) flat out uint w;""",
+        f"""for (int i = 0; i < 3; ++i) {{
+p = c[i]; u = x[0]; v = y[0]; w = z[0]; {PASS} }}""",
+    ),
+    frag(
+        """layout(location = 0) in vec2 p; layout(location = 1) flat in uint u;
+layout(location = 2) flat in uint v; layout(location = 3) flat in uint w;""",
+        "color = vec4(p * float(u), vec2(float(v), float(w)) * p * p.yx);",
+    ),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
@@ -225,6 +245,7 @@ CAUSES = {
     "and that before anything crosses": EMPTY_ARMS_BEFORE,
     "what is captured is taken apart late too": CAPTURED_LATE,
     "what is placed as flat crosses as flat": FLATTENED,
+    "a word of flags crosses the next border too": WORD,
     "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
 }
 

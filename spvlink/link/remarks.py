@@ -16,7 +16,7 @@ LANES = "xyzw"
 
 
 def report(linked: Linked, border: Border) -> None:
-    """Append the figures of a border, and its"""
+    """Figures and remarks of one border."""
     result = InterfaceResult(border.producer.name, border.consumer.name)
     linked.interfaces.append(result)
     if border.producer.name == "task":
@@ -42,7 +42,7 @@ def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> 
     """The words of a payload are its components; it has no Locations."""
     if border.link is not None:
         assert border.placement is not None
-        fill(linked, border.link, border.placement, payload=True)
+        fill(linked, border.link, border.placement, in_memory=True)
         result.components = payload.totals(border.link, border.placement)
         return
     for name, words in payload.kept(border.producer):
@@ -50,8 +50,8 @@ def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> 
         result.components = (words, words)
 
 
-def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False) -> None:
-    """Append the remarks of one border; ``payload``: of memory, which has no Locations."""
+def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = False) -> None:
+    """Append the remarks of one border; ``in_memory``: of a payload, which has no Locations."""
     new_place = {
         key: (v, lane) for v in placement.varyings for lane, key in enumerate(v.keys)
     }  # fmt: skip
@@ -67,7 +67,7 @@ def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False
             varying, lane = new_place[key]
             if action == "flattened":
                 why += f"; {_target(varying, lane)}"
-            elif payload or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+            elif in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
@@ -84,9 +84,9 @@ def fill(linked: Linked, link: Link, placement: Placement, payload: bool = False
         groups.setdefault((names[key], slot.location, action, why), []).append(key)
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
-        place = "payload" if payload else str(location)
+        place = "payload" if in_memory else str(location)
         linked.remarks.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
-    _whole(linked, link, placement, payload)
+    _whole(linked, link, placement, in_memory)
 
 
 def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -> None:
@@ -138,16 +138,16 @@ def _target(varying: Varying, lane: int) -> str:
     return f"Location {location}.{LANES[varying.component : varying.component + count]}"
 
 
-def _whole(linked: Linked, link: Link, placement: Placement, payload: bool) -> None:
+def _whole(linked: Linked, link: Link, placement: Placement, in_memory: bool) -> None:
     for name, (action, why) in sorted(link.idle.items()):
         linked.remarks.append(Remark(link.title, name, "built-in", action, why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"
-        place = "payload" if payload else _place_of(out)
+        place = "payload" if in_memory else _place_of(out)
         linked.remarks.append(Remark(link.title, name, place, action, why))
     for out, twin in link.pinned():
-        slot = "payload" if payload else _place_of(out)
+        slot = "payload" if in_memory else _place_of(out)
         name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
         moved = placement.moved.get(out, out.location)
         if moved != out.location:
