@@ -12,8 +12,9 @@ from spvlink.grammar import enums, ops
 from spvlink.link import interface
 from spvlink.pipeline import Remark
 from tests.chain_text import frag, geom, tesc, tese, vert
-from tests.half_chains import BORDERS, CASES, STAYS, Case, chain, with_int64
+from tests.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_int64
 from tests.linking import module_of
+from tests.payload_chains import FRAG, HEAD, MESH, TASK
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
@@ -258,6 +259,32 @@ def test_what_must_stay_whole(name: str) -> None:
     linked = linked_chain(stages)
     (said,) = said_of(linked, border, "d")
     assert said.action in ("kept", "packed") and "half" not in said.why
+
+
+def test_a_payload() -> None:
+    """Members of 64 bits are parted as varyings are."""
+    head = HEAD.replace("layout(set", INT64 + "layout(set")
+    parts = {"types": "", "functions": "", "count": "2"}
+    members = "uint64_t d; double z; uint64_t both;"
+    body = """uvec4 u = floatBitsToUint(sin(vec4(group + 1u) * vec4(1.0, 2.0, 3.0, 5.0)));
+if (i == 1u) { payload.d = uint64_t(u.x); payload.z = packDouble2x32(u.wz);
+payload.both = (uint64_t(u.y) << 32) | u.z; }"""
+    reads = """uint own = i * 2u;
+tint.x = float(uint((payload.d * 77777777777ul) >> (20u + own)) & 255u);
+tint.y = float((unpackDouble2x32(payload.z).x ^ own) & 255u);
+tint.z = float(uint(payload.both * 77777777777ul >> (12u + own)) & 255u);"""
+    stages = [
+        ("task", head + TASK.format(members=members, body=body, **parts)),
+        ("mesh", head + MESH.format(members=members, reads=reads, types="")),
+        ("frag", FRAG),
+    ]
+    linked = prove(build(stages, "vulkan1.2"))
+    border = linked.interfaces[0]
+    assert border.components == (7, 5)  # the group, a word, a word, two
+    actions = {n: {r.action for r in said_of(linked, "task->mesh", f"payload.{n}")} for n in "dz"}
+    assert actions == {"d": {"kept", "propagated"}, "z": {"kept", "removed"}}
+    (both,) = said_of(linked, "task->mesh", "payload.both")
+    assert both.action == "kept" and "half" not in both.why
 
 
 # --- what words are made of ---
