@@ -202,6 +202,20 @@ flat out double d;""",
             ),
         ],
     ),
+    "beside one that transform feedback alone takes": (
+        "vert->frag",
+        [
+            vert(
+                """layout(location = 0) flat out double d;
+layout(location = 1, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) flat out double c;""",
+                "d = double(a.x) * 1.1LF; c = double(a.y) * 1.3LF;",
+            ),
+            frag(
+                "layout(location = 0) flat in double d;",
+                OWN + "color = vec4((unpackDouble2x32(d).y ^ own) & 255u, 0, 0, 1);",
+            ),
+        ],
+    ),
     "invariant": (
         "vert->frag",
         [
