@@ -3,6 +3,7 @@ that it is valid and draws the same bits, and that a second link finds nothing."
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -273,6 +274,37 @@ def test_what_must_stay_whole(name: str) -> None:
     linked = linked_chain(stages)
     (said,) = said_of(linked, border, "d")
     assert said.action in ("kept", "packed") and "half" not in said.why
+
+
+@pytest.mark.parametrize("stage", [0, 1], ids=["producer", "consumer"])
+def test_where_doubles_are_flushed_they_stay_whole(stage: int) -> None:
+    """packDouble2x32 and unpackDouble2x32 must lose denormal values then."""
+    made = chain("vert->frag", CASES[0])
+    codes = build(made.stages, made.environment)
+    assert any("half:" in r.why for r in link(codes).remarks)
+    codes[stage] = flushing(codes[stage])
+    (said,) = said_of(link(codes), "vert->frag", "d")
+    assert said.action in ("kept", "packed") and "half" not in said.why
+
+
+def flushing(code: bytes) -> bytes:
+    """A module that asks for doubles without denormal values."""
+    text = subprocess.run(
+        ["spirv-dis", "--raw-id", "-"], input=code, capture_output=True, check=True
+    ).stdout.decode()
+    head = """OpCapability DenormFlushToZero
+OpExtension "SPV_KHR_float_controls"
+"""
+    text = re.sub(r"( *OpExtension|.*OpExtInstImport)", head + r"\1", text, count=1)
+    text = re.sub(
+        r"( *OpEntryPoint \w+ (%\d+) .*\n)", r"\1OpExecutionMode \2 DenormFlushToZero 64\n", text
+    )
+    done = subprocess.run(
+        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
+        input=text.encode(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
 
 
 def test_a_payload() -> None:

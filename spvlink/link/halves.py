@@ -28,6 +28,7 @@ read back, Invariant, indexed dynamically), whose Locations it may share now.
 
 from __future__ import annotations
 
+from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
@@ -128,6 +129,8 @@ def _plans(link: Link) -> list[Plan]:
     wide = [k for k, slot in slots.items() if slot is not None and slot.width == WIDE]
     if not wide or not all([_may(link, k) for k in wide]):
         return []
+    if any([_flushes(stage.module) for stage in (link.producer, link.consumer)]):
+        return []
     if any([_is_wide(p) for pair in link.pinned() for p in pair if p is not None]):
         return []
     words = Words(link.producer.module)
@@ -155,6 +158,11 @@ def _may(link: Link, key: int) -> bool:
     if enums.Decoration_PerVertexKHR in slot.qualifiers or not link.carries_bits(slot):
         return False
     return all(load.op == LOAD_INPUT for load in link.loads[key])
+
+
+def _flushes(module: Module) -> bool:
+    """Whether doubles must lose denormal values, packing and unpacking them too."""
+    return (enums.ExecutionMode_DenormFlushToZero, WIDE) in Floats.of(module).rounding
 
 
 def _is_wide(pinned: Pinned) -> bool:
