@@ -3,6 +3,7 @@ that it is valid and draws the same bits, and that a second link finds nothing."
 
 from __future__ import annotations
 
+import re
 import subprocess
 
 import pytest
@@ -12,8 +13,9 @@ from spvlink.grammar import enums, ops
 from spvlink.link import interface
 from spvlink.pipeline import Remark
 from tests.chain_text import frag, geom, tesc, tese, vert
-from tests.half_chains import BORDERS, CASES, STAYS, Case, chain, with_int64
+from tests.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_int64
 from tests.linking import module_of
+from tests.payload_chains import FRAG, HEAD, MESH, TASK
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
@@ -201,6 +203,20 @@ flat out double d;""",
             ),
         ],
     ),
+    "beside one that transform feedback alone takes": (
+        "vert->frag",
+        [
+            vert(
+                """layout(location = 0) flat out double d;
+layout(location = 1, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) flat out double c;""",
+                "d = double(a.x) * 1.1LF; c = double(a.y) * 1.3LF;",
+            ),
+            frag(
+                "layout(location = 0) flat in double d;",
+                OWN + "color = vec4((unpackDouble2x32(d).y ^ own) & 255u, 0, 0, 1);",
+            ),
+        ],
+    ),
     "invariant": (
         "vert->frag",
         [
@@ -258,6 +274,63 @@ def test_what_must_stay_whole(name: str) -> None:
     linked = linked_chain(stages)
     (said,) = said_of(linked, border, "d")
     assert said.action in ("kept", "packed") and "half" not in said.why
+
+
+@pytest.mark.parametrize("stage", [0, 1], ids=["producer", "consumer"])
+def test_where_doubles_are_flushed_they_stay_whole(stage: int) -> None:
+    """packDouble2x32 and unpackDouble2x32 must lose denormal values then."""
+    made = chain("vert->frag", CASES[0])
+    codes = build(made.stages, made.environment)
+    assert any("half:" in r.why for r in link(codes).remarks)
+    codes[stage] = flushing(codes[stage])
+    (said,) = said_of(link(codes), "vert->frag", "d")
+    assert said.action in ("kept", "packed") and "half" not in said.why
+
+
+def flushing(code: bytes) -> bytes:
+    """A module that asks for doubles without denormal values."""
+    text = subprocess.run(
+        ["spirv-dis", "--raw-id", "-"], input=code, capture_output=True, check=True
+    ).stdout.decode()
+    head = """OpCapability DenormFlushToZero
+OpExtension "SPV_KHR_float_controls"
+"""
+    text = re.sub(r"( *OpExtension|.*OpExtInstImport)", head + r"\1", text, count=1)
+    text = re.sub(
+        r"( *OpEntryPoint \w+ (%\d+) .*\n)", r"\1OpExecutionMode \2 DenormFlushToZero 64\n", text
+    )
+    done = subprocess.run(
+        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
+        input=text.encode(), capture_output=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def test_a_payload() -> None:
+    """Members of 64 bits are parted as varyings are."""
+    head = HEAD.replace("layout(set", INT64 + "layout(set")
+    parts = {"types": "", "functions": "", "count": "2"}
+    members = "uint64_t d; double z; uint64_t both;"
+    body = """uvec4 u = floatBitsToUint(sin(vec4(group + 1u) * vec4(1.0, 2.0, 3.0, 5.0)));
+if (i == 1u) { payload.d = uint64_t(u.x); payload.z = packDouble2x32(u.wz);
+payload.both = (uint64_t(u.y) << 32) | u.z; }"""
+    reads = """uint own = i * 2u;
+tint.x = float(uint((payload.d * 77777777777ul) >> (20u + own)) & 255u);
+tint.y = float((unpackDouble2x32(payload.z).x ^ own) & 255u);
+tint.z = float(uint(payload.both * 77777777777ul >> (12u + own)) & 255u);"""
+    stages = [
+        ("task", head + TASK.format(members=members, body=body, **parts)),
+        ("mesh", head + MESH.format(members=members, reads=reads, types="")),
+        ("frag", FRAG),
+    ]
+    linked = prove(build(stages, "vulkan1.2"))
+    border = linked.interfaces[0]
+    assert border.components == (7, 5)  # the group, a word, a word, two
+    actions = {n: {r.action for r in said_of(linked, "task->mesh", f"payload.{n}")} for n in "dz"}
+    assert actions == {"d": {"kept", "propagated"}, "z": {"kept", "removed"}}
+    (both,) = said_of(linked, "task->mesh", "payload.both")
+    assert both.action == "kept" and "half" not in both.why
 
 
 # --- what words are made of ---

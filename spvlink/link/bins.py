@@ -21,6 +21,13 @@ class Bin:
     def free(self) -> int:
         return self.cells.count(-1)
 
+    def may_move(self) -> bool:
+        """Whether nothing is blocked in it, second components of 64-bit numbers apart."""
+        cells = self.cells
+        return -2 not in cells or all(
+            [cell != -2 or (n & 1 and cells[n - 1] >= 0) for n, cell in enumerate(cells)]
+        )
+
     def fit(self, size: int, even: bool) -> int:
         """The first component where ``size`` neighbours are free (an even one for 64 bits), or
         -1."""
@@ -49,7 +56,7 @@ def put(bin: Bin, at: int, keys: list[int], wide: bool) -> None:
 def close_gap(bins: dict[int, Bin], location: int) -> None:
     """Move the highest Location that may move into a gap."""
     highest = max(bins, default=-1)
-    if highest > location and -2 not in bins[highest].cells:
+    if highest > location and bins[highest].may_move():
         bin = bins.pop(highest)
         bin.location = location
         bins[location] = bin

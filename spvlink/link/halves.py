@@ -28,6 +28,7 @@ read back, Invariant, indexed dynamically), whose Locations it may share now.
 
 from __future__ import annotations
 
+from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
@@ -104,18 +105,16 @@ def run(link: Link, enabled: Callable[[str], bool]) -> bool:
 
 
 def settle(link: Link, convergent: frozenset[int]) -> bool:
-    """Split what is left as far as that saves a Location; whether it did. ``convergent``: as for
-    ``compact``."""
+    """Split what is left as far as that saves a Location, or lowers the highest; whether it did.
+    ``convergent``: as for ``compact``."""
     plans = _plans(link)
     if not plans:
         return False
     keys = [plan.key for plan in plans]
-    before, least = (_locations(link, k, convergent) for k in ((), keys))
+    before, least = (_needs(link, k, convergent) for k in ((), keys))
     if least >= before:
         return False
-    count = next(
-        n for n in range(1, len(keys) + 1) if _locations(link, keys[:n], convergent) == least
-    )
+    count = next(n for n in range(1, len(keys) + 1) if _needs(link, keys[:n], convergent) == least)
     _split(link, plans[:count])
     return True
 
@@ -126,9 +125,11 @@ def settle(link: Link, convergent: frozenset[int]) -> bool:
 def _plans(link: Link) -> list[Plan]:
     """The 64-bit slots of a border that may be split: all of them or none."""
     link.gather()
-    slots = link.inputs.slots
-    wide = [k for k in link.used() if k in slots and slots[k].width == WIDE]
+    slots = {k: link.slot(k) for k in link.used()}
+    wide = [k for k, slot in slots.items() if slot is not None and slot.width == WIDE]
     if not wide or not all([_may(link, k) for k in wide]):
+        return []
+    if any([_flushes(stage.module) for stage in (link.producer, link.consumer)]):
         return []
     if any([_is_wide(p) for pair in link.pinned() for p in pair if p is not None]):
         return []
@@ -147,8 +148,8 @@ def _plans(link: Link) -> list[Plan]:
 
 def _may(link: Link, key: int) -> bool:
     """Whether a slot's values come over to the bit and nobody else wants them whole."""
-    slot, out = link.inputs.slots[key], link.outputs.slots.get(key)
-    if out is None or key not in link.stores or key not in link.loads or out.extras:
+    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    if slot is None or out is None or key not in link.stores or key not in link.loads or out.extras:
         return False
     if key in link.read_back or key in link.outputs.captured:
         return False
@@ -157,6 +158,11 @@ def _may(link: Link, key: int) -> bool:
     if enums.Decoration_PerVertexKHR in slot.qualifiers or not link.carries_bits(slot):
         return False
     return all(load.op == LOAD_INPUT for load in link.loads[key])
+
+
+def _flushes(module: Module) -> bool:
+    """Whether doubles must lose denormal values, packing and unpacking them too."""
+    return (enums.ExecutionMode_DenormFlushToZero, WIDE) in Floats.of(module).rounding
 
 
 def _is_wide(pinned: Pinned) -> bool:
@@ -324,9 +330,11 @@ def unpacks(module: Module, inst: Inst) -> bool:
 # -- what pays -------------------------------------------------------------------------------------
 
 
-def _locations(link: Link, keys: Collection[int], convergent: frozenset[int]) -> int:
-    """How many Locations the border would need if these slots were split. What is looked at is
-    changed for as long as that takes."""
+def _needs(
+    link: Link, keys: Collection[int], convergent: frozenset[int]
+) -> tuple[int, int]:  # fmt: skip
+    """How many Locations the border would need if these slots were split, and the highest. What is
+    looked at is changed for as long as that takes."""
     sides = link.inputs, link.outputs
     held = link.stores, link.loads, link.halves, [(s.slots, s.wholes) for s in sides]
     link.stores = {**link.stores, **{k + STEP: link.stores[k] for k in keys}}
@@ -337,7 +345,8 @@ def _locations(link: Link, keys: Collection[int], convergent: frozenset[int]) ->
             side.slots = dict(side.slots)
         # of types that no module knows, so that nothing changes there
         _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], [WORD, 0]) for _ in sides])
-        return compact.run(link, convergent).cost()[0]
+        cost = compact.run(link, convergent).cost()
+        return cost[0], cost[3]
     finally:
         link.stores, link.loads, link.halves = held[:3]
         for side, (slots, wholes) in zip(sides, held[3]):

@@ -13,7 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types

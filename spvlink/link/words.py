@@ -8,9 +8,12 @@
 
 "Any single component of S (mapping to multiple components of L) maps its lower-order bits to the
 lower-numbered components of L" (SPIR-V, OpBitcast), and so do PackDouble2x32 and UnpackDouble2x32
-(GLSL.std.450). All of these give back every bit: OpBitcast is "a bit pattern-preserving type
-conversion", which computes nothing that could be rounded, flushed to zero or made another NaN
-(float controls speak of the results of arithmetic), and the rest is integer arithmetic.
+(GLSL.std.450). OpBitcast is "a bit pattern-preserving type conversion": it is none of what may or
+must flush denormal numbers (conversions, arithmetic, relations and GLSL.std.450 instructions;
+VK_KHR_shader_float_controls, issue 1) and computes nothing that could be rounded or made another
+NaN. The two GLSL.std.450 instructions are among these, so where the mode DenormFlushToZero asks
+for flushing doubles ``halves`` splits nothing; elsewhere bits that stay are what they may give. The
+rest is integer arithmetic.
 """
 
 from __future__ import annotations
