@@ -73,7 +73,7 @@ def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
     if wanted is None:
         return True
-    for arg in args:  # faster than any()
+    for arg in args:  # noqa: SIM110 - half the time of any() with a generator
         if arg.op in wanted:
             return True
     return False
