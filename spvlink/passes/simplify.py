@@ -71,12 +71,9 @@ _PLANS: Final = {
 
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
-    if wanted is None:
+    if wanted is None or args[0].op in wanted or args[-1].op in wanted:
         return True
-    for arg in args:  # faster than any()
-        if arg.op in wanted:
-            return True
-    return False
+    return len(args) > 2 and any([arg.op in wanted for arg in args])
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))

@@ -222,13 +222,11 @@ def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
     if types.size_of(type) != len(inst.args) or first.imm[-1]:
         return None
     source, path = resolve(first.args[0]), first.imm[:-1]
-    index = 0
-    for arg in inst.args:
+    for index, arg in enumerate(inst.args):
         if arg.op != ops.OpCompositeExtract or arg.imm[-1] != index:
             return None
         if arg.imm[:-1] != path or resolve(arg.args[0]) is not source:
             return None
-        index += 1
     at = source.type
     for index in path:
         assert at is not None
