@@ -57,8 +57,8 @@ _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
-_NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
-_BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
+NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
+BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
 # what does not simply need all of its operands
 _ODD: Final = (
     _BY_LANE | _LANEWISE | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
@@ -106,14 +106,14 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, live, never, odd = self.spread, self.live, _NEVER_ROOTS, _ODD
+        spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
         volatile, passed, every = self.effects.volatile, _PASSED, ALL
         alive = block in self.live_blocks
         for inst in reversed(block.insts):
             lanes = inst.mark
             op = inst.op
             if not lanes:
-                if op in never and not volatile and (not inst.imm or op not in _BY_IMM):
+                if op in never and not volatile and (not inst.imm or op not in BY_IMM):
                     inst.mark = passed
                     continue
                 if not self.is_root(inst, block):
