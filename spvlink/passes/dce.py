@@ -59,6 +59,7 @@ _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.L
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
+_PHIS: Final = frozenset((ops.OpPhi, ops.OpVariable))
 # what does not simply need all of its operands
 _ODD: Final = (
     _BY_LANE | _LANEWISE | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
@@ -108,6 +109,7 @@ class _Marker:
         """Pass liveness on through one block, from its end."""
         spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
         volatile, passed, every = self.effects.volatile, _PASSED, ALL
+        lanewise, phis, vector = _LANEWISE, _PHIS, ops.OpTypeVector
         alive = block in self.live_blocks
         for inst in reversed(block.insts):
             lanes = inst.mark
@@ -124,10 +126,18 @@ class _Marker:
             if not alive:
                 self.live_block(block)
                 alive = True
+            args = inst.args
             if op in odd:
-                spread(inst, lanes)
-                continue
-            for arg in inst.args:  # as at the end of ``spread``
+                type = inst.type
+                if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
+                    type = args[0].type
+                    if type is not None and type.op == vector:
+                        live(args[0], 1 << (inst.imm[0] & 15))
+                        continue
+                elif op not in lanewise or type is None or type.op == vector or op in phis:
+                    spread(inst, lanes)
+                    continue
+            for arg in args:
                 mark = arg.mark
                 if mark & every != every:
                     if mark & passed:
