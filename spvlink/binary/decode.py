@@ -17,6 +17,7 @@ from spvlink.binary.plans import (
     NOTE_SHAPES,
     NOTES,
     NUMBER,
+    PAIRED,
     PLANS,
     POINTER,
     SHAPED,
@@ -152,7 +153,7 @@ class _Decoder(Reader):
         try:
             while True:
                 first = words[start]
-                kind, op, cut, shapes_known = plans[first]
+                kind, op, cut, shapes_known = plan = plans[first]
                 if op not in types:
                     return start
                 end = start + (first >> 16)
@@ -183,7 +184,10 @@ class _Decoder(Reader):
                         at, type, imm = 2, defs[words[start + 1]], []
                         args = self.several(start, 3, 3 + cut)
                     else:
-                        raise KeyError
+                        append(self.made(start, end, plan))
+                        self.module.globals[-1].mark = core.ALL
+                        start = end
+                        continue
                     id = words[start + at]
                     if not at or id in defs:
                         raise KeyError
@@ -207,17 +211,25 @@ class _Decoder(Reader):
 
     def several(self, start: int, a: int, b: int) -> list[Inst]:
         """The operands from word ``a`` of an instruction to word ``b``. Raises KeyError."""
-        defs = self.defs
-        return [defs[id] for id in self.words[start + a : start + b]] if b > a else []
+        args: list[Inst] = []
+        if b > a:
+            defs = self.defs
+            for id in self.words[start + a : start + b]:  # faster than a comprehension
+                args.append(defs[id])
+        return args
 
     def made(self, start: int, end: int, plan: Plan) -> Inst:
         """Any one instruction, by its plan."""
         kind, op, cut, shapes_known = plan
-        if not SHAPED <= kind <= POINTER:
+        if not SHAPED <= kind <= PAIRED:
             return self.general(start, end)
         words, defs = self.words, self.defs
         try:
-            a, b, c, d, at = shapes_known[words[start + cut]]
+            if kind == PAIRED:
+                key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
+                a, b, c, d, at = shapes_known[key]
+            else:
+                a, b, c, d, at = shapes_known[words[start + cut]]
             args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
             imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
             if not at:
@@ -278,6 +290,9 @@ class _Decoder(Reader):
                                     args = [defs[words[start + 3]], defs[words[start + 4]]]
                                 elif cut == 1:
                                     args = [defs[words[start + 3]]]
+                                elif cut == 3:
+                                    more = defs[words[start + 5]]
+                                    args = [defs[words[start + 3]], defs[words[start + 4]], more]
                                 else:
                                     args = self.several(start, 3, 3 + cut)
                                 imm: list[int] = []

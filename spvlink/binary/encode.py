@@ -43,7 +43,7 @@ def _function(function: Function, out: list[int]) -> None:
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    append = out.append
+    append, pointer = out.append, ops.OpTypePointer
     for inst in insts:
         op = inst.op
         args = inst.args
@@ -61,6 +61,9 @@ def _write(insts: list[Inst], out: list[int]) -> None:
             size += len(imm)
             out += (size + 3 << 16 | op, type.id, inst.id)
         elif inst.id:
+            if op == pointer:  # the most frequent type
+                out += (4 << 16 | op, inst.id, imm[0], args[0].id)
+                continue
             out += (len(args) + len(imm) + 2 << 16 | op, inst.id)
         else:
             append(len(args) + len(imm) + 1 << 16 | op)

@@ -27,19 +27,21 @@ NAMED: Final = 5  # result id, ids
 SHAPED: Final = 6  # as the one enumerant in it says
 VARIABLE: Final = 7  # such a one: OpVariable without initializer
 POINTER: Final = 8  # such a one: OpTypePointer
-SLOW: Final = 9  # by walking the grammar
-STRUCTURE: Final = 10  # labels and what else cuts functions
-NOTE: Final = 11  # speaks of what may come later
-END: Final = 12  # no instruction: the end of the words
+PAIRED: Final = 9  # as the two enumerants in it say
+SLOW: Final = 10  # by walking the grammar
+STRUCTURE: Final = 11  # labels and what else cuts functions
+NOTE: Final = 12  # speaks of what may come later
+END: Final = 13  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
 Shape = tuple[int, int, int, int, int]
 Split = tuple[list[int], list[int]]  # positions of ids, positions of other words
-# (kind, opcode, position, shapes by enumerant). The position is that of the enumerant that decides;
+# (kind, opcode, position, shapes by enumerant). The position is that of the enumerant that decides,
+# for PAIRED that of the first and of the second << 16;
 # for VALUE_WORDS that of the first word that is no id. For VALUE, NAMED and ACT it is the number of
 # operands, for NOTE the section.
-Plan = tuple[int, int, int, dict[int, Shape]]
+Plan = tuple[int, int, int, dict[int | tuple[int, int], Shape]]
 # The enumerants, or pairs of them, with which a note is one id, then other words.
 Plain = set[int | tuple[int, int]]
 
@@ -75,7 +77,6 @@ NOTES: Final[dict[int, int]] = {
 }
 STRUCTURES: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
-_BY_SHAPE: Final = frozenset((SLOW, SHAPED, VARIABLE, POINTER))
 # first words of what is SHAPED and so frequent that it is read in a way of its own
 _FREQUENT: Final = {4 << 16 | ops.OpVariable: VARIABLE, 4 << 16 | ops.OpTypePointer: POINTER}
 # (opcode, number of words) -> shapes met, each with the positions of the words that decide it
@@ -150,11 +151,17 @@ def remember(
             return
     elif kind == SLOW:
         held = at if op not in TERMINATORS and op not in core.RARE else -1
-    plain = len(enumerants) < 2 and _is_run(ids) and _is_run(rest)
-    if plain and held == at and kind in _BY_SHAPE:
+    key: int | tuple[int, int] = words[at - head] if at else first
+    frequent = _FREQUENT.get(first, SHAPED)
+    if len(enumerants) == 2:
+        frequent, key = PAIRED, (words[enumerants[0]], words[enumerants[1]])
+        at |= head + enumerants[1] << 16
+        held = at if kind == SLOW and held >= 0 else held
+    plain = len(enumerants) < 3 and _is_run(ids) and _is_run(rest)
+    if plain and held == at and kind in (SLOW, frequent):
         if kind == SLOW:
-            PLANS[first] = _FREQUENT.get(first, SHAPED), op, at, table
-        table[words[at - head] if at else first] = (
+            PLANS[first] = frequent, op, at, table
+        table[key] = (
             *((head + ids[0], head + ids[-1] + 1) if ids else (0, 0)),
             *((head + rest[0], head + rest[-1] + 1) if rest else (0, 0)),
             head - 1 if result else 0,

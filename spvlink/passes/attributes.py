@@ -16,7 +16,7 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import rewrite, value
 
-_CHAINS = (ops.OpAccessChain, ops.OpInBoundsAccessChain)
+_CHAINS = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 
 def run(module: Module) -> None:
@@ -24,18 +24,20 @@ def run(module: Module) -> None:
     entry = module.entry
     assert entry is not None
     pointers: dict[Inst, Inst] = {}  # to a component -> the attribute
+    blocks, chains = entry.function.blocks, _CHAINS
+    for inst in [i for b in blocks for i in b.insts if i.op in chains]:
+        if len(inst.args) == 2 and _is_vector_input(inst.args[0]):
+            index, pointer = types.index_of(inst.args[1]), inst.args[0].type
+            if index is not None and pointer is not None:
+                if 0 <= index < types.size_of(pointer.args[0]):
+                    pointers[inst] = inst.args[0]
+    if not pointers:
+        return
     reads: dict[Inst, int] = {}
-    for block in entry.function.blocks:
-        for inst in block.insts:
-            if inst.op == ops.OpLoad:
-                source = inst.args[0]
-                attribute = pointers.get(source, source)
-                reads[attribute] = reads.get(attribute, 0) + 1
-            elif inst.op in _CHAINS and len(inst.args) == 2 and _is_vector_input(inst.args[0]):
-                index, pointer = types.index_of(inst.args[1]), inst.args[0].type
-                if index is not None and pointer is not None:
-                    if 0 <= index < types.size_of(pointer.args[0]):
-                        pointers[inst] = inst.args[0]
+    for inst in [i for b in blocks for i in b.insts if i.op == ops.OpLoad]:
+        source = inst.args[0]
+        attribute = pointers.get(source, source)
+        reads[attribute] = reads.get(attribute, 0) + 1
     if not any(reads.get(attribute, 0) > 1 for attribute in pointers.values()):
         return
     signatures = Effects.of(module).signatures

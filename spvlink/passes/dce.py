@@ -57,8 +57,9 @@ _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
-_NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
-_BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
+NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
+BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
+_PHIS: Final = frozenset((ops.OpPhi, ops.OpVariable))
 # what does not simply need all of its operands
 _ODD: Final = (
     _BY_LANE | _LANEWISE | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
@@ -106,14 +107,15 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, live, never, odd = self.spread, self.live, _NEVER_ROOTS, _ODD
+        spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
         volatile, passed, every = self.effects.volatile, _PASSED, ALL
+        lanewise, phis, vector = _LANEWISE, _PHIS, ops.OpTypeVector
         alive = block in self.live_blocks
         for inst in reversed(block.insts):
             lanes = inst.mark
             op = inst.op
             if not lanes:
-                if op in never and not volatile and (not inst.imm or op not in _BY_IMM):
+                if op in never and not volatile and (not inst.imm or op not in BY_IMM):
                     inst.mark = passed
                     continue
                 if not self.is_root(inst, block):
@@ -124,10 +126,18 @@ class _Marker:
             if not alive:
                 self.live_block(block)
                 alive = True
+            args = inst.args
             if op in odd:
-                spread(inst, lanes)
-                continue
-            for arg in inst.args:  # as at the end of ``spread``
+                type = inst.type
+                if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
+                    type = args[0].type
+                    if type is not None and type.op == vector:
+                        live(args[0], 1 << (inst.imm[0] & 15))
+                        continue
+                elif op not in lanewise or type is None or type.op == vector or op in phis:
+                    spread(inst, lanes)
+                    continue
+            for arg in args:
                 mark = arg.mark
                 if mark & every != every:
                     if mark & passed:

@@ -19,6 +19,8 @@ INTERPOLATIONS: Final = frozenset(
 )
 # what makes a pointer to a candidate or to a part of one
 POINTERS: Final = CHAINS | {ops.OpVariable}
+# what else the renaming of variables may have to do with
+TOUCHES: Final = POINTERS | EMITS | {ops.OpLoad, ops.OpStore, ops.OpExtInst}
 # what has no operand that is a pointer
 NUMERIC: Final = frozenset(
     op for op, flags in info.FLAGS.items()
@@ -47,6 +49,18 @@ def separable(constant: Inst) -> bool:
         or constant.type is None
         or types.is_scalar(constant.type)
     )
+
+
+def part_of(module: Module, whole: Inst, path: tuple[int, ...]) -> Inst:
+    """The part of a constant that is ``separable`` at ``path``."""
+    for index in path:
+        if whole.op == ops.OpSpecConstantComposite:
+            whole = whole.args[index]
+            continue
+        parts = types.parts_of(module, whole)
+        assert parts is not None  # ``separable`` said so
+        whole = parts[index]
+    return whole
 
 
 def extract(

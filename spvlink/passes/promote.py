@@ -47,10 +47,12 @@ from spvlink.passes.parts import (
     INTERPOLATIONS,
     NUMERIC,
     POINTERS,
+    TOUCHES,
     extract,
     first_stream,
     is_debug,
     is_volatile,
+    part_of,
     store_slot,
 )  # fmt: skip
 
@@ -200,7 +202,7 @@ class Promotion:
                 leaf.in_place = variable in self.in_place
                 self.cells.append(leaf)
                 if initializer is not None:
-                    self.start[leaf.cell] = self.part(initializer, leaf.path)
+                    self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
 
     def place_memory(
         self, variable: Inst, root: Node, leaf: Node, initializer: Inst | None
@@ -214,7 +216,7 @@ class Promotion:
             length = self.arrayed[variable]
             pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])
         type = types.pointer(self.module, storage, pointee)
-        args = [] if initializer is None else [self.part(initializer, leaf.path)]
+        args = [] if initializer is None else [part_of(self.module, initializer, leaf.path)]
         leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
         if storage == enums.StorageClass_Function:
             self.function.blocks[0].insts.insert(0, leaf.variable)
@@ -225,17 +227,6 @@ class Promotion:
                 assert entry is not None
                 entry.inst.args.append(leaf.variable)  # since 1.4 it lists every global variable
         self.module.version += 1
-
-    def part(self, whole: Inst, path: tuple[int, ...]) -> Inst:
-        """The part of a constant at ``path``."""
-        for index in path:
-            if whole.op == ops.OpSpecConstantComposite:
-                whole = whole.args[index]
-                continue
-            parts = types.parts_of(self.module, whole)
-            assert parts is not None  # ``separable`` said so
-            whole = parts[index]
-        return whole
 
     # -- renaming ----------------------------------------------------------------------------------
 
@@ -357,6 +348,9 @@ class Promotion:
         out: list[Inst] = []
         for inst in block.insts:
             op = inst.op
+            if op not in TOUCHES:
+                out.append(inst)
+                continue
             if op == ops.OpLoad:
                 place = places.get(inst.args[0])
                 if place is not None:

@@ -279,12 +279,14 @@ class Raise:
 
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""
+        lanes = self.lanes
         for block in {b: None for held in self.loaded.values() for _, b in held}:
             out: list[Inst] = []
             for inst in block.insts:
                 out.append(inst)
-                for made in self.lanes.get(inst, {}).values():
-                    out += made
+                if inst in lanes:
+                    for made in lanes[inst].values():
+                        out += made
             block.insts = out
 
     def stores(self, block: Block) -> None:

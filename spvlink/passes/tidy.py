@@ -14,7 +14,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
-from spvlink.passes.dce import HELD, TRIMMED
+from spvlink.passes.dce import BY_IMM, HELD, NEVER_ROOTS, TRIMMED
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
 
@@ -102,7 +102,7 @@ def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> N
     more than moves of components, dead code elimination may find more. ``lanes``: which live of
     constructs that have dead ones; what only dead ones take is read by nothing."""
     effects = Effects.of(module)
-    copy = COPY
+    copy, never = COPY, NEVER_ROOTS
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
@@ -111,8 +111,10 @@ def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> N
             if inst not in used and inst.id:
                 if inst.op == copy:
                     continue
-                if effects.flags(inst) & info.REMOVABLE:
-                    if inst.op not in _MOVES:
+                op = inst.op
+                free = op in never and (not inst.imm or op not in BY_IMM)
+                if free or effects.flags(inst) & info.REMOVABLE:
+                    if op not in _MOVES:
                         module.facts[TRIMMED] = (0, True)
                     for construct in spare.pop(inst, ()):
                         _clear(module, construct, inst)
