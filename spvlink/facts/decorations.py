@@ -18,19 +18,26 @@ class Decorations:
         self.notes = module.annotations  # the list that was read, and its last entry
         self.last = self.notes[-1] if self.notes else None
         targets: dict[Inst, list[Words]] = {}
+        members: dict[tuple[Inst, int], list[Words]] = {}
         self.targets = targets
-        self.members: dict[tuple[Inst, int], list[Words]] = {}
+        self.members = members
         self.with_ids: dict[Inst, list[Inst]] = {}
-        for inst in module.annotations:
+        of_value, of_member = ops.OpDecorate, ops.OpMemberDecorate
+        for inst in self.notes:
             op = inst.op
-            if op == ops.OpDecorate or op == ops.OpDecorateString:
+            if op == of_value or op == ops.OpDecorateString:
                 target = inst.args[0]
                 if target in targets:
                     targets[target].append(inst.imm)
                 else:
                     targets[target] = [inst.imm]
-            elif op == ops.OpMemberDecorate or op == ops.OpMemberDecorateString:
-                self.members.setdefault((inst.args[0], inst.imm[0]), []).append(inst.imm[1:])
+            elif op == of_member or op == ops.OpMemberDecorateString:
+                number, *words = inst.imm
+                part = inst.args[0], number
+                if part in members:
+                    members[part].append(words)
+                else:
+                    members[part] = [words]
             elif op == ops.OpDecorateId:
                 self.with_ids.setdefault(inst.args[0], []).append(inst)
             elif op == ops.OpGroupDecorate:

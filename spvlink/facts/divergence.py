@@ -125,9 +125,15 @@ class Divergence:
         if op == ops.OpUndef or not flags & info.PURE or flags & _NEVER:
             return VERTEX
         level = CONSTANT
+        levels = self.levels
         for arg in inst.args:
-            if arg.op != ops.OpExtInstImport:
-                level = max(level, self.of(arg))
+            found = levels.get(arg)
+            if found is None:
+                found = CONSTANT if arg.op == ops.OpExtInstImport else self.of(arg)
+            if found > level:
+                level = found
+                if level == VERTEX:
+                    break
         return level
 
     def input_level(self, load: Inst) -> int:

@@ -155,6 +155,9 @@ class Varying:
 
     def place_of(self, lane: int) -> tuple[int, int]:
         """(Location, Component) of a lane."""
+        if self.columns == 1 and not self.base.endswith("64"):
+            at = self.component + lane
+            return self.location + at // 4, at % 4
         size = len(self.keys) // self.columns
         column, row = divmod(lane, size)
         step = 2 if self.width == 64 else 1

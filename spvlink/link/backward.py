@@ -86,7 +86,8 @@ class Graph:
         self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
-        kept, own = (Floats.of(s.module).preserved for s in (link.consumer, link.producer))
+        kept = Floats.of(link.consumer.module).preserved
+        own = Floats.of(link.producer.module).preserved
         self.exact = exact or bool(kept - own)
         self.linear = not self.exact and not self.widths & (kept | own)
         entry = link.consumer.module.entry

@@ -196,8 +196,7 @@ def remove_stores(stage: Stage, keys: set[int]) -> None:
     entry = stage.module.entry
     assert entry is not None
     for block in entry.function.blocks:
-        if any(i.op == STORE_OUTPUT and i.imm[0] in keys for i in block.insts):
-            block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.imm[0] not in keys]
+        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.imm[0] not in keys]
     stage.module.version += 1
 
 

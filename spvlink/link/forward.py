@@ -247,29 +247,33 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
     """Move what saves components and pays; whether anything did. ``transfer`` leads from the
     producer to the consumer; ``expect`` and ``limit``: see ``options``."""
     link.gather()
-    if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
+    if len(link.loads) < 2:
+        return False
+    ours, theirs = Floats.of(link.producer.module), Floats.of(link.consumer.module)
+    if ours.rounding != theirs.rounding:
         return False
     moved = False
-    for group, keys in _groups(link, exact).items():
-        moved |= _group(link, transfer, exact, group, keys, expect[1], limit)
+    exact_floats = exact or 32 in ours.preserved or 32 in theirs.preserved
+    bits = exact or bool(ours.preserved - theirs.preserved)
+    for group, keys in _groups(link, exact_floats).items():
+        moved |= _group(link, transfer, bits, group, keys, expect[1], limit)
     return moved
 
 
 def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
-    """Keys that may be replaced together: of one qualifier, stored at the same places."""
-    modules = link.producer.module, link.consumer.module
-    preserved = set[int]().union(*[Floats.of(m).preserved for m in modules])
+    """Keys that may be replaced together: of one qualifier, stored at the same places. ``exact``:
+    nothing that is interpolated."""
     found: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
         if slot is None or slot.relaxed or not replaceable(link, key):
             continue
-        if any(i.op != LOAD_INPUT for i in link.loads[key]):
+        if any([i.op != LOAD_INPUT for i in link.loads[key]]):
             continue
         if not link.exact and enums.Decoration_Flat not in slot.qualifiers:
-            if exact or 32 in preserved or slot.type.op != ops.OpTypeFloat:
+            if exact or slot.type.op != ops.OpTypeFloat:
                 continue
-        sites = frozenset(link.sites[s] for s in link.stores[key])
+        sites = frozenset([link.sites[s] for s in link.stores[key]])
         found.setdefault((slot.qualifiers, sites), []).append(key)
     return {group: keys for group, keys in found.items() if len(keys) > 1}
 
@@ -280,9 +284,8 @@ def _group(
 ) -> bool:  # fmt: skip
     """Replace the outputs of one group by fewer, if that pays."""
     qualifiers, sites = group
-    kept = Floats.of(link.producer.module).preserved - Floats.of(link.consumer.module).preserved
     flat = link.exact or enums.Decoration_Flat in qualifiers
-    graph = Graph(link, transfer, flat, exact or bool(kept))
+    graph = Graph(link, transfer, flat, exact)
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)

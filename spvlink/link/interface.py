@@ -157,12 +157,12 @@ def declared(module: Module, storage: int) -> list[Declared]:
             continue
         words = tables.targets.get(variable, [])
         type = variable.type.args[0]
-        if enums.Decoration_BuiltIn in [w[0] for w in words]:
+        held = {w[0] for w in words}
+        if enums.Decoration_BuiltIn in held:
             continue
         place = _place(words)
         element = type.args[0] if type.op == ops.OpTypeArray else type
         label = Label(names, variable, element)
-        held = {w[0] for w in words}
         if element.op == ops.OpTypeStruct:
             for index in range(len(element.args)):
                 held.update(w[0] for w in tables.members.get((element, index), ()))
@@ -201,8 +201,8 @@ def _add(
 ) -> int:
     """Note one variable; gives the Locations it takes."""
     covers: set[Place] = set()
-    qualifiers = frozenset([w[0] for w in words if w[0] in info.INTERPOLATION_DECORATIONS])
-    kind = frozenset([w[0] for w in words if w[0] in info.KIND_DECORATIONS])
+    held = {w[0] for w in words}
+    qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = _cover(type, place, covers, label)
     for spot in covers:
         if spot in taken:

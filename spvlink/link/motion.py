@@ -79,6 +79,10 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
 
+# What ``jumps`` may hold of.
+_JUMPING: Final = {o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS} | {ops.OpExtInst}
+
+
 def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
     if inst.op == ops.OpExtInst:
@@ -110,7 +114,7 @@ def _sensitive(effects: Effects, function: Function) -> set[Inst]:
         for inst in block.insts:
             if inst.op in _WRITES:
                 written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-            elif jumps(inst):
+            elif inst.op in _JUMPING and jumps(inst):
                 todo += inst.args
     while todo:
         inst = todo.pop()

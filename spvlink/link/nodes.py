@@ -107,18 +107,20 @@ def single(inst: Inst) -> bool:
 
 def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+    stores = link.stores.get(key)
+    if stores is None or key not in link.loads or key in link.kept_in or key in link.kept_out:
         return False
     if key in link.outputs.captured:
         return False  # somebody else wants that very value
-    if not link.loads.get(key) or not link.stored_once(key):
+    if link.in_place and not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or slot.width not in widths or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False
-    return all(s in link.sites for s in link.stores[key])
+    sites = link.sites
+    return all([s in sites for s in stores])
 
 
 def varies_at_a_glance(link: Link, key: int) -> bool:

@@ -135,7 +135,6 @@ def component(stored: Inst) -> Scalar:
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
     preserve, fast_math = asked.preserved, asked.fast_math
-    same_floats = alike(link.producer.module, link.consumer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -151,7 +150,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             if stored.type is None or stored.type.op == ops.OpTypeBool:
                 raise Cannot("a value of no numeric type")
             transfer.check(stored)
-            if not same_floats and not _moved_only(stored):
+            modules = link.producer.module, link.consumer.module
+            if not _moved_only(stored) and not alike(*modules):
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
             if not link.always_stored(key) and transfer.accesses(stored):
                 raise Cannot("not every invocation reads what it is made from")

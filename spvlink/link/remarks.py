@@ -57,13 +57,12 @@ def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = Fal
     }  # fmt: skip
     groups: dict[tuple[str, int, str, str], list[int]] = {}
     names: dict[int, str] = {}
-    for key in sorted(link.outputs.slots.keys() | link.inputs.slots.keys()):
-        slot = link.outputs.slots.get(key) or link.inputs.slots[key]
-        names[key] = _name(link, key)
+    outputs, inputs = link.outputs.slots, link.inputs.slots
+    for key in sorted(outputs.keys() | inputs.keys()):
+        new = key in link.made  # another value has its place
+        names[key] = link.made[key] if new else _name(link, key)
         action, why = link.fate.get(key, ("", ""))
-        if key in link.made:
-            names[key] = link.made[key]
-        elif key in new_place:
+        if key in new_place and not new:
             varying, lane = new_place[key]
             if action == "flattened":
                 why += f"; {_target(varying, lane)}"
@@ -73,15 +72,16 @@ def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = Fal
                 action, why = "packed", f"to {_target(varying, lane)}"
                 if key in link.notes:
                     why += f"; {link.notes[key]}"
-            changed = slot_qualifiers(link, key) != varying.qualifiers
-            if key in link.loads and changed and action != "flattened":
+            slot = inputs.get(key) or outputs[key]
+            changed = slot.qualifiers != varying.qualifiers
+            if changed and key in link.loads and action != "flattened":
                 action = "flattened"
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
-        elif not action:
+        elif not action and not new:
             action, why = _nobody(link, key)
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
-        groups.setdefault((names[key], slot.location, action, why), []).append(key)
+        groups.setdefault((names[key], key >> 3, action, why), []).append(key)
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
         place = "payload" if in_memory else str(location)
@@ -98,12 +98,6 @@ def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
         linked.remarks.append(Remark(title, variable.name, slot, "kept", why))
-
-
-def slot_qualifiers(link: Link, key: int) -> tuple[int, ...]:
-    slot = link.slot(key)
-    assert slot is not None
-    return slot.qualifiers
 
 
 def _kept(link: Link, key: int) -> str:

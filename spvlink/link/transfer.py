@@ -103,7 +103,9 @@ class Transfer:
 
     def check(self, root_value: Inst) -> int:
         """The cost of an expression, each instruction counted once. Raises Cannot."""
-        todo, seen, cost = [root_value], set[Inst](), 0
+        todo, cost = [root_value], 0
+        seen: set[Inst] = set()
+        known, glsl = self.known, self.glsl
         alone: list[Inst] = []  # what all the rest hangs on: lanes share it
         while todo:
             inst = todo.pop()
@@ -114,18 +116,19 @@ class Transfer:
                 alone.append(inst)
                 if inst in self.failed:
                     raise self.again(self.failed[inst])
-            if inst not in self.known:
+            found = known.get(inst)
+            if found is None:
                 try:
-                    self.known[inst] = self.own_cost(inst)
+                    found = self.own_cost(inst)
                 except Cannot as why:
-                    self.known[inst] = why.with_traceback(None)
-            found = self.known[inst]
+                    found = why.with_traceback(None)
+                known[inst] = found
             if isinstance(found, Cannot):
                 self.failed.update(dict.fromkeys(alone, found))
                 raise self.again(found)
             cost += found
             if inst.op != ops.OpLoad:
-                todo += [a for a in inst.args if a not in self.glsl]
+                todo += [a for a in inst.args if a not in glsl]
         return cost
 
     def again(self, why: Cannot) -> Cannot:

@@ -71,12 +71,9 @@ _PLANS: Final = {
 
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
-    if wanted is None:
+    if wanted is None or args[0].op in wanted or args[-1].op in wanted:
         return True
-    for arg in args:  # noqa: SIM110 - half the time of any() with a generator
-        if arg.op in wanted:
-            return True
-    return False
+    return len(args) > 2 and any([arg.op in wanted for arg in args])
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
@@ -261,6 +258,8 @@ class _Walk:
         """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it
         is, -1 if it went."""
         op = inst.op
+        if op == ops.OpLoad:
+            return FLAGS[op] if self.effects.reads_constant(inst) else 0
         if op == ops.OpExtInst:
             if inst.args[0] not in self.effects.glsl:
                 return 0
@@ -273,8 +272,6 @@ class _Walk:
                 return 0
             become(self.module, inst, inst.args[0])
             return -1
-        elif op == ops.OpLoad:
-            return FLAGS[op] if self.effects.reads_constant(inst) else 0
         else:
             flags = self.effects.flags(inst) & ~info.FOLDABLE
         return flags if flags & info.PURE else 0
