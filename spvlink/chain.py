@@ -459,6 +459,8 @@ class Chain:
             link = border.link
             if link is None or border.consumer is self.behind or link.producer.name == "task":
                 continue  # nothing has Locations there
+            if not narrow.possible(link):
+                continue
             version = border.consumer.module.version
             limit, convergent = self.options.cost_limit, self.convergent(link)
             act = narrow.run
