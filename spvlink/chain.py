@@ -449,7 +449,7 @@ class Chain:
             link = border.link
             if link is None or border.consumer is self.behind or link.producer.name == "task":
                 continue  # nothing has Locations there
-            if name == "halves" and not link.wide:
+            if not (link.wide if name == "halves" else narrow.possible(link)):
                 continue
             version = border.consumer.module.version
             if self.runner.run(name, border.producer, act, link, self.convergent(link), *settings):

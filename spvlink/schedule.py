@@ -42,6 +42,8 @@ PASSES: Final[dict[str, str]] = {
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
+_OF_BLOCKS: Final = ("branches", "join")  # nothing to do in a function of one block
+
 FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
     "simplify": simplify.run,
     "branches": branches.run,
@@ -100,7 +102,9 @@ class Runner:
         if self.enabled(name) or name not in PASSES:
             module = stage.module
             assert module.entry is not None
-            self.run(name, stage, FUNCTION_PASSES[name], module, module.entry.function)
+            function = module.entry.function
+            if len(function.blocks) > 1 or name not in _OF_BLOCKS:
+                self.run(name, stage, FUNCTION_PASSES[name], module, function)
 
     def clean(self, stage: Stage) -> None:
         """Bring a stage's code into its simplest form."""

@@ -91,13 +91,16 @@ class Half(Part):
         self.stored = stored
 
 
+def possible(link: Link) -> bool:
+    """Whether ``run`` may find anything."""
+    if len(link.loads) < 3:
+        return False  # two Locations of one component each are of different kinds
+    return link.exact or any([link.carries_bits(link.inputs.slots[k]) for k in link.loads])
+
+
 def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
     """Pack what saves a Location; whether anything was. ``convergent``: as for ``compact``;
     ``limit``: --cost-limit, in percent."""
-    if len(link.loads) < 3:
-        return False  # two Locations of one component each are of different kinds
-    if not link.exact and not any([link.carries_bits(link.inputs.slots[k]) for k in link.loads]):
-        return False
     changed = False
     while _pack(link, convergent, limit):  # one group may make room for the next to pay
         changed = True
