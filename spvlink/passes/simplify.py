@@ -258,6 +258,8 @@ class _Walk:
         """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it
         is, -1 if it went."""
         op = inst.op
+        if op == ops.OpLoad:
+            return FLAGS[op] if self.effects.reads_constant(inst) else 0
         if op == ops.OpExtInst:
             if inst.args[0] not in self.effects.glsl:
                 return 0
@@ -270,8 +272,6 @@ class _Walk:
                 return 0
             become(self.module, inst, inst.args[0])
             return -1
-        elif op == ops.OpLoad:
-            return FLAGS[op] if self.effects.reads_constant(inst) else 0
         else:
             flags = self.effects.flags(inst) & ~info.FOLDABLE
         return flags if flags & info.PURE else 0
