@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+from array import array
 
 import pytest
 
@@ -10,7 +12,9 @@ import spvlink
 from spvlink.binary import plans
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.ir.core import Inst
+from spvlink.errors import BadSpirv
+from spvlink.grammar import ops
+from spvlink.ir.core import RARE, Inst
 from spvlink.passes import simplify
 from tests.linking import fragment, vertex
 from tests.samples import pair
@@ -60,3 +64,65 @@ def test_rules_are_tried_only_where_one_could_apply() -> None:
     assert simplify._any_of([value], None)
     assert not simplify._any_of([value], frozenset((2,)))
     assert simplify._any_of([value], frozenset((1, 2)))
+
+
+RARE_ONES = """
+OpCapability Shader
+OpCapability PhysicalStorageBufferAddresses
+OpExtension "SPV_KHR_physical_storage_buffer"
+OpMemoryModel PhysicalStorageBuffer64 GLSL450
+OpEntryPoint Vertex %main "main"
+OpDecorate %group RelaxedPrecision
+%group = OpDecorationGroup
+OpGroupDecorate %group %one
+OpTypeForwardPointer %pointer PhysicalStorageBuffer
+%void = OpTypeVoid
+%signature = OpTypeFunction %void
+%float = OpTypeFloat 32
+%one = OpConstant %float 1
+%local = OpTypePointer Function %float
+%node = OpTypeStruct %pointer
+%pointer = OpTypePointer PhysicalStorageBuffer %node
+%main = OpFunction %void None %signature
+%start = OpLabel
+%a = OpVariable %local Function %one
+%b = OpVariable %local Function
+OpCopyMemory %b %a
+%call = OpFunctionCall %void %other
+OpReturn
+OpFunctionEnd
+%other = OpFunction %void None %signature
+%body = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+
+
+def test_rare_opcodes_are_noted() -> None:
+    """Passes walk for these only where reading saw one."""
+    made = subprocess.run(
+        ["spirv-as", "--target-env", "spv1.3", "-o", "-", "-"],
+        input=RARE_ONES.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    assert decode(made.stdout).rare == decode(made.stdout).rare == RARE
+    for data in pair("vulkan1.0"):
+        module = decode(data)
+        functions = [i for f in module.functions for b in f.blocks for i in b.insts]
+        held = {i.op for i in [*module.globals, *module.annotations, *functions]}
+        assert module.rare == held & RARE
+
+
+def test_errors_name_the_first_cause() -> None:
+    """An id out of bounds is what is wrong, not that its uses are undefined then; and a module
+    with one block is read as one with several."""
+    words = array("I", pair("vulkan1.0")[1])
+    at = 5
+    while words[at] & 0xFFFF != ops.OpTypeVoid:
+        at += words[at] >> 16
+    words[at + 1] = 0x01000000
+    with pytest.raises(BadSpirv, match="is not below the bound") as caught:
+        decode(words.tobytes())
+    assert caught.value.word == at
+    words[-1] += 1 << 16  # a word too many
+    with pytest.raises(BadSpirv, match="past the end"):
+        decode(words.tobytes())

@@ -198,6 +198,8 @@ def _select(
 def merge_blocks(module: Module, function: Function) -> None:
     """Append to a block its only successor, if it is that one's only predecessor and no header
     names it. The merge instruction of a loop header moves along to the new end."""
+    if len(function.blocks) == 1:
+        return
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
     named = set(structure.header_of_merge) | set(structure.continue_of.values())

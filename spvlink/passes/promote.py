@@ -125,15 +125,16 @@ class Promotion:
 
     def use(self, inst: Inst) -> None:
         op, args, pointers = inst.op, inst.args, self.pointers
-        if op in CHAINS and args[0] in pointers:
+        if (op == ops.OpLoad or (op == ops.OpStore and args[1] not in pointers)) and (
+            not inst.imm or not is_volatile(inst.imm)
+        ):
+            if self.arrayed or self.in_place:
+                self.moves(op, *pointers[args[0]])
+        elif op in CHAINS and args[0] in pointers:
             variable, indices = pointers[args[0]]
             pointers[inst] = (variable, indices + args[1:])
             if pointers[inst][1]:
                 self.place(variable, pointers[inst][1], True)
-        elif (op == ops.OpLoad and not is_volatile(inst.imm)) or (
-            op == ops.OpStore and args[1] not in pointers and not is_volatile(inst.imm)
-        ):
-            self.moves(op, *pointers[args[0]])
         elif op == ops.OpCopyMemory and not inst.imm:
             pass  # made into a load and a store by lower_copies
         elif op == ops.OpExtInst and self.interpolates(inst):
