@@ -23,7 +23,6 @@ numbers here), and with them matrix products. Of Flat values any operation that 
 from __future__ import annotations
 
 import math
-import struct
 
 from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
@@ -40,6 +39,7 @@ from spvlink.link.nodes import centred, replaceable
 from spvlink.link.propagate import COMPONENT_PRICE, single_value
 from spvlink.link.resources import Cannot
 from spvlink.link.transfer import Transfer
+from spvlink.link.weights import number_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -229,18 +229,10 @@ def _keeps_digits(inst: Inst) -> bool:
 
 
 def _number(inst: Inst, lane: int) -> float:
-    """A lane that is a constant; NaN if it is none."""
-    if inst.op == ops.OpConstantComposite:
-        inst = inst.args[lane]
-    if inst.op == ops.OpConstantNull:
-        return 0.0
-    bits = types.bits_of(inst)
-    if bits is None or inst.type is None or inst.type.op != ops.OpTypeFloat:
-        return math.nan
-    if inst.type.imm[0] != 32:
-        return math.nan
-    number: float = struct.unpack("<f", bits.to_bytes(4, "little"))[0]
-    return number
+    """A lane that is a constant of 32 bits; NaN if it is none."""
+    assert inst.type is not None
+    found = number_of(inst, lane) if lanes.scalar(inst.type).imm[:1] == [32] else None
+    return math.nan if found is None else found
 
 
 def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int) -> bool:
