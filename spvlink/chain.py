@@ -21,9 +21,9 @@ import time
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
-from spvlink.errors import Refused, SpvlinkError, Usage
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
-from spvlink.ir.core import Inst
+from spvlink.ir.core import Inst, Module
 from spvlink.layout import granted
 from spvlink.link import (
     agree,
@@ -90,6 +90,13 @@ class About:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if isinstance(error, SpvlinkError):
             error.file = error.file or self.stage.source.file
+
+
+def original(stage: Stage) -> Module:
+    """A stage's module as it came."""
+    module = decode(stage.source.data)
+    module.entry = select_entry(module, stage.source.entry)
+    return module
 
 
 class Chain:
@@ -185,8 +192,7 @@ class Chain:
                     stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
                 self.runner.prepare(stage)
         except Refused as error:
-            stage.module = decode(stage.source.data)
-            stage.module.entry = select_entry(stage.module, stage.source.entry)
+            stage.module = original(stage)
             self.untouched.add(stage)
             for border in (self.before(stage), self.after(stage)):
                 if border is not None:
@@ -559,6 +565,20 @@ class Chain:
             qualifiers = twin.qualifiers if twin is not None and is_output else ()
             raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
 
+    def check_border(self, border: Border) -> None:
+        """Raise Broken if two stages no longer fit; Refused if they never did."""
+        producer, consumer = border.producer, border.consumer
+        fragment = consumer.name == "frag"
+        try:
+            interface.check(producer.module, consumer.module, fragment)
+        except Broken:
+            if consumer is not self.behind:
+                try:
+                    interface.check(original(producer), original(consumer), fragment)
+                except Broken as why:
+                    raise Refused(str(why)) from None
+            raise
+
     def encode(self) -> list[bytes]:
         """The new binaries, checked against each other; and the report."""
         begin = time.perf_counter()
@@ -569,8 +589,7 @@ class Chain:
             if border.payload is not None:
                 payload.check(border.producer.module, border.consumer.module)
             elif border.link is not None:
-                fragment = border.consumer.name == "frag"
-                interface.check(border.producer.module, border.consumer.module, fragment)
+                self.check_border(border)
         self.runner.seconds["check"] = time.perf_counter() - begin
         for border in self.borders:
             remarks.report(self.linked, border)

@@ -489,10 +489,16 @@ def _image(wanted: int) -> Rule:
 
 
 def _sampled_image(inst: Inst) -> str:
-    type = inst.type
-    if type is None or type.op != ops.OpTypeSampledImage or type.args[0] is not inst.args[0].type:
-        return _differ(inst.args[0], "the image of the result type")
-    return ""
+    """Depth may differ: glslang combines any texture with a sampler that compares."""
+    type, given = inst.type, inst.args[0].type
+    if type is not None and type.op == ops.OpTypeSampledImage and given is not None:
+        wanted = type.args[0]
+        if given is wanted:
+            return ""
+        same = given.op == wanted.op and given.args == wanted.args
+        if same and [given.imm[0], *given.imm[2:]] == [wanted.imm[0], *wanted.imm[2:]]:
+            return ""
+    return _differ(inst.args[0], "the image of the result type")
 
 
 # Floating-point instructions of GLSL.std.450 whose operands all have the result type.

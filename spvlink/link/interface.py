@@ -97,8 +97,9 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
         for place in variable.covers:
             twin = by_place.get(place)
             if twin is None:
+                first = min(p for p in variable.covers if p not in by_place)
                 raise Broken(
-                    f"input {variable.name} at {_at(place)} has no output of the previous stage"
+                    f"input {variable.name} at {_at(first)} has no output of the previous stage"
                 )
             if twin.kind != variable.kind:
                 raise Broken(

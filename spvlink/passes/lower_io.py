@@ -404,8 +404,8 @@ class Lowering:
             root = self.roots[variable]
             for leaf in root.leaves():
                 group += 1
-                if leaf.kind != MEMORY:
-                    self.make_slots(leaf, side, group)
+                if leaf.kind != MEMORY and (leaf.type.op != ops.OpTypeStruct or leaf.type.args):
+                    self.make_slots(leaf, side, group)  # of all but an empty struct
             self.measure(root, side)
             if root.kind != MEMORY:
                 side.variables.append(variable)

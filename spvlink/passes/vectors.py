@@ -116,7 +116,7 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeConstruct."""
     type = inst.type
     assert type is not None
-    if inst.args[0].op == ops.OpCompositeExtract:
+    if inst.args and inst.args[0].op == ops.OpCompositeExtract:  # a struct may be empty
         whole = _whole(module, inst, type)
         if whole is not None or inst.op != ops.OpCompositeConstruct:
             return whole

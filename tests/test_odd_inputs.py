@@ -1,0 +1,98 @@
+"""Valid modules of seldom kinds: linked, or passed through with a reason that is theirs and not a
+defect of ours."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import spvlink
+from spvlink.binary.decode import decode
+from spvlink.ir.check import check
+from tests.samples import compile_glsl
+
+EMPTY = """
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %main "main" %out %position
+OpDecorate %out Location 0
+OpDecorate %position BuiltIn Position
+%void = OpTypeVoid
+%function = OpTypeFunction %void
+%float = OpTypeFloat 32
+%vec4 = OpTypeVector %float 4
+%empty = OpTypeStruct
+%to_empty = OpTypePointer Output %empty
+%out = OpVariable %to_empty Output
+%to_vec4 = OpTypePointer Output %vec4
+%position = OpVariable %to_vec4 Output
+%local = OpTypePointer Function %empty
+%zero = OpConstantNull %vec4
+%main = OpFunction %void None %function
+%entry = OpLabel
+%copy = OpVariable %local Function
+%made = OpCompositeConstruct %empty
+OpStore %copy %made
+%read = OpLoad %empty %copy
+OpStore %out %read
+OpStore %position %zero
+OpReturn
+OpFunctionEnd
+"""
+COLOUR = """#version 450
+layout(location = 0) out vec4 colour;
+void main() { colour = vec4(1.0); }
+"""
+
+
+def test_a_struct_without_members(tmp_path: Path) -> None:
+    """As a varying, a local variable and a value: it holds no component, and goes."""
+    done = subprocess.run(
+        ["spirv-as", "--target-env", "spv1.3", "-", "-o", "-"],
+        input=EMPTY.encode(), capture_output=True, check=True,
+    )  # fmt: skip
+    path = tmp_path / "empty.spv"
+    path.write_bytes(done.stdout)
+    subprocess.run(["spirv-val", "--target-env", "vulkan1.1", path], check=True)
+    options = spvlink.Options()
+    options.check_each = True
+    linked = spvlink.link([done.stdout, compile_glsl(COLOUR, "frag")], options)
+    assert (linked.defect, linked.passed_through) == (None, None)
+    assert linked.validated == "validated"
+    assert linked.interfaces[0].components == (0, 0)
+
+
+def test_any_texture_with_a_sampler_that_compares() -> None:
+    """The image type of OpSampledImage may differ from its operand's in Depth."""
+    code = compile_glsl(
+        """#version 450
+layout(set = 0, binding = 0) uniform texture2D depth;
+layout(set = 0, binding = 1) uniform samplerShadow comparing;
+layout(set = 0, binding = 2) uniform sampler plain;
+layout(location = 0) out vec4 colour;
+void main() {
+    colour = vec4(texture(sampler2DShadow(depth, comparing), vec3(0.5)));
+    colour += texture(sampler2D(depth, plain), vec2(0.5));
+}
+""",
+        "frag",
+    )
+    check(decode(code), input=True)
+
+
+def test_an_input_that_nobody_writes_and_that_must_stay_whole() -> None:
+    """Its values are undefined, which is the application's business: no defect of the linker."""
+    first = compile_glsl("#version 450\nvoid main() { gl_Position = vec4(0.0); }\n", "vert")
+    second = compile_glsl(
+        """#version 450
+layout(location = 0) in vec4 all[3];
+layout(set = 0, binding = 0) uniform U { int which; };
+layout(location = 0) out vec4 colour;
+void main() { colour = interpolateAtOffset(all[which], vec2(0.25)); }
+""",
+        "frag",
+    )
+    linked = spvlink.link([first, second])
+    assert linked.defect is None
+    assert linked.passed_through == "input all at Location 0.x has no output of the previous stage"
+    assert [stage.data for stage in linked.stages] == [first, second]
