@@ -106,7 +106,7 @@ class Runner:
             if len(function.blocks) > 1 or name not in _OF_BLOCKS:
                 self.run(name, stage, FUNCTION_PASSES[name], module, function)
 
-    def clean(self, stage: Stage) -> None:
+    def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""
         module = stage.module
         self.on_entry(stage, "branches")  # the ones that inlining made
@@ -116,15 +116,15 @@ class Runner:
             self.on_entry(stage, "branches")
             if module.flow == flow:
                 break  # else conditions and phis may have become known
-        self.sweep_out(stage)
+        self.sweep_out(stage, left)
 
-    def sweep_out(self, stage: Stage) -> None:
-        """Dead code, and what its going brings to light."""
+    def sweep_out(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
+        """Dead code, and what its going brings to light; ``left``: cleaned how often at most."""
         self.drop_dead(stage)
         if stage.name in IN_PLACE:
             self.on_entry(stage, "join")  # stores of one block happen together
-        if self.promote_again(stage):
-            self.clean(stage)
+        if left and self.promote_again(stage):
+            self.clean(stage, left - 1)
 
     def promote_again(self, stage: Stage) -> bool:
         """Local variables that stayed in memory for an index that is known by now, or for an access

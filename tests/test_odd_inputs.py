@@ -96,3 +96,26 @@ void main() { colour = interpolateAtOffset(all[which], vec2(0.25)); }
     assert linked.defect is None
     assert linked.passed_through == "input all at Location 0.x has no output of the previous stage"
     assert [stage.data for stage in linked.stages] == [first, second]
+
+
+def test_a_global_that_nobody_uses_beside_a_local_that_stays() -> None:
+    """Each look found the first one to promote, without end."""
+    text = COLOUR.replace(
+        "void main() {",
+        """layout(set = 0, binding = 0) uniform U { int which; };
+float unused[3];
+void main() {
+    vec4 local[4] = vec4[](vec4(which), vec4(0.5), vec4(0.25), vec4(which + 1));
+    colour = local[which];
+    return;
+""",
+    )
+    first = compile_glsl(
+        """#version 450
+layout(location = 0) out vec4 unread;
+void main() { unread = vec4(1.0); gl_Position = vec4(0.0); }
+""",
+        "vert",
+    )
+    linked = spvlink.link([first, compile_glsl(text, "frag")])
+    assert (linked.defect, linked.passed_through) == (None, None)

@@ -137,8 +137,13 @@ class Lowering:
         wanted = ops.OpVariable
         for inst in [i for i in self.function.blocks[0].insts if i.op == wanted]:
             self.root(inst)
-        for inst in [i for i in self.module.globals if i.op == wanted]:
-            if inst.imm[0] == enums.StorageClass_Private and inst not in elsewhere:
+        private = [
+            i for i in self.module.globals
+            if i.op == wanted and i.imm[0] == enums.StorageClass_Private and i not in elsewhere
+        ]  # fmt: skip
+        if private:  # what is not used need not be looked at again and again
+            used = {a for block in self.function.blocks for i in block.insts for a in i.args}
+            for inst in filter(used.__contains__, private):
                 self.root(inst)
 
     def root(self, variable: Inst) -> Node:
