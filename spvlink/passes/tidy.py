@@ -194,19 +194,24 @@ def hollow(module: Module, function: Function) -> bool:
                 inside.setdefault(header, []).append(block)
         else:
             busy.update(around)
-    return any(
-        header not in busy and not _gives(function, structure.merge_of[header], set(blocks))
-        for header, blocks in inside.items()
-    )  # fmt: skip
+    idle = [header for header in inside if header not in busy]
+    users = _users(function) if idle else {}
+    return any([not _gives(users, structure.merge_of[h], set(inside[h])) for h in idle])
 
 
-def _gives(function: Function, merge: Block, blocks: set[Block]) -> bool:
+def _users(function: Function) -> dict[Inst, set[Block]]:
+    """The blocks that use each value."""
+    users: dict[Inst, set[Block]] = {}
+    for block in function.blocks:
+        for inst in block.insts:
+            for arg in inst.args:
+                users.setdefault(arg, set()).add(block)
+    return users
+
+
+def _gives(users: dict[Inst, set[Block]], merge: Block, blocks: set[Block]) -> bool:
     """Whether a value that is made in these blocks is used outside of them, or a branch leads
     elsewhere than to the merge block."""
     if any(to is not merge and to not in blocks for b in blocks for to in b.successors()):
         return True
-    values = {i for b in blocks for i in b.insts}
-    return any(
-        not values.isdisjoint(i.args)
-        for b in function.blocks if b not in blocks for i in b.insts
-    )  # fmt: skip
+    return not all(blocks.issuperset(users.get(i, ())) for b in blocks for i in b.insts)
