@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import gc
+import importlib.machinery
+import importlib.util
 import subprocess
+import sys
 from array import array
+from pathlib import Path
 
 import pytest
 
@@ -126,3 +130,35 @@ def test_errors_name_the_first_cause() -> None:
     words[-1] += 1 << 16  # a word too many
     with pytest.raises(BadSpirv, match="past the end"):
         decode(words.tobytes())
+
+
+def steps(size: int, folder: Path) -> float:
+    """Python calls that a link makes for each instruction of scripts/bench's made-up pipeline."""
+    path = Path(__file__).resolve().parent.parent / "scripts" / "bench"
+    loader = importlib.machinery.SourceFileLoader("bench", str(path))
+    spec = importlib.util.spec_from_loader("bench", loader)
+    assert spec is not None
+    bench = importlib.util.module_from_spec(spec)
+    sys.modules["bench"] = bench  # where its dataclasses look
+    loader.exec_module(bench)
+    data = bench.big_pair(size, folder).data
+    calls = 0
+
+    def count(frame: object, event: str, arg: object) -> None:
+        nonlocal calls
+        calls += event == "call"
+
+    options = spvlink.Options()
+    options.validate = False
+    sys.setprofile(count)
+    try:
+        linked = spvlink.link(data, options)
+    finally:
+        sys.setprofile(None)
+    assert linked.passed_through is None
+    return calls / sum(len(d) for d in data)
+
+
+def test_work_is_linear_in_the_size_of_the_module(tmp_path: Path) -> None:
+    """Counted, not timed."""
+    assert steps(20_000, tmp_path) < 1.25 * steps(2_000, tmp_path)
