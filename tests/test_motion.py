@@ -374,6 +374,16 @@ READS = {  # name -> what the vertex stage does, what the fragment stage does, w
     "fragments on one path": ("s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 1),
     "vertices on one path": ("if (k.x > 90) s += block.c;", "s = x * block.d + y;", 1),
     "all": ("s += block.c;", "s = x * block.d + y;", 1),
+    "behind a discard": (
+        "if (k.x > 90) s += block.c;",
+        "if (P.x < 2.0) discard; s = x * block.d + y;",
+        0,
+    ),
+    "before a discard": (
+        "if (k.x > 90) s += block.c;",
+        "s = x * block.d + y; if (P.x < 2.0) discard;",
+        1,
+    ),
 }
 
 

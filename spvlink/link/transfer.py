@@ -13,8 +13,8 @@ be in a range of that stage.
 
 from __future__ import annotations
 
+from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
-from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
@@ -445,7 +445,8 @@ class Transfer:
 
 
 def always_read(blocks: Blocks) -> set[tuple[object, ...]]:
-    """The resources, and elements of arrays of such, that every invocation of a stage reads."""
+    """The resources, and elements of arrays of such, that every invocation of a stage reads: in
+    blocks that all ways to an end go through."""
     module = blocks.module
     held = module.facts.get("always read")
     if held is not None and held[0] == module.version:
@@ -454,10 +455,10 @@ def always_read(blocks: Blocks) -> set[tuple[object, ...]]:
     entry = module.entry
     assert entry is not None
     found: set[tuple[object, ...]] = set()
-    function = entry.function
-    structure = Structure.of(module, function) if len(function.blocks) > 1 else None
-    for block in function.blocks:
-        if structure is None or (block in structure.parent and not structure.around(block)):
+    cfg = Cfg.of(module, entry.function)
+    ends = [b for b in cfg.order if not b.successors()]  # a discard is one, too
+    for block in cfg.order:
+        if all([cfg.dominates(block, end) for end in ends]):
             for inst in block.insts:
                 if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
                     try:
