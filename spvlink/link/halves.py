@@ -41,6 +41,7 @@ from spvlink.link.words import (
     ALL_BITS,
     HIGH,
     LOW,
+    RESIZES,
     WIDE,
     WORD,
     Maker,
@@ -64,7 +65,6 @@ STEP: Final = 2  # from the key of the low word to that of the high one
 # What becomes of a word.
 CROSSES, UNREAD, CONSTANT, SIGN = range(4)
 
-_RESIZES: Final = frozenset((ops.OpUConvert, ops.OpSConvert))
 _RIGHT: Final = frozenset((ops.OpShiftRightLogical, ops.OpShiftRightArithmetic))
 
 
@@ -284,7 +284,7 @@ class Uses:
 
     def taken(self, inst: Inst, lane: int, seen: int, user: Inst) -> int:
         """The words of a lane that a user needs."""
-        if user.op in _RESIZES and width_of(user) <= WORD:
+        if user.op in RESIZES and width_of(user) <= WORD:
             return seen & 1 << LOW
         if unpacks(self.module, user) and lanes.count(user.type) == 2 * lanes.count(inst.type):
             return sum(
@@ -484,7 +484,7 @@ def _take_words(module: Module, block: Block) -> None:
 
 
 def _is_narrow(module: Module, inst: Inst) -> bool:
-    if inst.op in _RESIZES:
+    if inst.op in RESIZES:
         return width_of(inst) <= WORD and width_of(inst.args[0]) == WIDE
     return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and unpacks(module, inst)
 
@@ -493,7 +493,7 @@ def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:
     """What such an instruction gives, if all of it can be made of words."""
     source = inst.args[-1]
     count = lanes.count(source.type)
-    halves = (LOW,) if inst.op in _RESIZES else HALVES
+    halves = (LOW,) if inst.op in RESIZES else HALVES
     places: list[tuple[Lane, int]] = [((source, n), h) for n in range(count) for h in halves]
     found = [words.of(*place) for place in places]
     if any([_is_whole(word) for word in found]):

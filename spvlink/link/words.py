@@ -38,7 +38,7 @@ WORD: Final = 32  # bits
 ALL_BITS: Final = 0xFFFFFFFF
 MOST_LOOKS: Final = 64  # instructions behind one word
 
-_RESIZES: Final = frozenset((ops.OpUConvert, ops.OpSConvert))
+RESIZES: Final = frozenset((ops.OpUConvert, ops.OpSConvert))
 _SHIFTS: Final = frozenset(
     (ops.OpShiftLeftLogical, ops.OpShiftRightLogical, ops.OpShiftRightArithmetic)
 )
@@ -148,7 +148,7 @@ class Words:
                 packed = inst.args[-1]
                 if lanes.count(packed.type) == 2 * lanes.count(inst.type):
                     found = self.single((packed, 2 * number + half))
-            elif inst.op in _RESIZES:
+            elif inst.op in RESIZES:
                 found = self.resized(inst, number, half)
             elif inst.op in _MASKS:
                 found = self.masked(inst, number, half, around)
