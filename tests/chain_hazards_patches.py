@@ -166,13 +166,13 @@ layout(location = 2, component = 2) out float unread;""",
             tesc(
                 """layout(location = 0) in dvec3 c[]; layout(location = 2) in vec2 d[];
 layout(location = 0) out dvec3 p[]; layout(location = 2) patch out dvec2 q;
-layout(location = 3) out float r[]; layout(location = 3, component = 1) patch out float s;""",
+layout(location = 3) out float r[]; layout(location = 4) patch out float s;""",
                 """p[gl_InvocationID] = c[gl_InvocationID] * 0.5LF;
 q = c[1].xy; r[gl_InvocationID] = d[gl_InvocationID].y; s = d[0].x;""",
             ),
             tese(
                 """layout(location = 0) in dvec3 p[]; layout(location = 2) patch in dvec2 q;
-layout(location = 3) in float r[]; layout(location = 3, component = 1) patch in float s;
+layout(location = 3) in float r[]; layout(location = 4) patch in float s;
 layout(location = 0) out vec4 f;""",
                 """f = vec4(vec3(p[0] * w.x + p[1] * w.y + p[2] * w.z), r[0] * w.x + r[2])
 + vec4(vec2(q), s, 0.0) * 0.25;""",

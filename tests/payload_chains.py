@@ -245,7 +245,7 @@ tint.z += float(payload.soft.x + payload.soft.z);""",
         "uniform values",
         "vec4 tint; float scale;",
         "payload.tint = scene.colour * 0.5; payload.scale = scene.scale;",
-        "tint = payload.tint * payload.scale + scene.other * 0.0;",
+        "tint = payload.tint * payload.scale + scene.other * 0.0625;",
         gone=("tint", "scale"),
     ),
     Case(
