@@ -286,7 +286,12 @@ void main() {
 """
     codes = pair(FULLSCREEN, frag)
     scene = make_scene(codes)
-    assert len(np.unique(draw(codes, scene).images["color0"])) > 100
+    try:
+        result = draw(codes, scene)
+    except CannotDraw as why:  # Mesa 24.0 has none
+        assert "does not offer VK_KHR_ray_query" in str(why)
+        pytest.skip(str(why))
+    assert len(np.unique(result.images["color0"])) > 100
 
 
 GEOMETRY = """#version 450
