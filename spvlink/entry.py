@@ -49,7 +49,7 @@ def count(module: Module) -> tuple[int, int]:
     """(instructions of the module, instructions in function bodies: everything between OpFunction
     and OpFunctionEnd)."""
     body = 0
-    outside = sum(map(len, module.sections)) + len(module.tail)
+    outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:

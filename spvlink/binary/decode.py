@@ -12,6 +12,7 @@ from __future__ import annotations
 from spvlink.binary.plans import (
     ACT,
     END,
+    NAME,
     NAMED,
     NOTE,
     NOTE_SHAPES,
@@ -115,15 +116,22 @@ class _Decoder(Reader):
     def read_globals(self, start: int) -> int:
         """What comes before the first function; gives the start of that."""
         words, plans = self.words, PLANS
+        name, note = self.names.append, self.notes.append
         section = 0  # that is being read
         try:
             while True:
                 first = words[start]
                 kind, op, cut, _ = plan = plans[first]
-                if kind == NOTE:
+                if kind == NAME:
+                    section = self.enter(start, op, cut)
+                    while plans[first][0] == NAME:
+                        end = start + (first >> 16)
+                        name(words[start:end])
+                        start = end
+                        first = words[start]
+                elif kind == NOTE:
                     if cut != section:
                         section = self.enter(start, op, cut)
-                    note = self.names.append if cut == core.NAMES else self.notes.append
                     while first & 0xFFFF == op and first != op:  # more of its kind
                         note(start)
                         start += first >> 16
@@ -264,7 +272,7 @@ class _Decoder(Reader):
                         continue
                     if kind == END:
                         return start
-                    if kind == NOTE:
+                    if kind in (NAME, NOTE):
                         self.enter(start, op, cut)
                     inst = self.made(start, end, plan)
                 else:
@@ -394,21 +402,11 @@ class _Decoder(Reader):
 
     def read_names(self) -> None:
         """A third of a small module."""
-        words, defs, new, append = self.words, self.defs, Inst.__new__, self.module.names.append
-        for start in self.names:
-            first = words[start]
-            op = first & 0xFFFF
-            size = first >> 16
-            end = start + size
-            # the string fills its words
-            if size > op - 3 and not words[end - 1] >> 24 and words[start + 1] in defs:
-                inst = new(Inst)
-                inst.op = op
-                inst.type = None
-                inst.args = [defs[words[start + 1]]]
-                inst.imm = words[start + 2 : end]
-                inst.id = inst.mark = 0
-            else:
-                inst = self.general(start, end)
-                inst.mark = core.ALL
-            append(inst)
+        defs, names = self.defs, self.names
+        try:
+            targets = [defs[words[1]] for words in names]
+        except KeyError:
+            return self.bad_name()
+        if max([words[-1] for words in names], default=0) >> 24:  # the string fills its words
+            return self.bad_name()
+        self.module.names = list(zip(targets, names))

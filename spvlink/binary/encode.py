@@ -17,7 +17,10 @@ def encode(module: Module) -> bytes:
     opcode."""
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     for at, section in enumerate(module.sections):
-        if at in (NAMES, ANNOTATIONS):
+        if at == NAMES:
+            for _, name in module.names:
+                out += name
+        elif at == ANNOTATIONS:
             _write_notes(section, out)
         else:
             _write(section, out)
@@ -90,7 +93,7 @@ def _mixed(inst: Inst, op: int, args: list[Inst], imm: list[int]) -> list[int]:
 
 
 def _write_notes(insts: list[Inst], out: list[int]) -> None:
-    """Names and plain decorations: one id, then words."""
+    """Decorations: nearly all are one id, then words."""
     for inst in insts:
         args, imm = inst.args, inst.imm
         if len(args) != 1 or inst.id:

@@ -30,8 +30,9 @@ POINTER: Final = 8  # such a one: OpTypePointer
 PAIRED: Final = 9  # as the two enumerants in it say
 SLOW: Final = 10  # by walking the grammar
 STRUCTURE: Final = 11  # labels and what else cuts functions
-NOTE: Final = 12  # speaks of what may come later
-END: Final = 13  # no instruction: the end of the words
+NAME: Final = 12  # OpName, OpMemberName
+NOTE: Final = 13  # also speaks of what may come later
+END: Final = 14  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
@@ -112,6 +113,10 @@ def plan_of(first: int) -> Plan:
     kind, at = SLOW, 0  # which may become SHAPED when one was walked
     if op in NOTES:
         kind, at = NOTE, NOTES[op]
+        if at == core.NAMES:
+            kind = NAME
+            if size < op - 2:  # 3 words of OpName, 4 of OpMemberName
+                raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
     elif op in STRUCTURES:
         kind = STRUCTURE
     elif op in core.RARE:

@@ -40,7 +40,7 @@ class Reader:
         # id -> word index of its first use before definition, and whether a type uses it
         self.missing: dict[int, tuple[int, bool]] = {}
         self.notes: list[int] = []  # starts of what only speaks of others: read last
-        self.names: list[int] = []  # the same, of names
+        self.names: list[list[int]] = []  # the words of names, the same
         self.start = 0  # of the instruction that is being read
         self.lone = lone  # there is one block only, which is made when it is reached
         self.promised = False  # the others are made
@@ -251,8 +251,6 @@ class Reader:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
         get, forward = self.defs.get, self.forward
-        if op == ops.OpName or op == ops.OpMemberName:
-            return self.name(op, words)
         if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
             return [], words
         if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
@@ -287,12 +285,16 @@ class Reader:
             remember(op, words, walk.enumerants, ids, rest)
         return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
 
-    def name(self, op: int, words: list[int]) -> tuple[list[Inst], list[int]]:
-        """OpName and OpMemberName: half of the instructions of a small module."""
-        least = 2 if op == ops.OpName else 3
-        if len(words) < least or words[-1] >> 24:
-            raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
-        return [self.defs.get(words[0]) or self.forward(words[0])], words[1:]
+    def bad_name(self) -> None:
+        """Raise BadSpirv for the first of the names that something is wrong with."""
+        for start in self.cut():
+            op, size = self.words[start] & 0xFFFF, self.words[start] >> 16
+            if op == ops.OpName or op == ops.OpMemberName:
+                self.start = start
+                if self.words[start + size - 1] >> 24:
+                    raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
+                if self.words[start + 1] not in self.defs:
+                    self.forward(self.words[start + 1])
 
 
 GLSL_SIZES: Final[dict[int, int]] = {

@@ -93,21 +93,22 @@ class Names:
 
     def __init__(self, module: Module) -> None:
         self.names = module.names
-        self.members: dict[tuple[Inst, int], list[int]] = {}  # filled when asked for
+        # the words of instructions; filled when asked for
+        self.members: dict[tuple[Inst, int], list[int]] = {}
         self.targets: dict[Inst, list[int]] = {}  # the same
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
         if not self.targets:
-            self.targets = {i.args[0]: i.imm for i in self.names if i.op == ops.OpName}
+            self.targets = {of: w for of, w in self.names if w[0] & 0xFFFF == ops.OpName}
         words = self.targets.get(target)
-        return "" if words is None else string_of(words)[0]
+        return "" if words is None else string_of(words, 2)[0]
 
     def of_member(self, struct: Inst, index: int) -> str:
         """The name of a member; its number if it has none."""
         if not self.members:
-            for inst in self.names:
-                if inst.op == ops.OpMemberName:
-                    self.members.setdefault((inst.args[0], inst.imm[0]), inst.imm)
-        words = self.members.get((struct, index))
-        return str(index) if words is None else string_of(words, 1)[0]
+            for of, words in self.names:
+                if words[0] & 0xFFFF == ops.OpMemberName:
+                    self.members.setdefault((of, words[2]), words)
+        found = self.members.get((struct, index))
+        return str(index) if found is None else string_of(found, 3)[0]

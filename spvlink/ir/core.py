@@ -122,6 +122,16 @@ class Function(Inst):
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
 
 
+# An OpName or OpMemberName: what it names, and the words of the instruction. A third of a small
+# module are names, nobody looks at most of them, and nothing changes one: so they stay words.
+Name = tuple[Inst, list[int]]
+
+
+def name_of(op: int, target: Inst, imm: list[int]) -> Name:
+    """An OpName (``imm``: the string) or OpMemberName (the member's number, the string)."""
+    return target, [len(imm) + 2 << 16 | op, target.id, *imm]
+
+
 class EntryPoint:
     """An OpEntryPoint read: ``inst`` is args [function, *interface variables], imm [model, *name
     words]."""
@@ -157,7 +167,7 @@ RARE: Final = frozenset(
 
 class Module:
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
-    functions."""
+    functions. The section of names is the exception: see ``names``."""
 
     __slots__ = (
         "bound",
@@ -167,6 +177,7 @@ class Module:
         "flow",
         "functions",
         "generator",
+        "names",
         "pool",
         "rare",
         "schema",
@@ -184,6 +195,7 @@ class Module:
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        self.names: list[Name] = []  # stand in place of sections[NAMES], which is empty
         self.functions: list[Function] = []
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
         self.version = 0
@@ -201,12 +213,14 @@ class Module:
         return self.sections[GLOBALS]
 
     @property
-    def names(self) -> list[Inst]:
-        return self.sections[NAMES]
-
-    @property
     def annotations(self) -> list[Inst]:
         return self.sections[ANNOTATIONS]
+
+    def listed(self, section: int) -> list[Inst]:
+        """The instructions of a section, those of names made for the purpose."""
+        if section != NAMES:
+            return self.sections[section]
+        return [Inst(words[0] & 0xFFFF, None, [of], words[2:]) for of, words in self.names]
 
     def new_id(self) -> int:
         """A fresh result id."""
