@@ -17,6 +17,7 @@ from spvlink.binary.plans import (
     split_of,
 )
 from spvlink.binary.walk import Walk
+from spvlink.binary.words import MAGIC
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
@@ -30,10 +31,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, words: list[int], lone: bool) -> None:
-        self.size = len(words)
-        self.words = words
-        words.append(0)  # which begins no instruction
+    def __init__(self, words: list[int], data: bytes) -> None:
+        self.size = len(words) - 1
+        self.words = words  # and a 0 behind them, which begins no instruction
+        self.data = data  # the same as bytes, to search for labels; empty: look at instructions
         self.module = Module()
         self.module.rare = set()
         self.defs: dict[int, Inst] = {}
@@ -42,8 +43,8 @@ class Reader:
         self.notes: list[int] = []  # starts of what only speaks of others: read last
         self.names: list[list[int]] = []  # the words of names, the same
         self.start = 0  # of the instruction that is being read
-        self.lone = lone  # there is one block only, which is made when it is reached
-        self.promised = False  # the others are made
+        self.promised = False  # Blocks and Functions are made
+        self.promises: list[Inst] = []  # which
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
         self.function: Function | None = None
@@ -83,10 +84,18 @@ class Reader:
             error.instruction = bisect_left(starts, word)
 
     def look_ahead(self, at: int) -> None:
-        """Make the Blocks and Functions from here on."""
+        """Make the Blocks and Functions from here on: what defines them is searched for as bytes,
+        where each word that only looks like one does harm, or one instruction after another."""
         self.promised = True
-        words, end, wanted = self.words, self.size, _PROMISES
-        while at < end:
+        words, data, end, wanted = self.words, self.data, self.size, _PROMISES
+        for first in wanted if data else ():
+            mark = first.to_bytes(4, "little" if data[0] == MAGIC & 0xFF else "big")
+            found = data.find(mark, at * 4)
+            while found >= 0:
+                if found & 3 == 0:
+                    self.promise(found >> 2)
+                found = data.find(mark, found + 1)
+        while at < end and not data:
             first = words[at]
             if first in wanted:
                 self.promise(at)
@@ -103,6 +112,7 @@ class Reader:
         made = Block(id[0]) if self.words[at] == LABEL_WORD else Function(id[0])
         made.mark = -1  # not reached yet
         self.defs[id[0]] = made
+        self.promises.append(made)
 
     def forward(self, id: int) -> Inst:
         """The Inst of an id that nothing defined so far."""
@@ -237,8 +247,6 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
         if self.pending and section != core.GLOBALS:
             raise BadSpirv("OpLine before the section of types")
-        if inst.op in SIZED:
-            check_size(inst)
         if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
             self.glsl.add(inst.id)
         self.section = section
@@ -281,6 +289,8 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]} has words after its last operand")
         ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
         rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
+        if op in SIZED:
+            check_size(op, words[rest[0]])
         if not walk.varies:
             remember(op, words, walk.enumerants, ids, rest)
         return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
@@ -310,11 +320,11 @@ _FORWARD_TYPES: Final = frozenset(
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 LABEL_WORD: Final = 2 << 16 | ops.OpLabel
-_FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
+FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _STRING: Final = (shapes.K_STRING * 4,)
 _MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-_PROMISES: Final = frozenset((LABEL_WORD, _FUNCTION_WORD))
+_PROMISES: Final = (LABEL_WORD, FUNCTION_WORD)
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
 NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 GLOBAL_OPS: Final = frozenset(
