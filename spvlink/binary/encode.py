@@ -46,38 +46,44 @@ def _function(function: Function, out: list[int]) -> None:
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    append, pointer = out.append, ops.OpTypePointer
+    """Any instructions; first those forms that most have."""
+    append, pointer, split = out.append, ops.OpTypePointer, shapes.SPLIT
     for inst in insts:
         op = inst.op
         args = inst.args
         imm = inst.imm
         type = inst.type
+        if op >= PRIVATE:
+            raise Broken(f"a private opcode is left at the end: {inst!r}")
+        size = len(args)
         if type is not None:  # what has a type has a result
-            size = len(args)
             if not imm:
-                if size == 1 and op < PRIVATE:
+                if size == 1:
                     out += (4 << 16 | op, type.id, inst.id, args[0].id)
                     continue
                 if size == 2:
                     out += (5 << 16 | op, type.id, inst.id, args[0].id, args[1].id)
                     continue
-            size += len(imm)
-            out += (size + 3 << 16 | op, type.id, inst.id)
+            elif len(imm) == 1:
+                if not args:  # constants and variables
+                    out += (4 << 16 | op, type.id, inst.id, imm[0])
+                    continue
+                if size == 1 and split.get(op) == -1:  # parts of vectors
+                    out += (5 << 16 | op, type.id, inst.id, args[0].id, imm[0])
+                    continue
+            out += (size + len(imm) + 3 << 16 | op, type.id, inst.id)
         elif inst.id:
             if op == pointer:  # the most frequent type
                 out += (4 << 16 | op, inst.id, imm[0], args[0].id)
                 continue
-            out += (len(args) + len(imm) + 2 << 16 | op, inst.id)
+            out += (size + len(imm) + 2 << 16 | op, inst.id)
         else:
-            append(len(args) + len(imm) + 1 << 16 | op)
-        if op >= PRIVATE:
-            raise Broken(f"a private opcode is left at the end: {inst!r}")
-        if args:
-            if imm and shapes.SPLIT.get(op, -2) != -1:
-                out += _mixed(inst, op, args, imm)
-                continue
-            for arg in args:
-                append(arg.id)
+            append(size + len(imm) + 1 << 16 | op)
+        if imm and args and split.get(op) != -1:
+            out += _mixed(inst, op, args, imm)
+            continue
+        for arg in args:
+            append(arg.id)
         if imm:
             out += imm
 
