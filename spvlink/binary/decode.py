@@ -22,9 +22,11 @@ from spvlink.binary.plans import (
     PAIRED,
     PLANS,
     POINTER,
+    SECTION,
     SHAPED,
     STRUCTURE,
     TERMINATORS,
+    TEXT,
     VALUE,
     VALUE_WORDS,
     VARIABLE,
@@ -158,7 +160,10 @@ class _Decoder(Reader):
                     end = start + size
                     inst = self.made(start, end, plan)
                     self.start = start
-                    self.put(inst)
+                    if op in SECTION:
+                        self.place(inst)
+                    else:
+                        self.put(inst)
                     start = end
                     section = self.section
         except BadSpirv as error:
@@ -188,12 +193,8 @@ class _Decoder(Reader):
                         storage = words[start + 3]
                         if storage not in shapes_known:
                             raise KeyError
-                        id, type, args, imm = (
-                            words[start + 2],
-                            defs[words[start + 1]],
-                            [],
-                            [storage],
-                        )
+                        id, type = words[start + 2], defs[words[start + 1]]
+                        args, imm = [], [storage]
                     elif kind == NUMBER:
                         id, type, args = words[start + 2], defs[words[start + 1]], []
                         imm = [words[start + 3]] if size == 4 else words[start + 3 : end]
@@ -213,7 +214,9 @@ class _Decoder(Reader):
                         args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
                         imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
                         type = defs[words[start + 1]] if at == 2 else None
-                        id = words[start + at] if at else 0
+                        if not at:
+                            raise KeyError
+                        id = words[start + at]
                     elif kind == VALUE:
                         id, type, imm = words[start + 2], defs[words[start + 1]], []
                         args = self.several(start, 3, 3 + cut)
@@ -223,7 +226,7 @@ class _Decoder(Reader):
                         insts.append(inst)
                         start = end
                         continue
-                    if id in defs or not id:
+                    if id in defs:
                         raise KeyError
                     inst = defs[id] = new(Inst)
                     inst.op = op
@@ -255,9 +258,17 @@ class _Decoder(Reader):
     def made(self, start: int, end: int, plan: Plan) -> Inst:
         """Any one instruction, by its plan."""
         kind, op, _, cut, shapes_known = plan
+        words, defs = self.words, self.defs
+        if kind == TEXT and self.data.find(0, start + cut << 2) >> 2 == end - 1:
+            inst = Inst(op, None, [], words[start + cut : end])
+            if cut == 1:
+                return inst
+            inst.id = words[start + 1]
+            if inst.id not in defs:
+                defs[inst.id] = inst
+                return inst
         if not SHAPED <= kind <= PAIRED:
             return self.general(start, end)
-        words, defs = self.words, self.defs
         try:
             if kind == PAIRED:
                 key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]

@@ -29,10 +29,11 @@ VARIABLE: Final = 7  # such a one: OpVariable without initializer
 POINTER: Final = 8  # such a one: OpTypePointer
 PAIRED: Final = 9  # as the two enumerants in it say
 SLOW: Final = 10  # by walking the grammar
-STRUCTURE: Final = 11  # labels and what else cuts functions
-NAME: Final = 12  # OpName, OpMemberName
-NOTE: Final = 13  # also speaks of what may come later
-END: Final = 14  # no instruction: the end of the words
+TEXT: Final = 11  # a string, perhaps behind a result id
+STRUCTURE: Final = 12  # labels and what else cuts functions
+NAME: Final = 13  # OpName, OpMemberName
+NOTE: Final = 14  # also speaks of what may come later
+END: Final = 15  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
@@ -41,7 +42,7 @@ Split = tuple[list[int], list[int]]  # positions of ids, positions of other word
 # (kind, opcode, number of words, position, shapes by enumerant). The position is that of the
 # enumerant that decides, for PAIRED that of the first and of the second << 16; for VALUE_WORDS that
 # of the first word that is no id. For VALUE, NAMED and ACT it is the number of operands, for NOTE
-# the section. What is SIZED has its size for an enumerant.
+# the section, for TEXT that of the string. What is SIZED has its size for an enumerant.
 Plan = tuple[int, int, int, int, dict[int | tuple[int, int], Shape]]
 # The enumerants, or pairs of them, with which a note is one id, then other words.
 Plain = set[int | tuple[int, int]]
@@ -84,6 +85,7 @@ _FREQUENT: Final = {4 << 16 | ops.OpVariable: VARIABLE, 4 << 16 | ops.OpTypePoin
 _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], Split]]]]] = {}
 
 
+_STRING: Final = (shapes.K_STRING * 4,)
 # first word -> how to read it, from ``plan_of``; the shapes in it, and those of notes, come as they
 # are met
 PLANS: Final[dict[int, Plan]] = {}
@@ -120,6 +122,8 @@ def plan_of(first: int) -> Plan:
         kind = STRUCTURE
     elif op in core.RARE:
         pass
+    elif shapes.OPERANDS[op] == _STRING and size > head:
+        kind, at = TEXT, head
     elif op == ops.OpExtInst and size > 5:
         kind = EXTENDED
     elif (op == ops.OpConstant or op == ops.OpSpecConstant) and size in (4, 5):

@@ -21,7 +21,7 @@ from spvlink.binary.words import MAGIC
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
-from spvlink.ir.core import Block, Function, Inst, Module, string_of
+from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -92,7 +92,7 @@ class Reader:
             mark = first.to_bytes(4, "little" if data[0] == MAGIC & 0xFF else "big")
             found = data.find(mark, at * 4)
             while found >= 0:
-                if found & 3 == 0:
+                if not found & 3:
                     self.promise(found >> 2)
                 found = data.find(mark, found + 1)
         while at < end and not data:
@@ -103,15 +103,16 @@ class Reader:
 
     def promise(self, at: int) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
-        id = self.words[at + 1 if self.words[at] == LABEL_WORD else at + 2 : at + 3][:1]
+        words, defs = self.words, self.defs
+        is_label = words[at] == LABEL_WORD
+        id = words[at + 1 if is_label else at + 2] if at + 2 < len(words) else 0
         if not id:
             return  # it runs past the end
-        if id[0] in self.defs:
+        if id in defs:
             self.start = at
-            raise BadSpirv(f"id {id[0]} is defined twice")
-        made = Block(id[0]) if self.words[at] == LABEL_WORD else Function(id[0])
+            raise BadSpirv(f"id {id} is defined twice")
+        made = defs[id] = Block(id) if is_label else Function(id)
         made.mark = -1  # not reached yet
-        self.defs[id[0]] = made
         self.promises.append(made)
 
     def forward(self, id: int) -> Inst:
@@ -238,29 +239,29 @@ class Reader:
 
     def place(self, inst: Inst) -> None:
         """Put a module-scope instruction into its section."""
-        if self.module.functions:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} after the first function")
-        section = SECTION.get(inst.op, core.GLOBALS)
-        if section == core.GLOBALS and inst.op not in GLOBAL_OPS:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} outside of a function")
+        op, module = inst.op, self.module
+        if module.functions:
+            raise BadSpirv(f"{ops.NAMES[op]} after the first function")
+        section = SECTION.get(op, core.GLOBALS)
+        if section == core.GLOBALS and op not in GLOBAL_OPS:
+            raise BadSpirv(f"{ops.NAMES[op]} outside of a function")
         if section < self.section:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
-        if self.pending and section != core.GLOBALS:
-            raise BadSpirv("OpLine before the section of types")
-        if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
+            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
+        if self.pending:
+            if section != core.GLOBALS:
+                raise BadSpirv("OpLine before the section of types")
+            module.globals.extend(self.pending)
+            self.pending = []
+        if op == ops.OpExtInstImport and inst.imm == _GLSL:
             self.glsl.add(inst.id)
         self.section = section
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
-        self.module.sections[section].extend(self.pending)
-        self.module.sections[section].append(inst)
-        self.pending = []
+        module.sections[section].append(inst)
 
     def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
         get, forward = self.defs.get, self.forward
-        if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
-            return [], words
         if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
             _, end = string_of(words, 2)
             functions = [get(words[1]) or forward(words[1])]
@@ -321,7 +322,7 @@ _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 LABEL_WORD: Final = 2 << 16 | ops.OpLabel
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
-_STRING: Final = (shapes.K_STRING * 4,)
+_GLSL: Final = words_of("GLSL.std.450")
 _MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 _PROMISES: Final = (LABEL_WORD, FUNCTION_WORD)

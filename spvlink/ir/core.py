@@ -84,7 +84,7 @@ class Block(Inst):
     __slots__ = ("insts", "lead")
 
     def __init__(self, id: int) -> None:
-        super().__init__(ops.OpLabel, None, [], [], id)
+        Inst.__init__(self, ops.OpLabel, None, [], [], id)
         self.insts: list[Inst] = []
         self.lead: list[Inst] = []
 
@@ -115,7 +115,7 @@ class Function(Inst):
     __slots__ = ("blocks", "lead", "params", "tail")
 
     def __init__(self, id: int) -> None:
-        super().__init__(ops.OpFunction, None, [], [], id)
+        Inst.__init__(self, ops.OpFunction, None, [], [], id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
