@@ -40,6 +40,7 @@ from spvlink.binary.reader import (
     GLSL_SIZES,
     GROUP_WORD,
     LABEL_WORD,
+    MODELS,
     NUMBERS,
     Reader,
 )
@@ -430,6 +431,9 @@ class _Decoder(Reader):
         for start in self.notes:
             first = words[start]
             try:
+                if first & 0xFFFF == ops.OpEntryPoint:
+                    sections[core.ENTRY_POINTS].append(self.entry_point(start))
+                    continue
                 op, size, at, known = shapes_known[first]
                 word = words[start + at]
                 if word not in known and (word, words[start + at + 1]) not in known:
@@ -446,6 +450,20 @@ class _Decoder(Reader):
                 inst = self.general(start, start + (first >> 16))
                 inst.mark = core.ALL
             sections[NOTES[op]].append(inst)
+
+    def entry_point(self, start: int) -> Inst:
+        """An OpEntryPoint. Raises KeyError if something is wrong with it."""
+        words, defs = self.words, self.defs
+        end = start + (words[start] >> 16)
+        last = self.data.find(0, start + 3 << 2) >> 2  # word of the name
+        if words[start + 1] not in MODELS or not start + 2 < last < end:
+            raise KeyError
+        args = [defs[words[start + 2]]]
+        for id in words[last + 1 : end]:
+            args.append(defs[id])
+        inst = Inst(ops.OpEntryPoint, None, args, [words[start + 1], *words[start + 3 : last + 1]])
+        inst.mark = core.ALL
+        return inst
 
     def read_names(self) -> None:
         """A third of a small module."""

@@ -262,7 +262,7 @@ class Reader:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
         get, forward = self.defs.get, self.forward
-        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
+        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in MODELS:
             _, end = string_of(words, 2)
             functions = [get(words[1]) or forward(words[1])]
             return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
@@ -323,7 +323,7 @@ _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 LABEL_WORD: Final = 2 << 16 | ops.OpLabel
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _GLSL: Final = words_of("GLSL.std.450")
-_MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 _PROMISES: Final = (LABEL_WORD, FUNCTION_WORD)
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup

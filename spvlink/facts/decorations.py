@@ -100,8 +100,11 @@ class Names:
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
         if not self.targets:
-            self.targets = {of: w for of, w in self.names if w[0] & 0xFFFF == ops.OpName}
+            self.targets = dict(self.names)
         words = self.targets.get(target)
+        if words is not None and words[0] & 0xFFFF != ops.OpName:  # a struct, its last member
+            own = [w for of, w in self.names if of is target and w[0] & 0xFFFF == ops.OpName]
+            words = own[-1] if own else None
         return "" if words is None else string_of(words, 2)[0]
 
     def of_member(self, struct: Inst, index: int) -> str:

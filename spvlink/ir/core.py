@@ -37,6 +37,7 @@ STORE_OUTPUT: Final = 0x10002
 INTERPOLATE: Final = 0x10003
 LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
 
+_BIG: Final = sys.byteorder == "big"
 ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
 
 PRIVATE_NAMES: Final[dict[int, str]] = {
@@ -233,22 +234,17 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    data = array("I", words[start : start + 64])
-    text = _little(data)
-    end = text.find(0)
-    if end < 0:
-        text = _little(array("I", words[start:]))
-        end = text.find(0)
-        if end < 0:
-            return text.decode("utf-8", "replace"), len(words)
-    return text[:end].decode("utf-8", "replace"), start + end // 4 + 1
-
-
-def _little(words: array[int]) -> bytes:
-    """The octets of words, first octet lowest."""
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words.tobytes()
+    octets = array("I", words[start : start + 64])
+    if _BIG:
+        octets.byteswap()
+    text, nul, _ = octets.tobytes().partition(b"\0")
+    if not nul and len(words) > start + 64:
+        octets = array("I", words[start:])
+        if _BIG:
+            octets.byteswap()
+        text, nul, _ = octets.tobytes().partition(b"\0")
+    end = start + len(text) // 4 + 1 if nul else len(words)
+    return text.decode("utf-8", "replace"), end
 
 
 def words_of(text: str) -> list[int]:
@@ -256,6 +252,6 @@ def words_of(text: str) -> list[int]:
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     words = array("I", data)
-    if sys.byteorder == "big":
+    if _BIG:
         words.byteswap()
     return words.tolist()
