@@ -286,7 +286,13 @@ class _Decoder(Reader):
                 raise KeyError
         except KeyError:
             return self.general(start, end)
-        inst = defs[id] = Inst(op, type, args, imm, id)
+        inst = defs[id] = Inst.__new__(Inst)
+        inst.op = op
+        inst.type = type
+        inst.args = args
+        inst.imm = imm
+        inst.id = id
+        inst.mark = 0
         return inst
 
     def read_functions(self, start: int) -> int:

@@ -12,11 +12,11 @@ class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
     operands are ids."""
 
-    __slots__ = ("last", "members", "notes", "targets", "with_ids")
+    __slots__ = ("members", "notes", "size", "targets", "with_ids")
 
     def __init__(self, module: Module) -> None:
-        self.notes = module.annotations  # the list that was read, and its last entry
-        self.last = self.notes[-1] if self.notes else None
+        self.notes = module.annotations  # the list that was read, and how much was in it
+        self.size = len(self.notes)
         targets: dict[Inst, list[Words]] = {}
         members: dict[tuple[Inst, int], list[Words]] = {}
         self.targets = targets
@@ -51,13 +51,13 @@ class Decorations:
 
     @staticmethod
     def of(module: Module) -> Decorations:
-        """The tables, cached until an annotation is added or removed (by count and identity of the
-        list's ends)."""
+        """The tables, cached until annotations are added or the list is another: nobody takes any
+        out of it."""
         notes = module.sections[ANNOTATIONS]
         held = module.facts.get("decorations")
-        if held is not None and held[0] == len(notes):
+        if held is not None:
             tables: Decorations = held[1]
-            if tables.notes is notes and (not notes or tables.last is notes[-1]):
+            if tables.notes is notes and tables.size == len(notes):
                 return tables
         tables = Decorations(module)
         module.facts["decorations"] = (len(notes), tables)
@@ -69,7 +69,7 @@ class Decorations:
         tables = Decorations.of(module)
         tables.targets.setdefault(variable, []).extend(notes)
         module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
-        tables.last = module.annotations[-1]
+        tables.size = len(module.annotations)
         module.facts["decorations"] = (len(module.annotations), tables)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
