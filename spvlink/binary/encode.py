@@ -22,7 +22,7 @@ def encode(module: Module) -> bytes:
                 out += name
         elif at == ANNOTATIONS:
             _write_notes(section, out)
-        else:
+        elif section:
             _write(section, out)
     for function in module.functions:
         _function(function, out)
@@ -47,7 +47,8 @@ def _function(function: Function, out: list[int]) -> None:
 
 def _write(insts: list[Inst], out: list[int]) -> None:
     """Any instructions; first those forms that most have."""
-    append, pointer, split = out.append, ops.OpTypePointer, shapes.SPLIT
+    append, split = out.append, shapes.SPLIT
+    pointer, vector = ops.OpTypePointer, ops.OpTypeVector
     for inst in insts:
         op = inst.op
         args = inst.args
@@ -76,6 +77,9 @@ def _write(insts: list[Inst], out: list[int]) -> None:
             if op == pointer:  # the most frequent type
                 out += (4 << 16 | op, inst.id, imm[0], args[0].id)
                 continue
+            if op == vector:
+                out += (4 << 16 | op, inst.id, args[0].id, imm[0])
+                continue
             out += (size + len(imm) + 2 << 16 | op, inst.id)
         else:
             append(size + len(imm) + 1 << 16 | op)
@@ -91,10 +95,12 @@ def _write(insts: list[Inst], out: list[int]) -> None:
 def _mixed(inst: Inst, op: int, args: list[Inst], imm: list[int]) -> list[int]:
     """Operands that are not ids first, then other words."""
     split = shapes.SPLIT.get(op, -2)
+    words = [a.id for a in args]
     if split >= 0:
-        return [a.id for a in args[:split]] + imm + [a.id for a in args[split:]]
+        words[split:split] = imm
+        return words
     if op == ops.OpEntryPoint:
-        return [imm[0], args[0].id, *imm[1:], *[a.id for a in args[1:]]]
+        return [imm[0], words[0], *imm[1:], *words[1:]]
     return _interleaved(inst)
 
 
