@@ -400,21 +400,15 @@ class _Decoder(Reader):
         if self.block is not None or self.pending:
             pass
         elif function is None:
-            made, type, signature = (
-                get(words[start + 2]),
-                get(words[start + 1]),
-                get(words[end - 1]),
-            )
-            if (
-                (first, words[start + 3]) == (FUNCTION_WORD, 0)
-                and isinstance(made, Function)
-                and (type and signature and made.mark)
-            ):
-                made.type, made.args, made.imm, made.mark = type, [signature], [0], 0
-                self.function = made
-                self.section = core.SECTIONS
-                self.module.functions.append(made)
-                return
+            if first == FUNCTION_WORD and words[start + 3] == 0:
+                type, made = get(words[start + 1]), get(words[start + 2])
+                signature = get(words[start + 4])
+                if isinstance(made, Function) and made.mark and type and signature:
+                    made.type, made.args, made.imm, made.mark = type, [signature], [0], 0
+                    self.function = made
+                    self.section = core.SECTIONS
+                    self.module.functions.append(made)
+                    return
         elif first == LABEL_WORD:
             block = get(words[start + 1])
             if isinstance(block, Block) and block.mark:
