@@ -165,9 +165,10 @@ def test_a_name_without_end() -> None:
     with pytest.raises(BadSpirv, match="OpName has no string that ends") as caught:
         decode(words.tobytes())
     assert caught.value.word == at
-    words[at] = 2 << 16 | ops.OpName
+    words = array("I", pair()[0])
+    short = array("I", [2 << 16 | ops.OpName, words[at + 1]])
     with pytest.raises(BadSpirv, match="OpName has no string that ends"):
-        decode(words.tobytes())
+        decode((words[:at] + short + words[at:]).tobytes())
 
 
 @pytest.mark.parametrize("which", [0, 1])
