@@ -62,9 +62,9 @@ def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
     words, swapped = words_in(data)
-    words.append(0)
+    words.append(0)  # which begins no instruction
     module = _quickly(words, data)
-    if module is None:
+    if module is None:  # once more, with what takes longer
         decoder = _Decoder(words, b"")
         try:
             decoder.run()
@@ -77,7 +77,8 @@ def decode(data: bytes) -> Module:
 
 
 def _quickly(words: list[int], data: bytes) -> Module | None:
-    """The module, if nothing is wrong with it and no word in it looks like a label but is none."""
+    """The module; None if something is wrong with it, or if a word in it looks like a label but is
+    none: then something was defined twice, or a Block or Function was made that never came."""
     decoder = _Decoder(words, data)
     try:
         decoder.run()

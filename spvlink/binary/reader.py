@@ -84,8 +84,8 @@ class Reader:
             error.instruction = bisect_left(starts, word)
 
     def look_ahead(self, at: int) -> None:
-        """Make the Blocks and Functions from here on: what defines them is searched for as bytes,
-        where each word that only looks like one does harm, or one instruction after another."""
+        """Make the Blocks and Functions from here on. What defines them is searched for as bytes
+        (whoever reads has to see to words that only look so), or one instruction after another."""
         self.promised = True
         words, data, end, wanted = self.words, self.data, self.size, _PROMISES
         for first in wanted if data else ():

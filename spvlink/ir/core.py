@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final
 
+_BIG: Final = sys.byteorder == "big"
+
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
 PRIVATE: Final = 0x10000
@@ -37,7 +39,6 @@ STORE_OUTPUT: Final = 0x10002
 INTERPOLATE: Final = 0x10003
 LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
 
-_BIG: Final = sys.byteorder == "big"
 ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
 
 PRIVATE_NAMES: Final[dict[int, str]] = {
