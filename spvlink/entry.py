@@ -8,10 +8,10 @@ from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Module, string_of
 from spvlink.pipeline import STAGES
 
-_VARIABLES = (
-    (ops.OpVariable, ops.OpTypePointer),
-    (ops.OpUntypedVariableKHR, ops.OpTypeUntypedPointerKHR),
-)
+_VARIABLES = {
+    ops.OpVariable: ops.OpTypePointer,
+    ops.OpUntypedVariableKHR: ops.OpTypeUntypedPointerKHR,
+}
 
 
 def select_entry(module: Module, name: str | None) -> EntryPoint:
@@ -38,7 +38,7 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
     if entry.model not in STAGES:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
-        if variable.type is None or (variable.op, variable.type.op) not in _VARIABLES:
+        if variable.type is None or _VARIABLES.get(variable.op) != variable.type.op:
             raise BadSpirv(
                 f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
             )
@@ -49,7 +49,7 @@ def count(module: Module) -> tuple[int, int]:
     """(instructions of the module, instructions in function bodies: everything between OpFunction
     and OpFunctionEnd)."""
     body = 0
-    outside = sum(map(len, module.sections)) + len(module.tail)
+    outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:

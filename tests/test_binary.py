@@ -97,6 +97,80 @@ def test_forward_references_are_one_node() -> None:
                 assert all(a in known for a in inst.args)
 
 
+LOOKS_LIKE_A_LABEL = """OpCapability Shader
+OpCapability Int64
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %1 "main"
+OpName %1 "main"
+%2 = OpTypeVoid
+%3 = OpTypeFunction %2
+%4 = OpTypeInt 64 0
+%5 = OpTypeInt 32 0
+%6 = OpConstant %5 131320
+%7 = OpConstant %4 {word}
+%1 = OpFunction %2 None %3
+%8 = OpLabel
+OpBranch %9
+%9 = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+
+
+@pytest.mark.parametrize("after", [0, 1, 5, 9, 1000])
+@pytest.mark.parametrize("head", [2 << 16 | ops.OpLabel, 5 << 16 | ops.OpFunction])
+def test_words_that_look_like_a_label(head: int, after: int) -> None:
+    """Labels are searched for as bytes: a number that looks like one, before whatever word, is
+    still a number, and the only blocks are the real ones."""
+    data = encode(parse(LOOKS_LIKE_A_LABEL.format(word=head | after << 32)))
+    for form in (data, swap(data)):
+        module = decode(form)
+        assert encode(module) == form
+        assert [b.id for b in module.functions[0].blocks] == [8, 9]
+        assert module.functions[0].blocks[0].terminator.args == [module.functions[0].blocks[1]]
+
+
+@pytest.mark.parametrize("size", [20, -1])
+def test_an_end_without_a_function(size: int) -> None:
+    """As the very last word: nothing may be looked at behind it."""
+    data = pair()[0]
+    end = array("I", [1 << 16 | ops.OpFunctionEnd]).tobytes()
+    with pytest.raises(BadSpirv, match=r"OpFunctionEnd (outside of a|after the first) function"):
+        decode(data[:size] + end if size > 0 else data + end)
+
+
+@pytest.mark.parametrize(
+    ("words", "ends"),
+    [((0x6E6961, 0), False), ((0, 0), False), ((0x6E69616D, 0x6E6961), True), ((0,), True)],
+)
+def test_a_string_ends_with_its_words(words: tuple[int, ...], ends: bool) -> None:
+    data = array("I", pair()[0])
+    at = 5 + 2  # behind the first OpCapability
+    head = len(words) + 1 << 16 | ops.OpExtension
+    text = (data[:at] + array("I", [head, *words]) + data[at:]).tobytes()
+    if ends:
+        assert encode(decode(text)) == text
+        return
+    with pytest.raises(BadSpirv, match="words after its last operand") as caught:
+        decode(text)
+    assert caught.value.word == at
+
+
+def test_a_name_without_end() -> None:
+    words = array("I", pair()[0])
+    at = 5
+    while words[at] & 0xFFFF != ops.OpName:
+        at += words[at] >> 16
+    words[at + (words[at] >> 16) - 1] |= 0x61000000
+    with pytest.raises(BadSpirv, match="OpName has no string that ends") as caught:
+        decode(words.tobytes())
+    assert caught.value.word == at
+    words = array("I", pair()[0])
+    short = array("I", [2 << 16 | ops.OpName, words[at + 1]])
+    with pytest.raises(BadSpirv, match="OpName has no string that ends"):
+        decode((words[:at] + short + words[at:]).tobytes())
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_every_prefix_is_refused(which: int) -> None:
     data = pair()[which]

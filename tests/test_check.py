@@ -15,7 +15,7 @@ from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import ops
 from spvlink.ir.check import check, instructions
-from spvlink.ir.core import COPY, STORE_OUTPUT, Inst, Module
+from spvlink.ir.core import COPY, PROCESSED, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import become, sweep
 from spvlink.text import parse, print_module
 
@@ -486,13 +486,13 @@ def test_dropped_block() -> None:
 
 def test_wrong_section() -> None:
     module = parse(BASE)
-    module.names.append(module.annotations.pop())
+    module.sections[PROCESSED].append(module.annotations.pop())
     broken(module, "wrong section")
 
 
 def test_name_of_what_is_gone() -> None:
     module = parse(BASE)
-    module.names[0].args[0] = Inst(ops.OpTypeVoid, None, [], [], 3)
+    module.names[0] = Inst(ops.OpTypeVoid, None, [], [], 3), module.names[0][1]
     check(module)  # between passes that is how it is
     with pytest.raises(Broken, match="not in the module"):
         check(module, final=True)

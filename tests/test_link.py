@@ -275,7 +275,7 @@ def test_the_outer_interface_stays() -> None:
         "layout(location = 0) in vec4 a; layout(location = 3) out vec4 second; "
         "void main() { o = vec4(a.x); }",
     )
-    names = {n.args[0]: n for n in done.frag.names if n.op == ops.OpName}
+    names = {of for of, words in done.frag.names if words[0] & 0xFFFF == ops.OpName}
     assert done.frag.entry is not None
     listed = [v for v in done.frag.entry.inst.args[1:] if v.imm[0] == enums.StorageClass_Output]
     assert len(listed) == 2 and all(v in names for v in listed)

@@ -49,9 +49,9 @@ def members(module: Module) -> list[str]:
     assert found[0].type is not None
     struct = found[0].type.args[0]
     return [
-        bytes(b for w in i.imm[1:] for b in w.to_bytes(4, "little")).partition(b"\0")[0].decode()
-        for i in module.names
-        if i.op == ops.OpMemberName and i.args[0] is struct
+        bytes(b for w in words[3:] for b in w.to_bytes(4, "little")).partition(b"\0")[0].decode()
+        for of, words in module.names
+        if words[0] & 0xFFFF == ops.OpMemberName and of is struct
     ]
 
 

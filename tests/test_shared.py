@@ -117,7 +117,7 @@ def test_equal_for_the_patch(name: str, exact: bool) -> None:
 
 def decorations(linked: spvlink.Linked, stage: int, name: str) -> set[int]:
     module = module_of(linked.stages[stage].data)
-    wanted = {i.args[0] for i in module.names if string_of(i.imm)[0] == name}
+    wanted = {of for of, words in module.names if string_of(words, 2)[0] == name}
     return {i.imm[0] for i in module.annotations
             if i.op == ops.OpDecorate and i.args[0] in wanted}  # fmt: skip
 

@@ -12,6 +12,8 @@ from __future__ import annotations
 from spvlink.binary.plans import (
     ACT,
     END,
+    NAME,
+    NAME_WORDS,
     NAMED,
     NOTE,
     NOTE_SHAPES,
@@ -20,30 +22,33 @@ from spvlink.binary.plans import (
     PAIRED,
     PLANS,
     POINTER,
+    SECTION,
     SHAPED,
-    SIZED,
     STRUCTURE,
     TERMINATORS,
+    TEXT,
     VALUE,
     VALUE_WORDS,
     VARIABLE,
     Plan,
-    check_size,
+    plan_of,
 )
 from spvlink.binary.reader import (
     END_WORD,
+    FUNCTION_WORD,
     GLOBAL_OPS,
     GLSL_SIZES,
     GROUP_WORD,
     LABEL_WORD,
+    MODELS,
     NUMBERS,
     Reader,
 )
-from spvlink.binary.words import MAGIC, words_in
+from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
-from spvlink.ir.core import Block, Inst, Module
+from spvlink.ir.core import Block, Function, Inst, Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -57,17 +62,29 @@ def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
     words, swapped = words_in(data)
-    order = "little" if data[0] == MAGIC & 0xFF else "big"
-    # a module with one block needs no look ahead (more that look like a label do no harm)
-    labels = data.count(LABEL_WORD.to_bytes(4, order))  # type: ignore[arg-type]
-    decoder = _Decoder(words, labels < 2)
-    decoder.module.swapped = swapped
+    words.append(0)  # which begins no instruction
+    module = _quickly(words, data)
+    if module is None:  # once more, with what takes longer
+        decoder = _Decoder(words, b"")
+        try:
+            decoder.run()
+        except (BadSpirv, IndexError) as error:
+            decoder.explain(error)
+            raise
+        module = decoder.module
+    module.swapped = swapped
+    return module
+
+
+def _quickly(words: list[int], data: bytes) -> Module | None:
+    """The module; None if something is wrong with it, or if a word in it looks like a label but is
+    none: then something was defined twice, or a Block or Function was made that never came."""
+    decoder = _Decoder(words, data)
     try:
         decoder.run()
-    except (BadSpirv, IndexError) as error:
-        decoder.explain(error)
-        raise
-    return decoder.module
+    except (BadSpirv, IndexError):
+        return None
+    return None if any([made.mark for made in decoder.promises]) else decoder.module
 
 
 class _Decoder(Reader):
@@ -115,30 +132,42 @@ class _Decoder(Reader):
     def read_globals(self, start: int) -> int:
         """What comes before the first function; gives the start of that."""
         words, plans = self.words, PLANS
+        names, notes = self.names, self.notes
         section = 0  # that is being read
         try:
             while True:
                 first = words[start]
-                kind, op, cut, _ = plan = plans[first]
-                if kind == NOTE:
+                plan = plans.get(first) or plan_of(first)
+                kind, op, size, cut, _ = plan
+                if kind == NAME:
+                    section = self.enter(start, op, cut)
+                    while first in NAME_WORDS:
+                        end = start + (first >> 16)
+                        names.append(words[start:end])
+                        start = end
+                        first = words[start]
+                elif kind == NOTE:
                     if cut != section:
                         section = self.enter(start, op, cut)
-                    note = self.names.append if cut == core.NAMES else self.notes.append
                     while first & 0xFFFF == op and first != op:  # more of its kind
-                        note(start)
+                        notes.append(start)
                         start += first >> 16
                         first = words[start]
                 elif kind >= STRUCTURE:
                     return start
+                elif op in GLOBAL_OPS and not self.pending:
+                    section = self.section = core.GLOBALS
+                    start = self.read_types(start)
                 else:
-                    end = start + (first >> 16)
+                    end = start + size
                     inst = self.made(start, end, plan)
                     self.start = start
-                    self.put(inst)
+                    if op in SECTION:
+                        self.place(inst)
+                    else:
+                        self.put(inst)
                     start = end
                     section = self.section
-                    if section == core.GLOBALS and not self.pending:
-                        start = self.read_types(start)
         except BadSpirv as error:
             error.word = start if error.word is None else error.word
             raise
@@ -148,48 +177,58 @@ class _Decoder(Reader):
         it: here and in ``read_functions`` reading spends its time. Whatever is out of the ordinary
         (an id that is not defined yet, a wrong size) goes to ``general``."""
         words, defs, plans, types = self.words, self.defs, PLANS, GLOBAL_OPS
-        append, new = self.module.globals.append, Inst.__new__
+        insts, new, every = self.module.globals, Inst.__new__, core.ALL
         type: Inst | None
         try:
             while True:
                 first = words[start]
-                kind, op, cut, shapes_known = plan = plans[first]
-                if op not in types:
-                    return start
-                end = start + (first >> 16)
                 try:
-                    if kind == VARIABLE and words[start + 3] in shapes_known:
-                        at, type, args, imm = 2, defs[words[start + 1]], [], [words[start + 3]]
-                    elif kind == POINTER and words[start + 2] in shapes_known:
-                        at, type, imm = 1, None, [words[start + 2]]
+                    kind, op, size, cut, shapes_known = plans[first]
+                    end = start + size
+                    if kind == POINTER:
+                        storage = words[start + 2]
+                        if storage not in shapes_known:
+                            raise KeyError
+                        id, type, imm = words[start + 1], None, [storage]
                         args = [defs[words[start + 3]]]
-                    elif kind == SHAPED:
-                        a, b, c, d, at = shapes_known[words[start + cut]]
-                        args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
-                        imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
-                        type = defs[words[start + 1]] if at == 2 else None
+                    elif kind == VARIABLE:
+                        storage = words[start + 3]
+                        if storage not in shapes_known:
+                            raise KeyError
+                        id, type = words[start + 2], defs[words[start + 1]]
+                        args, imm = [], [storage]
                     elif kind == NUMBER:
-                        at, type, args = 2, defs[words[start + 1]], []
-                        imm = [words[start + 3]] if end == start + 4 else words[start + 3 : end]
-                        if type.op not in NUMBERS or (type.imm[0] > 32) != (len(imm) == 2):
+                        id, type, args = words[start + 2], defs[words[start + 1]], []
+                        imm = [words[start + 3]] if size == 4 else words[start + 3 : end]
+                        if type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
                             raise KeyError
                     elif kind == NAMED:
-                        at, type, imm = 1, None, []
+                        id, type, imm = words[start + 1], None, []
                         args = (
                             [defs[words[start + 2]]]
                             if cut == 1
                             else self.several(start, 2, 2 + cut)
                         )
+                    elif op not in types:
+                        return start
+                    elif kind == SHAPED:
+                        a, b, c, d, at = shapes_known[words[start + cut]]
+                        args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
+                        imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
+                        type = defs[words[start + 1]] if at == 2 else None
+                        if not at:
+                            raise KeyError
+                        id = words[start + at]
                     elif kind == VALUE:
-                        at, type, imm = 2, defs[words[start + 1]], []
+                        id, type, imm = words[start + 2], defs[words[start + 1]], []
                         args = self.several(start, 3, 3 + cut)
                     else:
-                        append(self.made(start, end, plan))
-                        self.module.globals[-1].mark = core.ALL
+                        inst = self.made(start, end, plans[first])
+                        inst.mark = every
+                        insts.append(inst)
                         start = end
                         continue
-                    id = words[start + at]
-                    if not at or id in defs:
+                    if id in defs:
                         raise KeyError
                     inst = defs[id] = new(Inst)
                     inst.op = op
@@ -198,12 +237,12 @@ class _Decoder(Reader):
                     inst.imm = imm
                     inst.id = id
                 except KeyError:
+                    if first not in plans:
+                        plan_of(first)
+                        continue
                     inst = self.general(start, end)
-                if op in SIZED:
-                    self.start = start
-                    check_size(inst)
-                inst.mark = core.ALL
-                append(inst)
+                inst.mark = every
+                insts.append(inst)
                 start = end
         except BadSpirv as error:
             error.word = start if error.word is None else error.word
@@ -220,10 +259,18 @@ class _Decoder(Reader):
 
     def made(self, start: int, end: int, plan: Plan) -> Inst:
         """Any one instruction, by its plan."""
-        kind, op, cut, shapes_known = plan
+        kind, op, _, cut, shapes_known = plan
+        words, defs = self.words, self.defs
+        if kind == TEXT and self.data.find(0, start + cut << 2) >> 2 == end - 1:
+            inst = Inst(op, None, [], words[start + cut : end])
+            if cut == 1:
+                return inst
+            inst.id = words[start + 1]
+            if inst.id not in defs:
+                defs[inst.id] = inst
+                return inst
         if not SHAPED <= kind <= PAIRED:
             return self.general(start, end)
-        words, defs = self.words, self.defs
         try:
             if kind == PAIRED:
                 key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
@@ -240,82 +287,88 @@ class _Decoder(Reader):
                 raise KeyError
         except KeyError:
             return self.general(start, end)
-        inst = defs[id] = Inst(op, type, args, imm, id)
+        inst = defs[id] = Inst.__new__(Inst)
+        inst.op = op
+        inst.type = type
+        inst.args = args
+        inst.imm = imm
+        inst.id = id
+        inst.mark = 0
         return inst
 
     def read_functions(self, start: int) -> int:
         """From the first function to the end, which it gives; as ``read_types``."""
         words, defs, plans, new = self.words, self.defs, PLANS, Inst.__new__
         insts: list[Inst] | None = None  # of the block that is being read
-        if not self.promised and not self.lone:
+        if not self.promised:
             self.look_ahead(start)
-        self.lone = not self.promised
-        self.promised = True
         try:
             while True:
                 first = words[start]
-                kind, op, cut, _ = plan = plans[first]
-                end = start + (first >> 16)
-                if kind > ACT:
-                    if kind == STRUCTURE:
-                        self.structure(start, end, op)
+                try:
+                    kind, op, size, cut, _ = plans[first]
+                    end = start + size
+                    if kind < ACT:
+                        type = defs[words[start + 1]]
+                        id = words[start + 2]
+                        if kind == VALUE:
+                            if cut == 1:
+                                args = [defs[words[start + 3]]]
+                            elif cut == 2:
+                                args = [defs[words[start + 3]], defs[words[start + 4]]]
+                            elif cut == 3:
+                                more = defs[words[start + 5]]
+                                args = [defs[words[start + 3]], defs[words[start + 4]], more]
+                            else:
+                                args = self.several(start, 3, 3 + cut)
+                            imm: list[int] = []
+                        elif kind == VALUE_WORDS:
+                            if size == 5 and cut == 4:  # the extraction of a part
+                                args = [defs[words[start + 3]]]
+                                imm = [words[start + 4]]
+                            else:
+                                args = self.several(start, 3, cut)
+                                imm = words[start + cut : end]
+                        else:
+                            args, imm = self.extended(start, end)
+                        if id in defs:
+                            raise KeyError
+                        inst = defs[id] = new(Inst)
+                        inst.op = op
+                        inst.type = type
+                        inst.args = args
+                        inst.imm = imm
+                        inst.id = id
+                        inst.mark = 0
+                    elif kind == ACT:
+                        if cut == 2:
+                            args = [defs[words[start + 1]], defs[words[start + 2]]]
+                        elif cut == 1:
+                            args = [defs[words[start + 1]]]
+                        else:
+                            args = self.several(start, 1, 1 + cut)
+                        inst = new(Inst)
+                        inst.op = op
+                        inst.type = None
+                        inst.args = args
+                        inst.imm = []
+                        inst.id = inst.mark = 0
+                    elif kind == STRUCTURE:
+                        self.structure(start, end)
                         insts = None if self.block is None else self.block.insts
                         start = end
                         continue
-                    if kind == END:
+                    elif kind == END:
                         return start
-                    if kind == NOTE:
-                        self.enter(start, op, cut)
-                    inst = self.made(start, end, plan)
-                else:
-                    try:
-                        if kind == ACT:
-                            if cut == 2:
-                                args = [defs[words[start + 1]], defs[words[start + 2]]]
-                            elif cut == 1:
-                                args = [defs[words[start + 1]]]
-                            else:
-                                args = self.several(start, 1, 1 + cut)
-                            inst = new(Inst)
-                            inst.op = op
-                            inst.type = None
-                            inst.args = args
-                            inst.imm = []
-                            inst.id = inst.mark = 0
-                        else:
-                            type = defs[words[start + 1]]
-                            id = words[start + 2]
-                            if kind == VALUE:
-                                if cut == 2:
-                                    args = [defs[words[start + 3]], defs[words[start + 4]]]
-                                elif cut == 1:
-                                    args = [defs[words[start + 3]]]
-                                elif cut == 3:
-                                    more = defs[words[start + 5]]
-                                    args = [defs[words[start + 3]], defs[words[start + 4]], more]
-                                else:
-                                    args = self.several(start, 3, 3 + cut)
-                                imm: list[int] = []
-                            elif kind == VALUE_WORDS:
-                                if cut == 4:
-                                    args = [defs[words[start + 3]]]
-                                else:
-                                    args = self.several(start, 3, cut)
-                                at = start + cut
-                                imm = [words[at]] if end == at + 1 else words[at:end]
-                            else:
-                                args, imm = self.extended(start, end)
-                            if id in defs:
-                                raise KeyError
-                            inst = defs[id] = new(Inst)
-                            inst.op = op
-                            inst.type = type
-                            inst.args = args
-                            inst.imm = imm
-                            inst.id = id
-                            inst.mark = 0
-                    except KeyError:
-                        inst = self.general(start, end)
+                    else:
+                        if kind in (NAME, NOTE):
+                            self.enter(start, op, cut)
+                        inst = self.made(start, end, plans[first])
+                except KeyError:
+                    if first not in plans:
+                        plan_of(first)
+                        continue
+                    inst = self.general(start, end)
                 if insts is not None:
                     insts.append(inst)
                     if kind >= ACT and op in TERMINATORS:
@@ -341,29 +394,33 @@ class _Decoder(Reader):
             args.append(defs[id])
         return args, [words[start + 4]]
 
-    def structure(self, start: int, end: int, op: int) -> None:
-        """Begin or end a function or a block."""
-        if self.lone and op != ops.OpFunctionEnd:
-            self.promise(start)
-        if not self.label(start, op):
-            self.put(self.general(start, end))
-
-    def label(self, start: int, op: int) -> bool:
-        """Begin a block, or end a function, if that is all there is to it."""
-        if self.function is None or self.block is not None or self.pending:
-            return False
-        if op == ops.OpFunctionEnd and self.words[start] == END_WORD:
+    def structure(self, start: int, end: int) -> None:
+        """Begin or end a function or a block; first the plain ways, in which nothing is wrong."""
+        words, get, function = self.words, self.defs.get, self.function
+        first = words[start]
+        if self.block is not None or self.pending:
+            pass
+        elif function is None:
+            if first == FUNCTION_WORD and words[start + 3] == 0:
+                type, made = get(words[start + 1]), get(words[start + 2])
+                signature = get(words[start + 4])
+                if isinstance(made, Function) and made.mark and type and signature:
+                    made.type, made.args, made.imm, made.mark = type, [signature], [0], 0
+                    self.function = made
+                    self.section = core.SECTIONS
+                    self.module.functions.append(made)
+                    return
+        elif first == LABEL_WORD:
+            block = get(words[start + 1])
+            if isinstance(block, Block) and block.mark:
+                block.mark = 0
+                function.blocks.append(block)
+                self.block = block
+                return
+        elif first == END_WORD:
             self.function = None
-            return True
-        if op != ops.OpLabel:
-            return False
-        block = self.defs.get(self.words[start + 1])
-        if not isinstance(block, Block) or block.mark != -1 or block.id >= self.module.bound:
-            return False
-        block.mark = 0
-        self.function.blocks.append(block)
-        self.block = block
-        return True
+            return
+        self.put(self.general(start, end))
 
     def read_notes(self) -> None:
         """Entry points and decorations: they may speak of anything, so they are read when all of
@@ -374,41 +431,48 @@ class _Decoder(Reader):
             self.promise_groups()
         for start in self.notes:
             first = words[start]
-            end = start + (first >> 16)
-            op = first & 0xFFFF
-            if first in shapes_known and words[start + 1] in defs:
-                at, known = shapes_known[first]
-                word = words[start + at]
-                if word in known or (word, words[start + at + 1]) in known:
-                    inst = new(Inst)
-                    inst.op = op
-                    inst.type = None
-                    inst.args = [defs[words[start + 1]]]
-                    inst.imm = words[start + 2 : end]
-                    inst.id = inst.mark = 0
-                    sections[NOTES[op]].append(inst)
+            try:
+                if first & 0xFFFF == ops.OpEntryPoint:
+                    sections[core.ENTRY_POINTS].append(self.entry_point(start))
                     continue
-            inst = self.general(start, end)
-            inst.mark = core.ALL
-            sections[NOTES[op]].append(inst)
-
-    def read_names(self) -> None:
-        """A third of a small module."""
-        words, defs, new, append = self.words, self.defs, Inst.__new__, self.module.names.append
-        for start in self.names:
-            first = words[start]
-            op = first & 0xFFFF
-            size = first >> 16
-            end = start + size
-            # the string fills its words
-            if size > op - 3 and not words[end - 1] >> 24 and words[start + 1] in defs:
+                op, size, at, known = shapes_known[first]
+                word = words[start + at]
+                if word not in known and (word, words[start + at + 1]) not in known:
+                    raise KeyError
+                args = [defs[words[start + 1]]]
                 inst = new(Inst)
                 inst.op = op
                 inst.type = None
-                inst.args = [defs[words[start + 1]]]
-                inst.imm = words[start + 2 : end]
+                inst.args = args
+                inst.imm = words[start + 2 : start + size]
                 inst.id = inst.mark = 0
-            else:
-                inst = self.general(start, end)
+            except KeyError:
+                op = first & 0xFFFF
+                inst = self.general(start, start + (first >> 16))
                 inst.mark = core.ALL
-            append(inst)
+            sections[NOTES[op]].append(inst)
+
+    def entry_point(self, start: int) -> Inst:
+        """An OpEntryPoint. Raises KeyError if something is wrong with it."""
+        words, defs = self.words, self.defs
+        end = start + (words[start] >> 16)
+        last = self.data.find(0, start + 3 << 2) >> 2  # word of the name
+        if words[start + 1] not in MODELS or not start + 2 < last < end:
+            raise KeyError
+        args = [defs[words[start + 2]]]
+        for id in words[last + 1 : end]:
+            args.append(defs[id])
+        inst = Inst(ops.OpEntryPoint, None, args, [words[start + 1], *words[start + 3 : last + 1]])
+        inst.mark = core.ALL
+        return inst
+
+    def read_names(self) -> None:
+        """A third of a small module."""
+        defs, names = self.defs, self.names
+        try:
+            targets = [defs[words[1]] for words in names]
+        except KeyError:
+            return self.bad_name()
+        if max([words[-1] for words in names], default=0) >> 24:  # the string fills its words
+            return self.bad_name()
+        self.module.names = list(zip(targets, names))

@@ -17,9 +17,12 @@ def encode(module: Module) -> bytes:
     opcode."""
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     for at, section in enumerate(module.sections):
-        if at in (NAMES, ANNOTATIONS):
+        if at == NAMES:
+            for _, name in module.names:
+                out += name
+        elif at == ANNOTATIONS:
             _write_notes(section, out)
-        else:
+        elif section:
             _write(section, out)
     for function in module.functions:
         _function(function, out)
@@ -43,38 +46,48 @@ def _function(function: Function, out: list[int]) -> None:
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    append, pointer = out.append, ops.OpTypePointer
+    """Any instructions; first those forms that most have."""
+    append, split = out.append, shapes.SPLIT
+    pointer, vector = ops.OpTypePointer, ops.OpTypeVector
     for inst in insts:
         op = inst.op
         args = inst.args
         imm = inst.imm
         type = inst.type
+        if op >= PRIVATE:
+            raise Broken(f"a private opcode is left at the end: {inst!r}")
+        size = len(args)
         if type is not None:  # what has a type has a result
-            size = len(args)
             if not imm:
-                if size == 1 and op < PRIVATE:
+                if size == 1:
                     out += (4 << 16 | op, type.id, inst.id, args[0].id)
                     continue
                 if size == 2:
                     out += (5 << 16 | op, type.id, inst.id, args[0].id, args[1].id)
                     continue
-            size += len(imm)
-            out += (size + 3 << 16 | op, type.id, inst.id)
+            elif len(imm) == 1:
+                if not args:  # constants and variables
+                    out += (4 << 16 | op, type.id, inst.id, imm[0])
+                    continue
+                if size == 1 and split.get(op) == -1:  # parts of vectors
+                    out += (5 << 16 | op, type.id, inst.id, args[0].id, imm[0])
+                    continue
+            out += (size + len(imm) + 3 << 16 | op, type.id, inst.id)
         elif inst.id:
             if op == pointer:  # the most frequent type
                 out += (4 << 16 | op, inst.id, imm[0], args[0].id)
                 continue
-            out += (len(args) + len(imm) + 2 << 16 | op, inst.id)
-        else:
-            append(len(args) + len(imm) + 1 << 16 | op)
-        if op >= PRIVATE:
-            raise Broken(f"a private opcode is left at the end: {inst!r}")
-        if args:
-            if imm and shapes.SPLIT.get(op, -2) != -1:
-                out += _mixed(inst, op, args, imm)
+            if op == vector:
+                out += (4 << 16 | op, inst.id, args[0].id, imm[0])
                 continue
-            for arg in args:
-                append(arg.id)
+            out += (size + len(imm) + 2 << 16 | op, inst.id)
+        else:
+            append(size + len(imm) + 1 << 16 | op)
+        if imm and args and split.get(op) != -1:
+            out += _mixed(inst, op, args, imm)
+            continue
+        for arg in args:
+            append(arg.id)
         if imm:
             out += imm
 
@@ -82,15 +95,17 @@ def _write(insts: list[Inst], out: list[int]) -> None:
 def _mixed(inst: Inst, op: int, args: list[Inst], imm: list[int]) -> list[int]:
     """Operands that are not ids first, then other words."""
     split = shapes.SPLIT.get(op, -2)
+    words = [a.id for a in args]
     if split >= 0:
-        return [a.id for a in args[:split]] + imm + [a.id for a in args[split:]]
+        words[split:split] = imm
+        return words
     if op == ops.OpEntryPoint:
-        return [imm[0], args[0].id, *imm[1:], *[a.id for a in args[1:]]]
+        return [imm[0], words[0], *imm[1:], *words[1:]]
     return _interleaved(inst)
 
 
 def _write_notes(insts: list[Inst], out: list[int]) -> None:
-    """Names and plain decorations: one id, then words."""
+    """Decorations: nearly all are one id, then words."""
     for inst in insts:
         args, imm = inst.args, inst.imm
         if len(args) != 1 or inst.id:

@@ -29,19 +29,21 @@ VARIABLE: Final = 7  # such a one: OpVariable without initializer
 POINTER: Final = 8  # such a one: OpTypePointer
 PAIRED: Final = 9  # as the two enumerants in it say
 SLOW: Final = 10  # by walking the grammar
-STRUCTURE: Final = 11  # labels and what else cuts functions
-NOTE: Final = 12  # speaks of what may come later
-END: Final = 13  # no instruction: the end of the words
+TEXT: Final = 11  # a string, perhaps behind a result id
+STRUCTURE: Final = 12  # labels and what else cuts functions
+NAME: Final = 13  # OpName, OpMemberName
+NOTE: Final = 14  # also speaks of what may come later
+END: Final = 15  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
 Shape = tuple[int, int, int, int, int]
 Split = tuple[list[int], list[int]]  # positions of ids, positions of other words
-# (kind, opcode, position, shapes by enumerant). The position is that of the enumerant that decides,
-# for PAIRED that of the first and of the second << 16;
-# for VALUE_WORDS that of the first word that is no id. For VALUE, NAMED and ACT it is the number of
-# operands, for NOTE the section.
-Plan = tuple[int, int, int, dict[int | tuple[int, int], Shape]]
+# (kind, opcode, number of words, position, shapes by enumerant). The position is that of the
+# enumerant that decides, for PAIRED that of the first and of the second << 16; for VALUE_WORDS that
+# of the first word that is no id. For VALUE, NAMED and ACT it is the number of operands, for NOTE
+# the section, for TEXT that of the string. What is SIZED has its size for an enumerant.
+Plan = tuple[int, int, int, int, dict[int | tuple[int, int], Shape]]
 # The enumerants, or pairs of them, with which a note is one id, then other words.
 Plain = set[int | tuple[int, int]]
 
@@ -83,15 +85,14 @@ _FREQUENT: Final = {4 << 16 | ops.OpVariable: VARIABLE, 4 << 16 | ops.OpTypePoin
 _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], Split]]]]] = {}
 
 
-class _Plans(dict[int, Plan]):
-    def __missing__(self, first: int) -> Plan:
-        return plan_of(first)
-
-
-# first word -> how to read it; the shapes in it, and those of notes, come as they are met
-PLANS: Final = _Plans()
-# first word of a note -> the position of its first enumerant, and with which ones it is plain
-NOTE_SHAPES: Final[dict[int, tuple[int, Plain]]] = {}
+_STRING: Final = (shapes.K_STRING * 4,)
+# first word -> how to read it, from ``plan_of``; the shapes in it, and those of notes, come as they
+# are met
+PLANS: Final[dict[int, Plan]] = {}
+# first word of a note -> its opcode, its number of words, the position of its first enumerant, and
+# with which ones it is plain
+NOTE_SHAPES: Final[dict[int, tuple[int, int, int, Plain]]] = {}
+NAME_WORDS: Final[set[int]] = set()  # those of PLANS that begin names
 
 
 def plan_of(first: int) -> Plan:
@@ -99,7 +100,7 @@ def plan_of(first: int) -> Plan:
     grammar lacks, and for a word count of 0."""
     op, size = first & 0xFFFF, first >> 16
     if not first:
-        plan = PLANS[0] = END, 0, 0, {}
+        plan = PLANS[0] = END, 0, 0, 0, {}
         return plan
     if not size:
         raise BadSpirv("an instruction has a word count of 0")
@@ -112,19 +113,27 @@ def plan_of(first: int) -> Plan:
     kind, at = SLOW, 0  # which may become SHAPED when one was walked
     if op in NOTES:
         kind, at = NOTE, NOTES[op]
+        if at == core.NAMES:
+            kind = NAME
+            if size < op - 2:  # 3 words of OpName, 4 of OpMemberName
+                raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
+            NAME_WORDS.add(first)
     elif op in STRUCTURES:
         kind = STRUCTURE
     elif op in core.RARE:
         pass
+    elif shapes.OPERANDS[op] == _STRING and size > head:
+        kind, at = TEXT, head
     elif op == ops.OpExtInst and size > 5:
         kind = EXTENDED
     elif (op == ops.OpConstant or op == ops.OpSpecConstant) and size in (4, 5):
         kind = NUMBER
     elif fast >= 0 and (cut == size or (fast >> 6 == 1 and cut < size)):
-        kind, at = (ACT, SLOW, NAMED, VALUE)[result], size - head
+        named = NAMED if info.FLAGS.get(op, 0) & info.TYPE else SLOW
+        kind, at = (ACT, SLOW, named, VALUE)[result], size - head
     elif fast >> 6 == 2 and cut < size and result == 3:
         kind, at = VALUE_WORDS, cut
-    plan = PLANS[first] = kind, op, at, {}
+    plan = PLANS[first] = kind, op, size, at, {}
     return plan
 
 
@@ -144,8 +153,11 @@ def remember(
     result = shapes.RESULT[op]
     head = (1, 2, 2, 3)[result]
     first = len(words) + head << 16 | op
-    kind, _, held, table = PLANS[first]
+    kind, _, size, held, table = PLANS.get(first) or plan_of(first)
     at = head + enumerants[0] if enumerants else 0
+    if op in SIZED:
+        enumerants = [*enumerants, rest[0]]  # the size is that
+        at = head + rest[0]
     if kind == NOTE:
         if enumerants and ids == [0] and _remember_note(first, at, words, enumerants):
             return
@@ -160,7 +172,7 @@ def remember(
     plain = len(enumerants) < 3 and _is_run(ids) and _is_run(rest)
     if plain and held == at and kind in (SLOW, frequent):
         if kind == SLOW:
-            PLANS[first] = frequent, op, at, table
+            PLANS[first] = frequent, op, size, at, table
         table[key] = (
             *((head + ids[0], head + ids[-1] + 1) if ids else (0, 0)),
             *((head + rest[0], head + rest[-1] + 1) if rest else (0, 0)),
@@ -179,7 +191,8 @@ def remember(
 def _remember_note(first: int, at: int, words: list[int], enumerants: list[int]) -> bool:
     """Note that with these enumerants a note is one id, then other words; False if they are not
     where those of others that begin with the same word are."""
-    held, plain = NOTE_SHAPES.setdefault(first, (at, set()))
+    op, size = first & 0xFFFF, first >> 16
+    _, _, held, plain = NOTE_SHAPES.setdefault(first, (op, size, at, set()))
     own = enumerants[0]
     if held == at and enumerants == [own]:
         plain.add(words[own])
@@ -206,12 +219,11 @@ def number_words(type: Inst | None) -> int:
 SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops.OpTypeFloat))
 
 
-def check_size(type: Inst) -> None:
+def check_size(op: int, size: int) -> None:
     """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on
     them."""
-    size = type.imm[0] if type.imm else 0
-    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    if op in (ops.OpTypeVector, ops.OpTypeMatrix):
         if not 2 <= size <= 4:
-            raise BadSpirv(f"{ops.NAMES[type.op]} of {size} parts: a shader has 2 to 4")
+            raise BadSpirv(f"{ops.NAMES[op]} of {size} parts: a shader has 2 to 4")
     elif size not in (8, 16, 32, 64):
-        raise BadSpirv(f"{ops.NAMES[type.op]} of {size} bits")
+        raise BadSpirv(f"{ops.NAMES[op]} of {size} bits")

@@ -17,10 +17,11 @@ from spvlink.binary.plans import (
     split_of,
 )
 from spvlink.binary.walk import Walk
+from spvlink.binary.words import MAGIC
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
-from spvlink.ir.core import Block, Function, Inst, Module, string_of
+from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -30,20 +31,20 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, words: list[int], lone: bool) -> None:
-        self.size = len(words)
-        self.words = words
-        words.append(0)  # which begins no instruction
+    def __init__(self, words: list[int], data: bytes) -> None:
+        self.size = len(words) - 1
+        self.words = words  # and a 0 behind them, which begins no instruction
+        self.data = data  # the same as bytes, to search for labels; empty: look at instructions
         self.module = Module()
         self.module.rare = set()
         self.defs: dict[int, Inst] = {}
         # id -> word index of its first use before definition, and whether a type uses it
         self.missing: dict[int, tuple[int, bool]] = {}
         self.notes: list[int] = []  # starts of what only speaks of others: read last
-        self.names: list[int] = []  # the same, of names
+        self.names: list[list[int]] = []  # the words of names, the same
         self.start = 0  # of the instruction that is being read
-        self.lone = lone  # there is one block only, which is made when it is reached
-        self.promised = False  # the others are made
+        self.promised = False  # Blocks and Functions are made
+        self.promises: list[Inst] = []  # which
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
         self.function: Function | None = None
@@ -83,10 +84,18 @@ class Reader:
             error.instruction = bisect_left(starts, word)
 
     def look_ahead(self, at: int) -> None:
-        """Make the Blocks and Functions from here on."""
+        """Make the Blocks and Functions from here on. What defines them is searched for as bytes
+        (whoever reads has to see to words that only look so), or one instruction after another."""
         self.promised = True
-        words, end, wanted = self.words, self.size, _PROMISES
-        while at < end:
+        words, data, end, wanted = self.words, self.data, self.size, _PROMISES
+        for first in wanted if data else ():
+            mark = first.to_bytes(4, "little" if data[0] == MAGIC & 0xFF else "big")
+            found = data.find(mark, at * 4)
+            while found >= 0:
+                if not found & 3:
+                    self.promise(found >> 2)
+                found = data.find(mark, found + 1)
+        while at < end and not data:
             first = words[at]
             if first in wanted:
                 self.promise(at)
@@ -94,15 +103,17 @@ class Reader:
 
     def promise(self, at: int) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
-        id = self.words[at + 1 if self.words[at] == LABEL_WORD else at + 2 : at + 3][:1]
+        words, defs = self.words, self.defs
+        is_label = words[at] == LABEL_WORD
+        id = words[at + 1 if is_label else at + 2] if at + 2 < len(words) else 0
         if not id:
             return  # it runs past the end
-        if id[0] in self.defs:
+        if id in defs:
             self.start = at
-            raise BadSpirv(f"id {id[0]} is defined twice")
-        made = Block(id[0]) if self.words[at] == LABEL_WORD else Function(id[0])
+            raise BadSpirv(f"id {id} is defined twice")
+        made = defs[id] = Block(id) if is_label else Function(id)
         made.mark = -1  # not reached yet
-        self.defs[id[0]] = made
+        self.promises.append(made)
 
     def forward(self, id: int) -> Inst:
         """The Inst of an id that nothing defined so far."""
@@ -228,34 +239,30 @@ class Reader:
 
     def place(self, inst: Inst) -> None:
         """Put a module-scope instruction into its section."""
-        if self.module.functions:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} after the first function")
-        section = SECTION.get(inst.op, core.GLOBALS)
-        if section == core.GLOBALS and inst.op not in GLOBAL_OPS:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} outside of a function")
+        op, module = inst.op, self.module
+        if module.functions:
+            raise BadSpirv(f"{ops.NAMES[op]} after the first function")
+        section = SECTION.get(op, core.GLOBALS)
+        if section == core.GLOBALS and op not in GLOBAL_OPS:
+            raise BadSpirv(f"{ops.NAMES[op]} outside of a function")
         if section < self.section:
-            raise BadSpirv(f"{ops.NAMES[inst.op]} comes too late in the module's layout")
-        if self.pending and section != core.GLOBALS:
-            raise BadSpirv("OpLine before the section of types")
-        if inst.op in SIZED:
-            check_size(inst)
-        if inst.op == ops.OpExtInstImport and string_of(inst.imm)[0] == "GLSL.std.450":
+            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
+        if self.pending:
+            if section != core.GLOBALS:
+                raise BadSpirv("OpLine before the section of types")
+            module.globals.extend(self.pending)
+            self.pending = []
+        if op == ops.OpExtInstImport and inst.imm == _GLSL:
             self.glsl.add(inst.id)
         self.section = section
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
-        self.module.sections[section].extend(self.pending)
-        self.module.sections[section].append(inst)
-        self.pending = []
+        module.sections[section].append(inst)
 
     def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
         get, forward = self.defs.get, self.forward
-        if op == ops.OpName or op == ops.OpMemberName:
-            return self.name(op, words)
-        if shapes.OPERANDS[op] == _STRING and words and string_of(words)[1] == len(words):
-            return [], words
-        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in _MODELS:
+        if op == ops.OpEntryPoint and len(words) > 2 and words[0] in MODELS:
             _, end = string_of(words, 2)
             functions = [get(words[1]) or forward(words[1])]
             return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
@@ -283,16 +290,22 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]} has words after its last operand")
         ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
         rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
+        if op in SIZED:
+            check_size(op, words[rest[0]])
         if not walk.varies:
             remember(op, words, walk.enumerants, ids, rest)
         return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
 
-    def name(self, op: int, words: list[int]) -> tuple[list[Inst], list[int]]:
-        """OpName and OpMemberName: half of the instructions of a small module."""
-        least = 2 if op == ops.OpName else 3
-        if len(words) < least or words[-1] >> 24:
-            raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
-        return [self.defs.get(words[0]) or self.forward(words[0])], words[1:]
+    def bad_name(self) -> None:
+        """Raise BadSpirv for the first of the names that something is wrong with."""
+        for start in self.cut():
+            op, size = self.words[start] & 0xFFFF, self.words[start] >> 16
+            if op == ops.OpName or op == ops.OpMemberName:
+                self.start = start
+                if self.words[start + size - 1] >> 24:
+                    raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
+                if self.words[start + 1] not in self.defs:
+                    self.forward(self.words[start + 1])
 
 
 GLSL_SIZES: Final[dict[int, int]] = {
@@ -308,11 +321,11 @@ _FORWARD_TYPES: Final = frozenset(
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 LABEL_WORD: Final = 2 << 16 | ops.OpLabel
-_FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
-_STRING: Final = (shapes.K_STRING * 4,)
-_MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
+_GLSL: Final = words_of("GLSL.std.450")
+MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-_PROMISES: Final = frozenset((LABEL_WORD, _FUNCTION_WORD))
+_PROMISES: Final = (LABEL_WORD, FUNCTION_WORD)
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
 NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 GLOBAL_OPS: Final = frozenset(

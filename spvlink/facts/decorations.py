@@ -12,11 +12,11 @@ class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
     operands are ids."""
 
-    __slots__ = ("last", "members", "notes", "targets", "with_ids")
+    __slots__ = ("members", "notes", "size", "targets", "with_ids")
 
     def __init__(self, module: Module) -> None:
-        self.notes = module.annotations  # the list that was read, and its last entry
-        self.last = self.notes[-1] if self.notes else None
+        self.notes = module.annotations  # the list that was read, and how much was in it
+        self.size = len(self.notes)
         targets: dict[Inst, list[Words]] = {}
         members: dict[tuple[Inst, int], list[Words]] = {}
         self.targets = targets
@@ -51,13 +51,13 @@ class Decorations:
 
     @staticmethod
     def of(module: Module) -> Decorations:
-        """The tables, cached until an annotation is added or removed (by count and identity of the
-        list's ends)."""
+        """The tables, cached until annotations are added or the list is another: nobody takes any
+        out of it."""
         notes = module.sections[ANNOTATIONS]
         held = module.facts.get("decorations")
-        if held is not None and held[0] == len(notes):
+        if held is not None:
             tables: Decorations = held[1]
-            if tables.notes is notes and (not notes or tables.last is notes[-1]):
+            if tables.notes is notes and tables.size == len(notes):
                 return tables
         tables = Decorations(module)
         module.facts["decorations"] = (len(notes), tables)
@@ -69,7 +69,7 @@ class Decorations:
         tables = Decorations.of(module)
         tables.targets.setdefault(variable, []).extend(notes)
         module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
-        tables.last = module.annotations[-1]
+        tables.size = len(module.annotations)
         module.facts["decorations"] = (len(module.annotations), tables)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
@@ -93,21 +93,25 @@ class Names:
 
     def __init__(self, module: Module) -> None:
         self.names = module.names
-        self.members: dict[tuple[Inst, int], list[int]] = {}  # filled when asked for
+        # the words of instructions; filled when asked for
+        self.members: dict[tuple[Inst, int], list[int]] = {}
         self.targets: dict[Inst, list[int]] = {}  # the same
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
         if not self.targets:
-            self.targets = {i.args[0]: i.imm for i in self.names if i.op == ops.OpName}
+            self.targets = dict(self.names)
         words = self.targets.get(target)
-        return "" if words is None else string_of(words)[0]
+        if words is not None and words[0] & 0xFFFF != ops.OpName:  # a struct, its last member
+            own = [w for of, w in self.names if of is target and w[0] & 0xFFFF == ops.OpName]
+            words = own[-1] if own else None
+        return "" if words is None else string_of(words, 2)[0]
 
     def of_member(self, struct: Inst, index: int) -> str:
         """The name of a member; its number if it has none."""
         if not self.members:
-            for inst in self.names:
-                if inst.op == ops.OpMemberName:
-                    self.members.setdefault((inst.args[0], inst.imm[0]), inst.imm)
-        words = self.members.get((struct, index))
-        return str(index) if words is None else string_of(words, 1)[0]
+            for of, words in self.names:
+                if words[0] & 0xFFFF == ops.OpMemberName:
+                    self.members.setdefault((of, words[2]), words)
+        found = self.members.get((struct, index))
+        return str(index) if found is None else string_of(found, 3)[0]

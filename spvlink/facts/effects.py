@@ -5,7 +5,16 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import IMPORTS, INTERPOLATE, LOAD_INPUT, LOAD_OUTPUT, Inst, Module, string_of
+from spvlink.ir.core import (
+    ANNOTATIONS,
+    IMPORTS,
+    INTERPOLATE,
+    LOAD_INPUT,
+    LOAD_OUTPUT,
+    Inst,
+    Module,
+    string_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -64,7 +73,8 @@ class Effects:
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
             made: Effects = held[1]
-            if made.tables is Decorations.of(module):
+            tables, notes = made.tables, module.sections[ANNOTATIONS]
+            if tables.notes is notes and tables.size == len(notes):  # as in Decorations.of
                 return made
         made = Effects(module)
         module.facts["effects"] = (stamp, made)

@@ -64,8 +64,8 @@ def _name(inst: Inst) -> str:
 
 def instructions(module: Module) -> Iterator[Inst | None]:
     """Every instruction in the order of the binary; None stands for OpFunctionEnd."""
-    for section in module.sections:
-        yield from section
+    for section in range(core.SECTIONS):
+        yield from module.listed(section)
     for function in module.functions:
         yield from function.lead
         yield function
@@ -211,7 +211,7 @@ class _Checker:
         for number, allowed in enumerate(SECTION_OPS):
             # Names and decorations of what a pass removed wait for trim.
             beside = not self.final and number in (core.NAMES, core.ANNOTATIONS)
-            for inst in module.sections[number]:
+            for inst in module.listed(number):
                 if inst.op not in allowed:
                     raise Fault(inst, "in the wrong section of the module")
                 if (

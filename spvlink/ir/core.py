@@ -25,6 +25,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final
 
+_BIG: Final = sys.byteorder == "big"
+
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
 PRIVATE: Final = 0x10000
@@ -84,7 +86,7 @@ class Block(Inst):
     __slots__ = ("insts", "lead")
 
     def __init__(self, id: int) -> None:
-        super().__init__(ops.OpLabel, None, [], [], id)
+        Inst.__init__(self, ops.OpLabel, None, [], [], id)
         self.insts: list[Inst] = []
         self.lead: list[Inst] = []
 
@@ -115,11 +117,21 @@ class Function(Inst):
     __slots__ = ("blocks", "lead", "params", "tail")
 
     def __init__(self, id: int) -> None:
-        super().__init__(ops.OpFunction, None, [], [], id)
+        Inst.__init__(self, ops.OpFunction, None, [], [], id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
+
+
+# An OpName or OpMemberName: what it names, and the words of the instruction. A third of a small
+# module are names, nobody looks at most of them, and nothing changes one: so they stay words.
+Name = tuple[Inst, list[int]]
+
+
+def name_of(op: int, target: Inst, imm: list[int]) -> Name:
+    """An OpName (``imm``: the string) or OpMemberName (the member's number, the string)."""
+    return target, [len(imm) + 2 << 16 | op, target.id, *imm]
 
 
 class EntryPoint:
@@ -157,7 +169,7 @@ RARE: Final = frozenset(
 
 class Module:
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
-    functions."""
+    functions. The section of names is the exception: see ``names``."""
 
     __slots__ = (
         "bound",
@@ -167,6 +179,7 @@ class Module:
         "flow",
         "functions",
         "generator",
+        "names",
         "pool",
         "rare",
         "schema",
@@ -184,6 +197,7 @@ class Module:
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        self.names: list[Name] = []  # stand in place of sections[NAMES], which is empty
         self.functions: list[Function] = []
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
         self.version = 0
@@ -201,12 +215,14 @@ class Module:
         return self.sections[GLOBALS]
 
     @property
-    def names(self) -> list[Inst]:
-        return self.sections[NAMES]
-
-    @property
     def annotations(self) -> list[Inst]:
         return self.sections[ANNOTATIONS]
+
+    def listed(self, section: int) -> list[Inst]:
+        """The instructions of a section, those of names made for the purpose."""
+        if section != NAMES:
+            return self.sections[section]
+        return [Inst(words[0] & 0xFFFF, None, [of], words[2:]) for of, words in self.names]
 
     def new_id(self) -> int:
         """A fresh result id."""
@@ -219,22 +235,17 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    data = array("I", words[start : start + 64])
-    text = _little(data)
-    end = text.find(0)
-    if end < 0:
-        text = _little(array("I", words[start:]))
-        end = text.find(0)
-        if end < 0:
-            return text.decode("utf-8", "replace"), len(words)
-    return text[:end].decode("utf-8", "replace"), start + end // 4 + 1
-
-
-def _little(words: array[int]) -> bytes:
-    """The octets of words, first octet lowest."""
-    if sys.byteorder == "big":
-        words.byteswap()
-    return words.tobytes()
+    octets = array("I", words[start : start + 64])
+    if _BIG:
+        octets.byteswap()
+    text, nul, _ = octets.tobytes().partition(b"\0")
+    if not nul and len(words) > start + 64:
+        octets = array("I", words[start:])
+        if _BIG:
+            octets.byteswap()
+        text, nul, _ = octets.tobytes().partition(b"\0")
+    end = start + len(text) // 4 + 1 if nul else len(words)
+    return text.decode("utf-8", "replace"), end
 
 
 def words_of(text: str) -> list[int]:
@@ -242,6 +253,6 @@ def words_of(text: str) -> list[int]:
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     words = array("I", data)
-    if sys.byteorder == "big":
+    if _BIG:
         words.byteswap()
     return words.tolist()

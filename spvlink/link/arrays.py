@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import NAMES, Inst, Module
+from spvlink.ir.core import Inst, Module, name_of
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Pinned
 from spvlink.link import retry
@@ -339,8 +339,8 @@ def _localize(side: Side) -> Inst:
     if side.variable.args:
         side.variable.args = []  # the local one has its initializer, and is copied everywhere
     entry.function.blocks[0].insts.insert(0, local)
-    for name in [n for n in module.names if n.op == ops.OpName and n.args[0] is side.variable]:
-        module.sections[NAMES].append(Inst(ops.OpName, None, [local], list(name.imm)))
+    names = [w for of, w in module.names if of is side.variable and w[0] & 0xFFFF == ops.OpName]
+    module.names += [name_of(ops.OpName, local, words[2:]) for words in names]
     for chain in side.chains:
         assert chain.type is not None
         chain.type = types.pointer(module, storage, chain.type.args[0])

@@ -41,7 +41,7 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ANNOTATIONS, NAMES, Function, Inst, Module, words_of
+from spvlink.ir.core import ANNOTATIONS, Function, Inst, Module, name_of, words_of
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Varying
 from spvlink.link import compact
@@ -300,14 +300,14 @@ def _assemble(side: Side, parts: list[tuple[Inst, str]]) -> Inst:
 
 def _name_all(side: Side, struct: Inst, made: Inst, names: list[str]) -> None:
     """Names as they were, as far as there were any."""
-    notes = side.module.sections[NAMES]
+    notes = side.module.names
     for target, name in ((struct, side.struct_name), (made, side.name)):
         if name:
-            notes.append(Inst(ops.OpName, None, [target], words_of(name)))
+            notes.append(name_of(ops.OpName, target, words_of(name)))
     for at, name in enumerate(names):
         short = name.removeprefix(f"{side.name}.")
         if short:
-            notes.append(Inst(ops.OpMemberName, None, [struct], [at, *words_of(short)]))
+            notes.append(name_of(ops.OpMemberName, struct, [at, *words_of(short)]))
 
 
 def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst, int]) -> None:

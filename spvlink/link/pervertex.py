@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ENTRY_POINTS, Inst, Module
+from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
 from spvlink.ir.edit import value
 from spvlink.link.border import Link
 from spvlink.link.builtins import CONSUMERS, HANDED_ON, Uses, captures, struct_of
@@ -119,14 +119,23 @@ class Side:
 
     def annotate(self, struct: Inst, twin: Inst, numbers: dict[int, int]) -> None:
         """Names and decorations of a struct for another one that has some of its members."""
-        for notes in (self.module.names, self.module.annotations):
-            for inst in [i for i in notes if i.args and i.args[0] is struct]:
-                imm = inst.imm
-                if inst.op in _MEMBER_NOTES:
-                    if imm[0] not in numbers:
-                        continue
-                    imm = [numbers[imm[0]], *imm[1:]]
-                notes.append(Inst(inst.op, None, [twin, *inst.args[1:]], [*imm]))
+        module = self.module
+        for words in [w for of, w in module.names if of is struct]:
+            imm = _renumbered(words[0] & 0xFFFF, words[2:], numbers)
+            if imm:
+                module.names.append(name_of(words[0] & 0xFFFF, twin, imm))
+        for inst in [i for i in module.annotations if i.args and i.args[0] is struct]:
+            imm = _renumbered(inst.op, inst.imm, numbers)
+            if imm:
+                module.annotations.append(Inst(inst.op, None, [twin, *inst.args[1:]], imm))
+
+
+def _renumbered(op: int, imm: list[int], numbers: dict[int, int]) -> list[int]:
+    """The words of a name or decoration of the struct for its twin; none for a member that is
+    gone."""
+    if op not in _MEMBER_NOTES:
+        return [*imm]
+    return [numbers[imm[0]], *imm[1:]] if imm[0] in numbers else []
 
 
 def run(link: Link) -> bool:

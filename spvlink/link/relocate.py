@@ -196,7 +196,9 @@ class Move:
         group = 1 + max(s.group for s in link.inputs.slots.values())
         groups = {inst: group + n for n, inst in enumerate(new)}
         titles = {
-            i.args[0]: i.imm for i in self.source.names if i.op == ops.OpName and i.args[0] in new
+            of: words
+            for of, words in self.source.names
+            if of in new and words[0] & 0xFFFF == ops.OpName
         }
         for node, key in self.places.items():
             assert node.inst.type is not None
@@ -213,7 +215,7 @@ class Move:
         """The name of the consumer's value, or of the inputs that it is made of."""
         words = titles.get(node.inst)
         if words is not None:
-            return string_of(words)[0]
+            return string_of(words, 2)[0]
         todo, seen, names = [node], {node}, list[str]()
         while todo:
             at = todo.pop()

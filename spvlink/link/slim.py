@@ -20,7 +20,7 @@ from __future__ import annotations
 from spvlink.facts.decorations import Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import NAMES, Inst, Module, words_of
+from spvlink.ir.core import Inst, Module, name_of, words_of
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border import Link
@@ -201,8 +201,8 @@ def _smaller(module: Module, whole: Inst, struct: Inst, live: list[int], out: li
 
 def _name(module: Module, old: Inst, new: Inst, live: list[int]) -> None:
     names = Names(module)
-    notes = module.sections[NAMES]
     if names.of(old):
-        notes.append(Inst(ops.OpName, None, [new], words_of(names.of(old))))
+        module.names.append(name_of(ops.OpName, new, words_of(names.of(old))))
     for at, n in enumerate(live):
-        notes.append(Inst(ops.OpMemberName, None, [new], [at, *words_of(names.of_member(old, n))]))
+        words = [at, *words_of(names.of_member(old, n))]
+        module.names.append(name_of(ops.OpMemberName, new, words))

@@ -24,11 +24,11 @@ from spvlink.ir.core import (
     INTERPOLATE,
     LOAD_INPUT,
     LOAD_OUTPUT,
-    NAMES,
     STORE_OUTPUT,
     Block,
     Inst,
     Module,
+    name_of,
     words_of,
 )
 from spvlink.ir.edit import become, rewrite, sweep, value
@@ -117,7 +117,7 @@ class Raise:
             notes += captures.words_of(varying.captured)
         Decorations.add(module, made, notes)
         if varying.name:
-            module.sections[NAMES].append(Inst(ops.OpName, None, [made], words_of(varying.name)))
+            module.names.append(name_of(ops.OpName, made, words_of(varying.name)))
         if enums.Decoration_Sample in varying.qualifiers:
             need_capability(module, enums.Capability_SampleRateShading)
         assert module.entry is not None

@@ -156,7 +156,7 @@ def _trim_notes(module: Module, live: set[Inst]) -> None:
     strings = [i for i in module.sections[core.STRINGS] if i.id]
     known = live
     known.update(strings, module.sections[core.IMPORTS])
-    module.sections[core.NAMES] = [i for i in module.names if i.args[0] in known]
+    module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
         module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
         return

@@ -29,13 +29,11 @@ def friendly_names(module: Module) -> Names:
 
     defined = _defined(module)
     present = set(defined)
-    for inst in module.names:
-        if inst.op != ops.OpName or not inst.args:
-            continue
-        if inst.args[0] in present and inst.args[0] not in found:
-            wish = _clean(string_of(inst.imm)[0])
+    for named, words in module.names:
+        if words[0] & 0xFFFF == ops.OpName and named in present and named not in found:
+            wish = _clean(string_of(words, 2)[0])
             if wish:
-                take(inst.args[0], wish)
+                take(named, wish)
     for section in module.sections:
         for inst in section:
             if inst.id and inst not in found:

@@ -347,6 +347,11 @@ class _Reader:
         if section < self.section:
             raise BadSpirv("this comes too late in the module's layout")
         self.section = section
+        if section == core.NAMES:
+            if self.pending:
+                raise BadSpirv("OpLine before the section of types")
+            self.module.names.append(core.name_of(inst.op, inst.args[0], inst.imm))
+            return
         self.module.sections[section] += [*self.pending, inst]
         self.pending = []
 

@@ -16,6 +16,7 @@ from spvlink.ir.core import (
     NAMES,
     PRIVATE,
     PRIVATE_NAMES,
+    SECTIONS,
     Block,
     Function,
     Inst,
@@ -170,13 +171,13 @@ def print_module(module: Module, friendly: bool = False) -> str:
     names: Names = friendly_names(module) if friendly else {}
     present = names.keys()
     parts = [] if friendly else [header(module)]
-    for number, section in enumerate(module.sections):
+    for number in range(SECTIONS):
         # Friendly text leaves out names and decorations of what a pass removed, which wait for
         # trim.
         beside = friendly and number in (NAMES, ANNOTATIONS)
         parts += [
             print_inst(i, names) + "\n"
-            for i in section
+            for i in module.listed(number)
             if not (beside and i.args and i.args[0] not in present)
         ]
     for function in module.functions:
