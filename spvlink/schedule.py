@@ -62,8 +62,10 @@ class Runner:
         self.count = 0
 
     def enabled(self, name: str) -> bool:
+        if name in self.options.disabled:
+            return False
         stop = self.options.stop_after
-        return name not in self.options.disabled and (stop is None or self.count < stop)
+        return stop is None or self.count < stop
 
     @property
     def plain(self) -> bool:
@@ -99,12 +101,13 @@ class Runner:
 
     def on_entry(self, stage: Stage, name: str) -> None:
         """Run one of FUNCTION_PASSES on the entry point's function."""
+        module = stage.module
+        assert module.entry is not None
+        function = module.entry.function
+        if len(function.blocks) == 1 and name in _OF_BLOCKS:
+            return
         if self.enabled(name) or name not in PASSES:
-            module = stage.module
-            assert module.entry is not None
-            function = module.entry.function
-            if len(function.blocks) > 1 or name not in _OF_BLOCKS:
-                self.run(name, stage, FUNCTION_PASSES[name], module, function)
+            self.run(name, stage, FUNCTION_PASSES[name], module, function)
 
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""
@@ -131,9 +134,11 @@ class Runner:
         that is gone."""
         entry = stage.module.entry
         assert entry is not None
-        first = next(i for i in entry.function.blocks[0].insts if i.op not in _LINES)
-        if first.op != ops.OpVariable:
-            return False  # variables come first in a function, but for lines
+        for first in entry.function.blocks[0].insts:
+            if first.op == ops.OpVariable:
+                break
+            if first.op not in _LINES:
+                return False  # variables come first in a function, but for lines
         low = Lowering(stage.module, False, False)
         low.analyse()
         if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):
