@@ -151,6 +151,8 @@ class Chain:
         return self.encode()
 
     def touched(self) -> list[Stage]:
+        if not self.untouched:
+            return self.stages
         return [s for s in self.stages if s not in self.untouched]
 
     def touched_and_behind(self) -> list[Stage]:
