@@ -560,7 +560,7 @@ class Chain:
         # an input needs its output even if nothing is stored there (with dead varyings left alone)
         keys = {*link.used()} if is_output else {*link.loads}
         storage = OUTPUT if is_output else INPUT
-        mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
+        mine = [v for v in placement.varyings if not keys.isdisjoint(v.keys)]
         raised = raise_io.Raise(stage.module, mine, storage, side.slots)
         # ``tidy`` comes next
         self.runner.run("raise", stage, raised.run, self.runner.plain and not link.locals)
