@@ -57,9 +57,8 @@ _ARRAYED_OUTPUTS: Final = frozenset(
 _SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
 # What may stand between the variables of a function, which come first: lines, debug information.
 _AMONG_VARIABLES: Final = frozenset((ops.OpLine, ops.OpNoLine, ops.OpExtInst))
-MAX_LOCATION: Final = (
-    4096  # beyond any device's limit; keeps hostile modules from making huge tables
-)
+# Beyond any device's limit; keeps hostile modules from making huge tables.
+MAX_LOCATION: Final = 4096
 
 
 class Spot:
@@ -325,15 +324,10 @@ class Lowering:
             component = self.tables.find_member(struct, index, enums.Decoration_Component)
             if place:
                 at = place[0]
-            name = self.names.of_member(struct, index)
+            member = self.names.of_member(struct, index)
+            name = f"{spot.name}.{member}" if spot.name else member
             words = spot.words + self.tables.members.get((struct, index), [])
-            inner = Spot(
-                at,
-                component[0] if component else 0,
-                words,
-                f"{spot.name}.{name}" if spot.name else name,
-                spot.variable,
-            )
+            inner = Spot(at, component[0] if component else 0, words, name, spot.variable)
             if node.kind == SPLIT:
                 at = self.spread(node.children[index], inner)
             elif at < 0:
