@@ -449,8 +449,8 @@ class Lowering:
         relaxed = enums.Decoration_RelaxedPrecision in held
         extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
         base, length = base_of(scalar), self.arrayed.get(spot.variable)
-        words = range(spot.component, spot.component + size * step, step)
-        keys = [key_of(spot.location + word // 4, word % 4) for word in words]
+        first = key_of(spot.location, spot.component)  # the next Location has the keys after it
+        keys = range(first, first + 2 * size * step, 2 * step)
         if not side.slots.keys().isdisjoint(keys):
             key = min(side.slots.keys() & keys)
             raise BadSpirv(
@@ -596,4 +596,5 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
     else:
         parts = 2 if scalar.imm[0] == 64 else 1
     words = (type.imm[0] if op == ops.OpTypeVector else 1) * parts
-    return [key_of(location + (component + w) // 4, (component + w) % 4) for w in range(words)]
+    first = key_of(location, component)  # the next Location has the keys after these
+    return list(range(first, first + 2 * words, 2))
