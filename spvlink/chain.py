@@ -49,7 +49,7 @@ from spvlink.link import (
 )
 from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
-from spvlink.link.visible import beyond, resources, used_resources
+from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
 from spvlink.passes.lower_io import Lowering
@@ -61,13 +61,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
-    from spvlink.link.resources import Key
-
 # of the passes at one border; each round needs a change in the one before
 MAX_ROUNDS: Final = 8
 # over the pairs, forwards or backwards; each needs a change in the one before
 MAX_SWEEPS: Final = 16
 _MOVING: Final = ("backward", "forward", "share", "weighted")  # wait until everything dead is gone
+_ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stage can read
 # passes that bring code or constants into a stage, where the others only take stores away
 NEW_CODE: Final = frozenset(("arrays", "halves", "payload", "promote", *_MOVING))
 
@@ -128,10 +127,9 @@ class Chain:
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
-        declared = [resources(stage.module) for stage in self.stages]
-        for stage, mine in zip(self.stages, declared):
-            others = {k for keys in declared if keys is not mine for k in keys.values()}
-            self.prepare(stage, mine, others)
+        self.look_around()
+        for stage in self.stages:
+            self.prepare(stage)
         self.keep()
         self.lower()
         for stage in self.touched():
@@ -153,6 +151,8 @@ class Chain:
         return self.encode()
 
     def touched(self) -> list[Stage]:
+        if not self.untouched:
+            return self.stages
         return [s for s in self.stages if s not in self.untouched]
 
     def touched_and_behind(self) -> list[Stage]:
@@ -177,9 +177,14 @@ class Chain:
                 module = found[0].module
                 self.runner.run("freeze", found[0], freeze.run, module, values)
 
-    def prepare(self, stage: Stage, mine: dict[Inst, Key], others: set[Key]) -> None:
-        """Everything in one function; a stage that resists goes out as it came. ``mine``: the
-        resources of a stage, ``others``: those of all other stages."""
+    def look_around(self) -> None:
+        """The resources that stages share, where a pass will ask for them."""
+        asking = any([s.name == "tese" for s in self.stages]) and self.runner.enabled("weighted")
+        if asking or any([self.runner.enabled(name) for name in _ACROSS]):
+            find_visible(self.stages)
+
+    def prepare(self, stage: Stage) -> None:
+        """Everything in one function; a stage that resists goes out as it came."""
         entry = stage.module.entry
         assert entry is not None
         self.listed[stage] = list(entry.inst.args[1:])
@@ -187,7 +192,6 @@ class Chain:
             with About(stage):
                 if why := beyond(stage.module):
                     raise Refused(why)
-                stage.visible = used_resources(stage.module, mine, others)
                 if stage.name == "frag":
                     stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
                 self.runner.prepare(stage)
@@ -556,7 +560,7 @@ class Chain:
         # an input needs its output even if nothing is stored there (with dead varyings left alone)
         keys = {*link.used()} if is_output else {*link.loads}
         storage = OUTPUT if is_output else INPUT
-        mine = [v for v in placement.varyings if any(k in keys for k in v.keys)]
+        mine = [v for v in placement.varyings if not keys.isdisjoint(v.keys)]
         raised = raise_io.Raise(stage.module, mine, storage, side.slots)
         # ``tidy`` comes next
         self.runner.run("raise", stage, raised.run, self.runner.plain and not link.locals)

@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import time
 
+from spvlink import validate
 from spvlink.binary.decode import decode
 from spvlink.chain import Chain
 from spvlink.entry import count, select_entry
@@ -118,9 +119,8 @@ class _Session:
             self.before.append(count(stage.module))
 
     def target_env(self) -> str:
-        from spvlink.validate import lowest_env
-
-        return self.options.target_env or lowest_env([s.module.spirv_version for s in self.stages])
+        versions = [stage.module.spirv_version for stage in self.stages]
+        return self.options.target_env or validate.lowest_env(versions)
 
     # -- the way out -------------------------------------------------------------------------------
 
@@ -161,8 +161,6 @@ class _Session:
         if not self.options.validate:
             linked.validated = "not validated: switched off"
             return linked
-        from spvlink import validate
-
         begin = time.perf_counter()
         verdicts = validate.validate_all(outputs, linked.target_env)
         linked.seconds["spirv-val"] = time.perf_counter() - begin
@@ -181,8 +179,6 @@ class _Session:
     def validate_originals(self) -> list[str | None]:
         """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just
         too old for it."""
-        from spvlink import validate
-
         linked = self.linked
         verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
         linked.validated = "validated"
@@ -230,7 +226,7 @@ class _Session:
             self.validate_originals()
         linked.passed_through = why
         linked.stages = []
-        linked.remarks = []
+        linked.later = []
         for interface_result in linked.interfaces:
             interface_result.components = (interface_result.components[0],) * 2
             interface_result.locations = (interface_result.locations[0],) * 2

@@ -8,6 +8,7 @@ from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Module, string_of
 from spvlink.pipeline import STAGES
 
+# What an entry point may list, and of which type that is.
 _VARIABLES = {
     ops.OpVariable: ops.OpTypePointer,
     ops.OpUntypedVariableKHR: ops.OpTypeUntypedPointerKHR,
@@ -38,7 +39,8 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
     if entry.model not in STAGES:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
-        if variable.type is None or _VARIABLES.get(variable.op) != variable.type.op:
+        type = variable.type
+        if type is None or type.op != _VARIABLES.get(variable.op):
             raise BadSpirv(
                 f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
             )
@@ -51,8 +53,8 @@ def count(module: Module) -> tuple[int, int]:
     body = 0
     outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
-        body += len(function.params) + len(function.blocks)
-        for block in function.blocks:
-            body += len(block.insts) + len(block.lead)
+        blocks = function.blocks
+        body += len(function.params) + len(blocks)
+        body += sum([len(block.insts) + len(block.lead) for block in blocks])
         outside += 2 + len(function.lead) + len(function.tail)
     return outside + body, body

@@ -6,6 +6,7 @@ from spvlink.grammar import enums
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
 # Short stage names as glslang and the report use them, in pipeline order.
@@ -107,20 +108,36 @@ class Linked:
     __slots__ = (
         "defect",
         "interfaces",
+        "later",
         "passed_through",
-        "remarks",
         "seconds",
         "stages",
         "target_env",
+        "told",
         "validated",
     )
 
     def __init__(self) -> None:
         self.stages: list[StageResult] = []
         self.interfaces: list[InterfaceResult] = []
-        self.remarks: list[Remark] = []
+        # what makes the remarks, one call a border, and those that were made
+        self.later: list[Callable[[], list[Remark]]] = []
+        self.told: list[Remark] = []
         self.passed_through: str | None = None
         self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
         self.validated: str | None = None  # "validated", or why it was not
         self.seconds: dict[str, float] = {}  # per phase
         self.target_env = ""
+
+    @property
+    def remarks(self) -> list[Remark]:
+        """What became of every varying; made when somebody asks for the first time."""
+        for tell in self.later:
+            self.told += tell()
+        self.later = []
+        return self.told
+
+    def __getstate__(self) -> tuple[None, dict[str, object]]:
+        """What is pickled or copied has its remarks made."""
+        state = {"told": self.remarks}  # first: it empties ``later``
+        return None, {name: getattr(self, name) for name in self.__slots__} | state

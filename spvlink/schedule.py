@@ -60,51 +60,60 @@ class Runner:
         self.options = options
         self.seconds: dict[str, float] = {}
         self.count = 0
+        self.watched = options.check_each or options.observer is not None
+        # whether nobody looks between the passes and each of them runs
+        seen = self.watched or options.stop_after is not None
+        self.plain = not seen and "simplify" not in options.disabled
 
     def enabled(self, name: str) -> bool:
-        stop = self.options.stop_after
-        return name not in self.options.disabled and (stop is None or self.count < stop)
-
-    @property
-    def plain(self) -> bool:
-        """Whether nobody looks between the passes and each of them runs."""
         options = self.options
-        seen = options.check_each or options.observer is not None or options.stop_after is not None
-        return not seen and "simplify" not in options.disabled
+        if name in options.disabled:
+            return False
+        return options.stop_after is None or self.count < options.stop_after
 
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
-        version = stage.module.version
-        seconds = self.seconds
+        module, seconds = stage.module, self.seconds
+        version = module.version
         begin = perf_counter()
         try:
             act(*args)
         finally:
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
-        return stage.module.version != version and self.changed(name, stage, version)
+        if module.version == version:
+            return False
+        self.count += 1
+        if self.watched:
+            self.show(name, stage)
+        return True
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
-        """Note whether a pass changed a module that had this version before; then check and show
-        it."""
+        """The same of a module that ``run`` does not look at, which had this version before."""
         if stage.module.version == version:
             return False
         self.count += 1
+        if self.watched:
+            self.show(name, stage)
+        return True
+
+    def show(self, name: str, stage: Stage) -> None:
+        """To whoever looks between the passes."""
         if self.options.check_each:
             from spvlink.ir.check import check
 
             check(stage.module)
         if self.options.observer is not None:
             self.options.observer(self.count, name, stage.name, stage.module)
-        return True
 
     def on_entry(self, stage: Stage, name: str) -> None:
         """Run one of FUNCTION_PASSES on the entry point's function."""
+        module = stage.module
+        assert module.entry is not None
+        function = module.entry.function
+        if len(function.blocks) == 1 and name in _OF_BLOCKS:
+            return
         if self.enabled(name) or name not in PASSES:
-            module = stage.module
-            assert module.entry is not None
-            function = module.entry.function
-            if len(function.blocks) > 1 or name not in _OF_BLOCKS:
-                self.run(name, stage, FUNCTION_PASSES[name], module, function)
+            self.run(name, stage, FUNCTION_PASSES[name], module, function)
 
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""
@@ -131,9 +140,11 @@ class Runner:
         that is gone."""
         entry = stage.module.entry
         assert entry is not None
-        first = next(i for i in entry.function.blocks[0].insts if i.op not in _LINES)
-        if first.op != ops.OpVariable:
-            return False  # variables come first in a function, but for lines
+        for first in entry.function.blocks[0].insts:
+            if first.op == ops.OpVariable:
+                break
+            if first.op not in _LINES:
+                return False  # variables come first in a function, but for lines
         low = Lowering(stage.module, False, False)
         low.analyse()
         if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+import pickle
+
 import pytest
 
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
-from spvlink.ir.core import Inst
+from spvlink.ir.core import Block, Function, Inst
 from spvlink.pipeline import ACTIONS
 from tests.linking import (
     Result,
@@ -428,3 +431,36 @@ def test_halves_that_stay_whole_may_be_read_by_a_shorter_vector() -> None:
     done = Result(vert, frag)
     assert done.linked.passed_through is None and done.linked.validated == "validated"
     assert done.table()["a"] == ("3.xyzw", "f16x4")
+
+
+# --- remarks that are made when somebody asks ---
+
+
+def test_a_result_holds_no_code_and_can_be_copied_before_its_remarks_are_made() -> None:
+    """What the remarks will be made of are slots and types; a copy has them made."""
+    linked = spvlink.link(
+        [
+            vertex(
+                """layout(location = 0) out vec4 a; layout(location = 1) out float rows[3];
+                void main() { a = p; rows[k.x] = p.y; gl_Position = p; }"""
+            ),
+            fragment(
+                """layout(location = 0) in vec4 a; layout(location = 1) in float rows[3];
+                void main() { o = vec4(a.x, rows[1], rows[2], 0.0); }"""
+            ),
+        ],
+        base_options(),
+    )
+    seen: dict[int, object] = {}
+    todo: list[object] = [cell for tell in linked.later for cell in tell.__closure__ or ()]
+    while todo:
+        one = todo.pop()
+        if id(one) not in seen and not isinstance(one, type):
+            seen[id(one)] = one
+            todo += gc.get_referents(one)
+    held = [one for one in seen.values() if isinstance(one, Inst)]
+    assert held and not any(isinstance(one, Block | Function) for one in held)
+    copied = pickle.loads(pickle.dumps(linked))
+    said = [[(r.name, r.slot, r.action, r.why) for r in x.remarks] for x in (copied, linked)]
+    assert said[0] == said[1] and {action for _, _, action, _ in said[0]} == {"packed", "removed"}
+    assert linked.remarks is linked.remarks and not linked.later

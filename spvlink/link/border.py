@@ -35,6 +35,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 # the code does.
 FIXED_FUNCTIONS: Final = "fixed-function"
 IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
+_LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
+_STORES: Final = frozenset((STORE_OUTPUT,))
+_READ_BACK: Final = frozenset((LOAD_OUTPUT,))
 
 
 class Stage:
@@ -147,13 +150,13 @@ class Link:
             return
         self.gathered = versions
         self.stores = {}
-        self.loads = _accesses(self.consumer.module, (LOAD_INPUT, INTERPOLATE))
+        self.loads = _accesses(self.consumer.module, _LOADS)
         self.sites, self.returns, self.spots = {}, 0, {}
         entry = self.producer.module.entry
         assert entry is not None
         if self.in_place:
-            self.stores = _accesses(self.producer.module, (STORE_OUTPUT,))
-            self.read_back = _accesses(self.producer.module, (LOAD_OUTPUT,))
+            self.stores = _accesses(self.producer.module, _STORES)
+            self.read_back = _accesses(self.producer.module, _READ_BACK)
             self.number_in_place(entry.function.blocks)
             return
         at_emits = self.producer.name == "geom"
@@ -276,7 +279,7 @@ class Link:
         return "\n".join(rows)
 
 
-def _accesses(module: Module, wanted: tuple[int, ...]) -> dict[int, list[Inst]]:
+def _accesses(module: Module, wanted: frozenset[int]) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
     for block in module.entry.function.blocks:

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import INTERPOLATE
-from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
+from spvlink.ir.slot import Pinned, Varying, Whole, base_of
 from spvlink.link.aside import alone, aside_keys, place_captured
 from spvlink.link.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.border import Link
@@ -153,6 +153,8 @@ def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> b
 
 def _wholes(link: Link) -> list[Whole]:
     """The matrices and arrays that both sides declare alike and all of which is alive."""
+    if not link.inputs.wholes or not link.outputs.wholes:
+        return []
     theirs = {(w.op, str(w.columns)) for w in link.outputs.wholes}
     used = set(link.used())
     return [
@@ -203,17 +205,19 @@ def _old_places(link: Link, wholes: list[Whole]) -> Placement:
     """The same, but for names and decorations."""
     moved = {p: p.location for pair in link.pinned() for p in pair if p is not None}
     locations = {k >> 3 for p in moved for k in p.keys}
-    bins: dict[int, dict[int, int]] = {}
+    bins: dict[int, list[int]] = {}
     varyings = [_whole_varying(link, w, w.columns[0][0] >> 3) for w in wholes]
     taken = {k for v in varyings for k in v.keys}
     locations.update(k >> 3 for k in taken)
-    for key in link.used():
+    for key in link.used():  # in order
         if key in taken:
             continue
-        bins.setdefault(key >> 3, {})[key >> 1 & 3] = key
-    for location in sorted(bins):
-        locations.add(location)
-        cells = [bins[location].get(c, -1) for c in range(4)]
+        location = key >> 3
+        if location not in bins:
+            bins[location] = [-1, -1, -1, -1]
+        bins[location][key >> 1 & 3] = key
+    locations.update(bins)
+    for location, cells in bins.items():
         varyings += _varyings(link, location, cells, None)
     return Placement(varyings, moved, locations, aside_keys(link))
 
@@ -497,17 +501,20 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
     (Mesa 25) loses in a vector."""
     out: list[Varying] = []
     last: tuple[object, ...] | None = None
-    captured = link.outputs.captured
+    captured, inputs, outputs = link.outputs.captured, link.inputs.slots, link.outputs.slots
     expected = -1
     for at, key in enumerate(cells):
         if key < 0:
             continue
-        slot = link.slot(key)
+        read, written = inputs.get(key), outputs.get(key)
+        slot = read or written
         assert slot is not None
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        kind: tuple[object, ...] = (link.group(key), wire, qualifiers, _relaxed(link, key))
+        relaxed = read is not None and read.relaxed, written is not None and written.relaxed
+        group = slot.group if read is None else ~slot.group
+        kind: tuple[object, ...] = (group, wire, qualifiers, relaxed)
         if link.producer.name == "mesh":
             kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if key in captured:  # bytes that are neighbours, as the components are
@@ -532,7 +539,7 @@ def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
 def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
     """Three components of half precision and one: two pairs, each a word where a device keeps such
     values in 16 bits, which does not hold for the others (Arm, "High varying load")."""
-    if sorted(len(v.keys) for v in varyings) != [1, 3]:
+    if len(varyings) != 2 or sorted([len(v.keys) for v in varyings]) != [1, 3]:
         return varyings
     keys = [key for v in varyings for key in v.keys]
     first, second = varyings
@@ -555,11 +562,11 @@ def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
 
 def _describe(link: Link, varying: Varying) -> None:
     """Name and decorations, from all that the variable is made of."""
-    slots: list[Slot] = [s for s in map(link.slot, varying.keys) if s is not None]
-    sources = [link.outputs.slots[k] for k in varying.keys if k in link.outputs.slots]
-    names = dict.fromkeys((s.name or t.name) for s, t in zip(slots, sources or slots))
-    varying.name = "_".join(n for n in names if n)
+    outputs, inputs = link.outputs.slots, link.inputs.slots
+    slots = [inputs.get(k) or outputs[k] for k in varying.keys]
+    sources = [outputs[k] for k in varying.keys if k in outputs]
+    names = dict.fromkeys([s.name or t.name for s, t in zip(slots, sources or slots)])
+    varying.name = "_".join([n for n in names if n])
     if varying.whole:
         varying.name = varying.name.partition("[")[0]
-    extras = {words for s in sources for words in s.extras}
-    varying.extras = tuple(sorted(extras))
+    varying.extras = tuple(sorted({words for s in sources for words in s.extras}))

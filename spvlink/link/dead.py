@@ -214,17 +214,19 @@ def sample_rate_reasons(module: Module) -> list[str]:
     assert entry is not None
     reasons: list[str] = []
     for variable in entry.inst.args[1:]:
+        if variable.imm[0] != enums.StorageClass_Input:
+            continue
         words = tables.targets.get(variable, [])
         struct = variable.type.args[0] if variable.type is not None else None
         if struct is not None and struct.op == ops.OpTypeStruct:
             for index in range(len(struct.args)):
                 words = words + tables.members.get((struct, index), [])
-        by_rate = any(
+        by_rate = [
             w[0] == enums.Decoration_Sample
             or (w[0] == enums.Decoration_BuiltIn and w[1] in info.SAMPLE_RATE_BUILTINS)
             for w in words
-        )
-        if by_rate and variable.imm[0] == enums.StorageClass_Input and uses(module, variable):
+        ]
+        if any(by_rate) and uses(module, variable):
             reasons.append(f"%{variable.id}")
     return reasons
 

@@ -18,7 +18,7 @@ specification, "Shader Input and Output Interfaces"):
 from __future__ import annotations
 
 from spvlink.errors import Broken
-from spvlink.facts.decorations import Decorations, Names
+from spvlink.facts.decorations import Decorations, Names, Words
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
@@ -28,6 +28,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 Place = tuple[int, int]  # (Location, Component)
+
+_OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 # Whose variables are arrays over vertices or primitives, Patch ones apart.
 _ARRAYED: Final = frozenset(
@@ -147,16 +149,17 @@ def check_fragment(inputs: list[Declared]) -> None:
 def declared(module: Module, storage: int) -> list[Declared]:
     """The user variables of one side. Raises ``Broken`` where they break a rule among
     themselves."""
-    tables = Decorations.of(module)
+    entry = module.entry
+    assert entry is not None
+    listed = [v for v in entry.inst.args[1:] if v.imm[0] == storage and v.type is not None]
+    targets, members = _decorations(module, listed)
     names = Names(module)
     found: list[Declared] = []
     taken: dict[Place, Label] = {}
-    assert module.entry is not None
-    arrays = (module.entry.model, storage) in _ARRAYED
-    for variable in module.entry.inst.args[1:]:
-        if variable.imm[0] != storage or variable.type is None:
-            continue
-        words = tables.targets.get(variable, [])
+    arrays = (entry.model, storage) in _ARRAYED
+    for variable in listed:
+        assert variable.type is not None
+        words = targets.get(variable, [])
         type = variable.type.args[0]
         held = {w[0] for w in words}
         if enums.Decoration_BuiltIn in held:
@@ -166,7 +169,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
         label = Label(names, variable, element)
         if element.op == ops.OpTypeStruct:
             for index in range(len(element.args)):
-                held.update(w[0] for w in tables.members.get((element, index), ()))
+                held.update(w[0] for w in members.get((element, index), ()))
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
                 raise Broken(f"{label} is no array over vertices")
@@ -180,7 +183,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
             continue
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
-            inner = tables.members.get((type, index), [])
+            inner = members.get((type, index), [])
             if any(w[0] == enums.Decoration_BuiltIn for w in inner):
                 break
             own = _place(inner)
@@ -190,6 +193,31 @@ def declared(module: Module, storage: int) -> list[Declared]:
                 raise Broken(f"{label} has no Location")
             at = spot[0] + _add(found, taken, label, spot, member, words + inner)
     return found
+
+
+def _decorations(
+    module: Module, variables: list[Inst]
+) -> tuple[dict[Inst, list[Words]], dict[tuple[Inst, int], list[Words]]]:
+    """Those of variables and of the members of their blocks, read from the finished module: most of
+    its decorations are of others."""
+    if ops.OpDecorationGroup in module.rare:
+        tables = Decorations.of(module)
+        return tables.targets, tables.members
+    targets: dict[Inst, list[Words]] = {v: [] for v in variables}
+    members: dict[tuple[Inst, int], list[Words]] = {}
+    structs: set[Inst] = set()
+    for variable in variables:
+        assert variable.type is not None
+        type = variable.type.args[0]
+        structs.add(type.args[0] if type.op == ops.OpTypeArray else type)
+    for inst in module.annotations:
+        target = inst.args[0]
+        if target in targets:
+            if inst.op != ops.OpDecorateId:
+                targets[target].append(inst.imm)
+        elif target in structs and inst.op in _OF_MEMBERS:
+            members.setdefault((target, inst.imm[0]), []).append(inst.imm[1:])
+    return targets, members
 
 
 def _add(
@@ -250,9 +278,8 @@ def _cover(type: Inst, place: Place, covers: set[Place], label: Label) -> int:
     words = size * (2 if wide else 1)
     if (wide and component % 2) or component + min(words, 4) > 4 or (words > 4 and component):
         raise Broken(f"{label} does not fit at {_at(place)}")
-    for word in range(words):
-        at = component + word
-        covers.add((location + at // 4, at % 4))
+    for at in range(component, component + words):
+        covers.add((location, at) if at < 4 else (location + 1, at - 4))
     return 2 if words > 4 else 1
 
 

@@ -15,6 +15,37 @@ from spvlink.pipeline import InterfaceResult, Linked, Remark
 LANES = "xyzw"
 
 
+class Story:
+    """What there is to tell of a linked border, as long as nobody asks for it: what was decided,
+    and the slots and variables that it is about, but nothing of the code."""
+
+    __slots__ = (
+        "captured", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs", "made",
+        "notes", "outputs", "pinned", "placement", "producer", "read",
+    )  # fmt: skip
+
+    def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
+        self.producer = link.producer.name
+        self.consumer = link.consumer.name
+        self.outputs = link.outputs.slots
+        self.inputs = link.inputs.slots
+        self.captured = link.outputs.captured
+        self.read = frozenset(link.loads)  # the keys that the consumer reads
+        self.fate = link.fate
+        self.made = link.made
+        self.notes = link.notes
+        self.halves = link.halves
+        self.idle = link.idle
+        self.gone = link.gone
+        self.pinned = link.pinned()
+        self.placement = placement
+        self.in_memory = in_memory  # of a payload, which has no Locations
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer}->{self.consumer}"
+
+
 def report(linked: Linked, border: Border) -> None:
     """Figures and remarks of one border."""
     result = InterfaceResult(border.producer.name, border.consumer.name)
@@ -24,7 +55,8 @@ def report(linked: Linked, border: Border) -> None:
         return
     if border.link is not None:
         assert border.placement is not None
-        fill(linked, border.link, border.placement)
+        story = Story(border.link, border.placement, False)
+        linked.later.append(lambda: tell(story))
         result.components, result.locations = totals(border.link, border.placement)
         result.read = len(border.link.inputs.locations), border.placement.cost()[1]
         return
@@ -32,7 +64,8 @@ def report(linked: Linked, border: Border) -> None:
         outputs = interface.declared(border.producer.module, enums.StorageClass_Output)
     except Broken:
         return  # of an interface that is not ours to judge there are no figures
-    fill_kept(linked, border.title, outputs, border.kept)
+    told = kept_remarks(border.title, outputs, border.kept)
+    linked.later.append(lambda: told)
     places = {p for d in outputs for p in d.covers}
     result.components = (len(places),) * 2
     result.locations = (len({p[0] for p in places}),) * 2
@@ -42,22 +75,25 @@ def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> 
     """The words of a payload are its components; it has no Locations."""
     if border.link is not None:
         assert border.placement is not None
-        fill(linked, border.link, border.placement, in_memory=True)
+        story = Story(border.link, border.placement, True)
+        linked.later.append(lambda: tell(story))
         result.components = payload.totals(border.link, border.placement)
         return
+    told: list[Remark] = []
     for name, words in payload.kept(border.producer):
-        linked.remarks.append(Remark(border.title, name, "payload", "kept", border.kept))
+        told.append(Remark(border.title, name, "payload", "kept", border.kept))
         result.components = (words, words)
+    linked.later.append(lambda: told)
 
 
-def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = False) -> None:
-    """Append the remarks of one border; ``in_memory``: of a payload, which has no Locations."""
+def tell(link: Story) -> list[Remark]:
+    """The remarks of one border."""
     new_place = {
-        key: (v, lane) for v in placement.varyings for lane, key in enumerate(v.keys)
+        key: (v, lane) for v in link.placement.varyings for lane, key in enumerate(v.keys)
     }  # fmt: skip
     groups: dict[tuple[str, int, str, str], list[int]] = {}
     names: dict[int, str] = {}
-    outputs, inputs = link.outputs.slots, link.inputs.slots
+    outputs, inputs = link.outputs, link.inputs
     for key in sorted(outputs.keys() | inputs.keys()):
         new = key in link.made  # another value has its place
         names[key] = link.made[key] if new else _name(link, key)
@@ -66,7 +102,7 @@ def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = Fal
             varying, lane = new_place[key]
             if action == "flattened":
                 why += f"; {_target(varying, lane)}"
-            elif in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+            elif link.in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
                 action, why = "kept", _kept(link, key)
             else:
                 action, why = "packed", f"to {_target(varying, lane)}"
@@ -74,7 +110,7 @@ def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = Fal
                     why += f"; {link.notes[key]}"
             slot = inputs.get(key) or outputs[key]
             changed = slot.qualifiers != varying.qualifiers
-            if changed and key in link.loads and action != "flattened":
+            if changed and key in link.read and action != "flattened":
                 action = "flattened"
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action and not new:
@@ -82,47 +118,50 @@ def fill(linked: Linked, link: Link, placement: Placement, in_memory: bool = Fal
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
         groups.setdefault((names[key], key >> 3, action, why), []).append(key)
+    told: list[Remark] = []
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
-        place = "payload" if in_memory else str(location)
-        linked.remarks.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
-    _whole(linked, link, placement, in_memory)
+        place = "payload" if link.in_memory else str(location)
+        told.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
+    return told + _whole(link)
 
 
-def fill_kept(linked: Linked, title: str, variables: list[Declared], why: str) -> None:
+def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark]:
     """Remarks for an interface that stays as it is."""
+    told: list[Remark] = []
     for variable in variables:
         location, _ = variable.place
         # an array whose size is a specialization constant covers nothing that is known
         last = max((spot[0] for spot in variable.covers), default=location)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
-        linked.remarks.append(Remark(title, variable.name, slot, "kept", why))
+        told.append(Remark(title, variable.name, slot, "kept", why))
+    return told
 
 
-def _kept(link: Link, key: int) -> str:
-    slot = link.inputs.slots.get(key)
+def _kept(link: Story, key: int) -> str:
+    slot = link.inputs.get(key)
     if key in link.notes:
         return link.notes[key]
-    if slot is not None and key in link.loads:
-        if key in link.outputs.captured:
-            return f"the {link.consumer.name} stage reads it, transform feedback captures it"
-        return f"the {link.consumer.name} stage reads it"
-    return f"the {link.producer.name} stage writes it"
+    if slot is not None and key in link.read:
+        if key in link.captured:
+            return f"the {link.consumer} stage reads it, transform feedback captures it"
+        return f"the {link.consumer} stage reads it"
+    return f"the {link.producer} stage writes it"
 
 
-def _nobody(link: Link, key: int) -> tuple[str, str]:
-    if key not in link.outputs.slots:
-        return "removed", f"declared by the {link.consumer.name} stage only, and not read"
-    if key not in link.inputs.slots:
-        return "removed", f"the {link.consumer.name} stage does not declare it"
+def _nobody(link: Story, key: int) -> tuple[str, str]:
+    if key not in link.outputs:
+        return "removed", f"declared by the {link.consumer} stage only, and not read"
+    if key not in link.inputs:
+        return "removed", f"the {link.consumer} stage does not declare it"
     return "removed", "neither written nor read"
 
 
-def _name(link: Link, key: int) -> str:
-    slot = link.outputs.slots.get(key)
+def _name(link: Story, key: int) -> str:
+    slot = link.outputs.get(key)
     if slot is None or not slot.name:
-        slot = link.inputs.slots.get(key, slot)
+        slot = link.inputs.get(key, slot)
     return slot.name if slot is not None and slot.name else f"location {key >> 3}"
 
 
@@ -132,23 +171,26 @@ def _target(varying: Varying, lane: int) -> str:
     return f"Location {location}.{LANES[varying.component : varying.component + count]}"
 
 
-def _whole(linked: Linked, link: Link, placement: Placement, in_memory: bool) -> None:
+def _whole(link: Story) -> list[Remark]:
+    """The remarks on built-ins and on what stayed whole."""
+    told: list[Remark] = []
     for name, (action, why) in sorted(link.idle.items()):
-        linked.remarks.append(Remark(link.title, name, "built-in", action, why))
+        told.append(Remark(link.title, name, "built-in", action, why))
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"
-        place = "payload" if in_memory else _place_of(out)
-        linked.remarks.append(Remark(link.title, name, place, action, why))
-    for out, twin in link.pinned():
-        slot = "payload" if in_memory else _place_of(out)
+        place = "payload" if link.in_memory else _place_of(out)
+        told.append(Remark(link.title, name, place, action, why))
+    for out, twin in link.pinned:
+        slot = "payload" if link.in_memory else _place_of(out)
         name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
-        moved = placement.moved.get(out, out.location)
+        moved = link.placement.moved.get(out, out.location)
         if moved != out.location:
             why = f"as a whole to Location {moved}; {out.why}"
-            linked.remarks.append(Remark(link.title, name, slot, "packed", why))
+            told.append(Remark(link.title, name, slot, "packed", why))
         else:
-            linked.remarks.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+            told.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+    return told
 
 
 def _place_of(whole: Pinned) -> str:

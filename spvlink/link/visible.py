@@ -10,7 +10,20 @@ from spvlink.link.resources import Key, resource_key
 from spvlink.passes.inline import callees
 from spvlink.passes.parts import NUMERIC
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.link.border import Stage
+
 _RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
+
+
+def find_visible(stages: list[Stage]) -> None:
+    """Note for each stage the resources that it uses statically and that another one has too.
+    To be asked before anything is changed."""
+    declared = [resources(stage.module) for stage in stages]
+    for stage, mine in zip(stages, declared):
+        others = {k for keys in declared if keys is not mine for k in keys.values()}
+        stage.visible = used_resources(stage.module, mine, others)
 
 
 def resources(module: Module) -> dict[Inst, Key]:

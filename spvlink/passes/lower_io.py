@@ -20,7 +20,7 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
 from spvlink.passes import captures
-from spvlink.passes.cells import MEMORY, SPLIT, Node
+from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.inline import callees
 from spvlink.passes.parts import holds_slots, separable
@@ -55,9 +55,10 @@ _ARRAYED_OUTPUTS: Final = frozenset(
 )
 # Whose outputs other invocations see before this one ends.
 _SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
-MAX_LOCATION: Final = (
-    4096  # beyond any device's limit; keeps hostile modules from making huge tables
-)
+# What may stand between the variables of a function, which come first: lines, debug information.
+_AMONG_VARIABLES: Final = frozenset((ops.OpLine, ops.OpNoLine, ops.OpExtInst))
+# Beyond any device's limit; keeps hostile modules from making huge tables.
+MAX_LOCATION: Final = 4096
 
 
 class Spot:
@@ -135,8 +136,11 @@ class Lowering:
 
     def local_roots(self, elsewhere: set[Inst]) -> None:
         wanted = ops.OpVariable
-        for inst in [i for i in self.function.blocks[0].insts if i.op == wanted]:
-            self.root(inst)
+        for inst in self.function.blocks[0].insts:
+            if inst.op == wanted:
+                self.root(inst)
+            elif inst.op not in _AMONG_VARIABLES:
+                break  # they come first in a function
         private = [
             i for i in self.module.globals
             if i.op == wanted and i.imm[0] == enums.StorageClass_Private and i not in elsewhere
@@ -159,25 +163,27 @@ class Lowering:
     def interface_roots(self, elsewhere: set[Inst]) -> None:
         entry = self.module.entry
         assert entry is not None
+        is_mesh = self.model == enums.ExecutionModel_MeshEXT
+        sides = {
+            enums.StorageClass_Input: self.inputs,
+            enums.StorageClass_Output: self.outputs,
+            enums.StorageClass_TaskPayloadWorkgroupEXT: self.inputs if is_mesh else self.outputs,
+        }
         for variable in entry.inst.args[1:]:
             if variable.op != ops.OpVariable:
                 raise BadSpirv("OpEntryPoint lists an id that is no variable")
-            side = None
-            if variable.imm[0] == enums.StorageClass_Input:
-                side = self.inputs
-            elif variable.imm[0] == enums.StorageClass_Output:
-                side = self.outputs
-            elif variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT:
-                side = self.inputs if self.model == enums.ExecutionModel_MeshEXT else self.outputs
-            if side is None or variable in self.sides or self.built_in(variable):
+            side = sides.get(variable.imm[0])
+            if side is None or variable in self.sides:
+                continue
+            words = self.all_words(variable)
+            held = {w[0] for w in words}
+            if enums.Decoration_BuiltIn in held and self.built_in(variable):
                 continue
             if self.only is not None and variable not in self.only:
                 continue
-            node = self.interface_root(variable, side is self.inputs)
+            node = self.interface_root(variable, side is self.inputs, held)
             self.sides[variable] = side
-            if self.captures and any(
-                w[0] == enums.Decoration_Offset for w in self.all_words(variable)
-            ):
+            if self.captures and enums.Decoration_Offset in held:
                 self.captured.add(variable)
                 if not captures.splits(self.tables, variable):
                     node.pin("")
@@ -187,16 +193,14 @@ class Lowering:
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
-            for words in self.all_words(variable):
-                if words[0] in _UNTOUCHABLE and words != [enums.Decoration_Stream, 0]:
-                    node.pin(_UNTOUCHABLE[words[0]])
+            for word in words:
+                if word[0] in _UNTOUCHABLE and word != [enums.Decoration_Stream, 0]:
+                    node.pin(_UNTOUCHABLE[word[0]])
 
-    def interface_root(self, variable: Inst, is_input: bool) -> Node:
+    def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
-        vertices."""
+        vertices. ``held``: its decorations and those of its members."""
         node = self.root(variable)
-        words = self.all_words(variable)
-        held = {w[0] for w in words}
         if self.model == enums.ExecutionModel_Fragment:
             arrayed = is_input and enums.Decoration_PerVertexKHR in held
         elif is_input:
@@ -320,15 +324,10 @@ class Lowering:
             component = self.tables.find_member(struct, index, enums.Decoration_Component)
             if place:
                 at = place[0]
-            name = self.names.of_member(struct, index)
+            member = self.names.of_member(struct, index)
+            name = f"{spot.name}.{member}" if spot.name else member
             words = spot.words + self.tables.members.get((struct, index), [])
-            inner = Spot(
-                at,
-                component[0] if component else 0,
-                words,
-                f"{spot.name}.{name}" if spot.name else name,
-                spot.variable,
-            )
+            inner = Spot(at, component[0] if component else 0, words, name, spot.variable)
             if node.kind == SPLIT:
                 at = self.spread(node.children[index], inner)
             elif at < 0:
@@ -365,7 +364,7 @@ class Lowering:
         return [
             leaf
             for variable, owner in self.sides.items()
-            if owner is side
+            if owner is side and self.roots[variable].kind != WHOLE
             for leaf in self.roots[variable].leaves()
             if leaf.kind == MEMORY
         ]
@@ -450,21 +449,21 @@ class Lowering:
         relaxed = enums.Decoration_RelaxedPrecision in held
         extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
         base, length = base_of(scalar), self.arrayed.get(spot.variable)
-        for lane in range(size):
-            word = spot.component + lane * step
-            key = key_of(spot.location + word // 4, word % 4)
-            if key in side.slots:
-                raise BadSpirv(
-                    f"two interface variables overlap at Location {key >> 3},"
-                    f" Component {key >> 1 & 3}"
-                )
+        first = key_of(spot.location, spot.component)  # the next Location has the keys after it
+        keys = range(first, first + 2 * size * step, 2 * step)
+        if not side.slots.keys().isdisjoint(keys):
+            key = min(side.slots.keys() & keys)
+            raise BadSpirv(
+                f"two interface variables overlap at Location {key >> 3}, Component {key >> 1 & 3}"
+            )
+        for lane, key in enumerate(keys):
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group, base)
             slot.qualifiers = qualifiers
             slot.relaxed = relaxed
             slot.extras = extras
             slot.length = length
             side.slots[key] = slot
-            leaf.keys.append(key)
+        leaf.keys += keys
         captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 
     def capture_of(self, spot: Spot) -> captures.Capture | None:
@@ -597,4 +596,5 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
     else:
         parts = 2 if scalar.imm[0] == 64 else 1
     words = (type.imm[0] if op == ops.OpTypeVector else 1) * parts
-    return [key_of(location + (component + w) // 4, (component + w) % 4) for w in range(words)]
+    first = key_of(location, component)  # the next Location has the keys after these
+    return list(range(first, first + 2 * words, 2))

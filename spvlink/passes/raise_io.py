@@ -72,6 +72,7 @@ class Raise:
         self.storage = storage
         self.slots = slots
         self.in_place = module.entry.model in _IN_PLACE
+        self.at_emits = module.entry.model == enums.ExecutionModel_Geometry
         self.is_input = storage == enums.StorageClass_Input or (
             storage == enums.StorageClass_TaskPayloadWorkgroupEXT
             and module.entry.model == enums.ExecutionModel_MeshEXT
@@ -84,6 +85,7 @@ class Raise:
         self.types: dict[int, Inst] = {}
         self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
         self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
+        self.wholes: list[tuple[Block, int, Inst]] = []  # loads, and where what follows them stands
         # load -> lane -> what takes that lane out of it
         self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
         for varying in varyings:
@@ -93,7 +95,8 @@ class Raise:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
         type = self.type_of(varying)
-        length = self.length_of(varying)
+        mine = [self.slots[k] for k in varying.keys if k in self.slots]
+        length = length_of(mine)
         if length is not None:
             self.arrayed.add(id(varying))
             type = types.make(module, ops.OpTypeArray, None, [type, length], [])
@@ -104,13 +107,11 @@ class Raise:
         if varying.component:
             notes.append([enums.Decoration_Component, varying.component])
         is_output = self.storage == enums.StorageClass_Output
-        notes += [
-            [q] for q in varying.qualifiers
-            if not is_output or q != enums.Decoration_PerVertexKHR  # which is for inputs only
-        ]  # fmt: skip
-        mine = [self.slots[k] for k in varying.keys if k in self.slots]
+        for qualifier in varying.qualifiers:
+            if not is_output or qualifier != enums.Decoration_PerVertexKHR:  # for inputs only
+                notes.append([qualifier])
         # what travels as another type is no number that could be rounded
-        if mine and all(slot.relaxed and slot.base == varying.base for slot in mine):
+        if mine and all([slot.relaxed and slot.base == varying.base for slot in mine]):
             notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
             notes += [list(words) for words in varying.extras]
@@ -125,28 +126,23 @@ class Raise:
         module.version += 1
         return made
 
-    def length_of(self, varying: Varying) -> Inst | None:
-        """The length of the array over vertices that a variable is: the longest of those that it
-        stands for, since an index that was in bounds of one of them must stay so."""
-        lengths = [self.slots[k].length for k in varying.keys if k in self.slots]
-        found = [n for n in lengths if n is not None]
-        return max(found, key=lambda n: types.index_of(n) or 0) if found else None
-
     def run(self, unswept: bool = False) -> None:
         """Rewrite every private opcode of this side. ``unswept``: ``tidy`` comes next, so copies
         may be left."""
+        if not self.where:
+            return
         cfg = Cfg.of(self.module, self.function)
         wanted = _INPUTS if self.is_input else _OUTPUTS
         for block in cfg.order:
-            for inst in block.insts:
-                if inst.op in wanted:
-                    if self.is_input:
-                        self.loads(cfg, block)
-                    elif self.in_place:
-                        InPlace(self, block).run()
-                    else:
-                        self.stores(block)
-                    break
+            present = [inst.op for inst in block.insts]
+            if wanted.isdisjoint(present):
+                continue
+            if self.is_input:
+                self.loads(cfg, block, [at for at, op in enumerate(present) if op in wanted])
+            elif self.in_place:
+                InPlace(self, block).run()
+            else:
+                self.stores(block)
         self.place_lanes()
         # else nothing was replaced, or it may wait
         if self.in_place or (self.is_input and not unswept):
@@ -178,14 +174,15 @@ class Raise:
         self.types[id(varying)] = made
         return made
 
-    def loads(self, cfg: Cfg, block: Block) -> None:
+    def loads(self, cfg: Cfg, block: Block, found: list[int]) -> None:
         """Loads of one variable share one OpLoad, at the first of them that dominates the others:
-        inputs do not change."""
+        inputs do not change. ``found``: where they stand in the block."""
         out: list[Inst] = []
-        for inst in block.insts:
-            if inst.op not in (LOAD_INPUT, INTERPOLATE):
-                out.append(inst)
-                continue
+        start = 0
+        for at in found:
+            inst = block.insts[at]
+            out += block.insts[start:at]
+            start = at + 1
             varying, lane = self.where[inst.imm[0]]
             plain = inst.op == LOAD_INPUT or enums.Decoration_Flat in varying.qualifiers
             key: tuple[object, ...] = (id(varying),)
@@ -197,8 +194,9 @@ class Raise:
                 whole = self.load(varying, inst, out)
                 held.append((whole, block))
                 out.append(whole)
+                self.wholes.append((block, len(out), whole))
             self.take_lane(inst, whole, varying, lane)
-        block.insts = out
+        block.insts = out + block.insts[start:]
 
     def pointer(
         self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst],
@@ -279,32 +277,28 @@ class Raise:
 
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""
-        lanes = self.lanes
-        for block in {b: None for held in self.loaded.values() for _, b in held}:
-            out: list[Inst] = []
-            for inst in block.insts:
-                out.append(inst)
-                if inst in lanes:
-                    for made in lanes[inst].values():
-                        out += made
-            block.insts = out
+        for block, at, whole in reversed(self.wholes):
+            lanes = self.lanes.get(whole)
+            if lanes:
+                block.insts[at:at] = [inst for made in lanes.values() for inst in made]
 
     def stores(self, block: Block) -> None:
         """The stores before a return or an emit, gathered by variable; a lane that has no value
         here is as undefined as it was."""
         out: list[Inst] = []
-        stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
-        for inst in block.insts[:-1]:
-            if inst.op != STORE_OUTPUT:
-                if inst.op in EMITS:
-                    self.store_all(stored, out)
-                    stored = {}
-                out.append(inst)
-                continue
-            varying, lane = self.where[inst.imm[0]]
-            stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
-        self.store_all(stored, out)
-        block.insts[:-1] = out
+        insts, start = block.insts, 0
+        emits = [at for at, i in enumerate(insts) if i.op in EMITS] if self.at_emits else []
+        for end in (*emits, len(insts) - 1):
+            before = insts[start:end]
+            out += [i for i in before if i.op != STORE_OUTPUT]
+            stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
+            for inst in [i for i in before if i.op == STORE_OUTPUT]:
+                varying, lane = self.where[inst.imm[0]]
+                stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
+            self.store_all(stored, out)
+            out.append(insts[end])
+            start = end + 1
+        block.insts = out
         self.module.version += 1
 
     def store_all(
@@ -443,6 +437,13 @@ class InPlace:
             part = value(side.module, ops.OpBitcast, inst.type, [part], [])
             self.out.append(part)
         become(side.module, inst, part)
+
+
+def length_of(slots: list[Slot]) -> Inst | None:
+    """The length of the array over vertices that a variable is: the longest of those that it stands
+    for, since an index that was in bounds of one of them must stay so."""
+    found = [slot.length for slot in slots if slot.length is not None]
+    return max(found, key=lambda n: types.index_of(n) or 0) if found else None
 
 
 def glsl_import(module: Module) -> Inst:

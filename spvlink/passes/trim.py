@@ -28,8 +28,11 @@ def run(
     if lines:
         for block in entry.function.blocks:
             block.insts = _without_idle_lines(block.insts)
+    nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
-    _drop_globals(module, live)
+    if nonsemantic:
+        _debug_globals(module, live, nonsemantic)
+    _drop_globals(module, live, nonsemantic)
     if lines:
         module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
@@ -55,16 +58,17 @@ def _drop_functions(module: Module, entry: Function) -> None:
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
     """Every Inst that functions, entry points or what they use refer to."""
     live: set[Inst] = set()
-    used: set[Inst | None] = set()
+    types: set[Inst | None] = set()
     for function in module.functions:
         live.add(function)
-        live.update(function.params, function.blocks)
-        used.update(function.args, [function.type], [p.type for p in function.params])
+        live.update(function.params, function.blocks, function.args)
+        types.update([function.type], [p.type for p in function.params])
         for block in function.blocks:
             insts = block.insts
-            live.update(insts)
-            used.update([i.type for i in insts], *[i.args for i in insts])
-    todo = [i for i in used if i is not None and i not in live]
+            live.update(insts, *[i.args for i in insts])
+            types.update([i.type for i in insts])
+    live.update([t for t in types if t is not None])
+    todo: list[Inst] = []
     entry = module.entry
     assert entry is not None
     for variable in entry.inst.args[1:]:
@@ -81,7 +85,6 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
                 live.update(inst.args)
     if ops.OpTypeForwardPointer in module.rare:
         _close(live, list(live))
-    _debug_globals(module, live)
     return live
 
 
@@ -95,12 +98,9 @@ def _close(live: set[Inst], todo: list[Inst]) -> None:
                 todo.append(arg)
 
 
-def _debug_globals(module: Module, live: set[Inst]) -> None:
+def _debug_globals(module: Module, live: set[Inst], nonsemantic: set[Inst]) -> None:
     """Debug instructions of module scope stay unless they speak of a variable or function that is
     gone."""
-    nonsemantic = Effects.of(module).nonsemantic
-    if not nonsemantic:
-        return
     gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
     debug = [i for i in module.globals if i.op == ops.OpExtInst and i.args[0] in nonsemantic]
     if not debug:
@@ -121,7 +121,7 @@ def _debug_globals(module: Module, live: set[Inst]) -> None:
     _close(live, todo)
 
 
-def _drop_globals(module: Module, live: set[Inst]) -> None:
+def _drop_globals(module: Module, live: set[Inst], nonsemantic: set[Inst]) -> None:
     # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
     module.sections[core.GLOBALS] = [
         i
@@ -129,7 +129,6 @@ def _drop_globals(module: Module, live: set[Inst]) -> None:
         if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
     ]
     module.pool, module.by_op = {}, {}
-    nonsemantic = Effects.of(module).nonsemantic
     module.sections[core.IMPORTS] = [
         i for i in module.sections[core.IMPORTS] if i in live or i in nonsemantic
     ]
