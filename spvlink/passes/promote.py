@@ -84,7 +84,7 @@ class Promotion:
         self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices, and their length
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
-        self.unswept = False  # whether copies may be left for ``simplify``
+        self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.cfg = Cfg.of(module, function)
 
     # -- analysis ----------------------------------------------------------------------------------
@@ -251,7 +251,7 @@ class Promotion:
                 block.insts[-1:-1] = stores(self, block)
         if self.cells:
             self.module.version += 1
-        if not self.unswept or len(self.function.blocks) > 1:
+        if not self.unswept:
             sweep(self.module, self.function)
 
     def gather(self, outputs: bool) -> None:
