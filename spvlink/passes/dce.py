@@ -24,7 +24,7 @@ from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, Block, Function, Inst, Module
+from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
@@ -40,6 +40,8 @@ TRIMMED: Final = "trimmed"
 HELD: Final = "held"
 # the module fact that a block lost all it held, so that a selection may have two empty arms now
 EMPTIED: Final = "emptied"
+# the module fact that this was done before: until then no instruction has a mark
+MARKED: Final = "marked"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
@@ -49,6 +51,7 @@ _ROOTS: Final = frozenset(
         ops.OpTerminateInvocation,
         ops.OpUnreachable,
         ops.OpEmitMeshTasksEXT,
+        STORE_OUTPUT,
     )
 )
 _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle))
@@ -99,8 +102,11 @@ class _Marker:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
         for block in blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
-            for inst in block.insts:
-                inst.mark = 0
+        if MARKED in self.module.facts:
+            for block in blocks:
+                for inst in block.insts:
+                    inst.mark = 0
+        self.module.facts[MARKED] = (0, True)
         for block in reversed(blocks):
             self.walk(block)
         work, spread = self.work, self.spread
@@ -141,7 +147,11 @@ class _Marker:
                 if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
                     type = args[0].type
                     if type is not None and type.op == vector:
-                        live(args[0], 1 << (inst.imm[0] & 15))
+                        source, lanes = args[0], 1 << (inst.imm[0] & 15)
+                        if source.mark & passed:
+                            live(source, lanes)
+                        else:
+                            source.mark |= lanes
                         continue
                 elif op in by_lane and type is not None and type.op == vector:
                     if op in trimmed:
