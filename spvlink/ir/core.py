@@ -112,13 +112,14 @@ class Function(Inst):
     """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is
     the entry block."""
 
-    __slots__ = ("blocks", "lead", "params", "tail")
+    __slots__ = ("blocks", "lead", "marked", "params", "tail")
 
     def __init__(self, id: int) -> None:
         super().__init__(ops.OpFunction, None, [], [], id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
+        self.marked = False  # whether instructions may have a ``mark``
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
 
 

@@ -40,8 +40,6 @@ TRIMMED: Final = "trimmed"
 HELD: Final = "held"
 # the module fact that a block lost all it held, so that a selection may have two empty arms now
 EMPTIED: Final = "emptied"
-# the module fact that this was done before: until then no instruction has a mark
-MARKED: Final = "marked"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
@@ -102,11 +100,11 @@ class _Marker:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
         for block in blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
-        if MARKED in self.module.facts:
+        if self.function.marked:
             for block in blocks:
                 for inst in block.insts:
                     inst.mark = 0
-        self.module.facts[MARKED] = (0, True)
+        self.function.marked = True
         for block in reversed(blocks):
             self.walk(block)
         work, spread = self.work, self.spread
