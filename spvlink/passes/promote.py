@@ -73,6 +73,7 @@ class Promotion:
         self.roots = roots
         self.glsl_set = glsl_set
         self.pointers: dict[Inst, tuple[Inst, list[Inst]]] = {v: (v, []) for v in roots}
+        self.uses: dict[Block, list[Inst]] = {}  # of pointers
         self.places: dict[Inst, Place] = {}
         self.cells: list[Node] = []
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
@@ -94,12 +95,14 @@ class Promotion:
         pointer points."""
         pointers, numeric = self.pointers, NUMERIC
         for block in self.cfg.order:
+            uses = self.uses[block] = []
             for inst in block.insts:
                 if inst.op in numeric:
                     continue
                 for arg in inst.args:
                     if arg in pointers:
                         self.use(inst)
+                        uses.append(inst)
                         break
 
     def replace_places(self) -> None:
@@ -259,7 +262,7 @@ class Promotion:
         places = self.places
         for block in self.cfg.order:
             own: set[int] = set()
-            for inst in block.insts:
+            for inst in block.insts if outputs and self.at_emits else self.uses[block]:
                 op = inst.op
                 if op == ops.OpLoad:
                     place = places.get(inst.args[0])
