@@ -65,7 +65,9 @@ def branch(target: Block) -> Inst:
 
 def value(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
     """A new value with a fresh id, not yet in any block."""
-    return Inst(op, type, args, imm, module.new_id())
+    id = module.bound
+    module.bound = id + 1
+    return Inst(op, type, args, imm, id)
 
 
 def remove_phi_edge(block: Block, gone: Inst) -> None:

@@ -30,6 +30,7 @@ from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
+from spvlink.passes.vectors import LOOKS_THROUGH
 from spvlink.passes.vectors import RULES as VECTOR_RULES
 from spvlink.rules import INNER
 from spvlink.rules import simplify as algebra
@@ -50,7 +51,7 @@ SPECIAL: Final = 3  # that hangs on its operands
 def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
     """(what is done, facts, what one of the operands has to be for a rule)."""
     if op in VECTOR_RULES:
-        return VECTOR, flags, _NOTHING
+        return VECTOR, flags, LOOKS_THROUGH.get(op)
     if op in INNER:
         return ALGEBRA, flags, INNER[op]
     return NUMBERED, flags, _NOTHING
@@ -225,8 +226,9 @@ class _Walk:
                     other = fold(module, inst, True)
                 if other is None:
                     if how == VECTOR:
-                        other = VECTOR_RULES[op](module, inst)
-                        op = inst.op
+                        if inner is None or args[0].op in inner or len(args) + len(inst.imm) < 2:
+                            other = VECTOR_RULES[op](module, inst)
+                            op = inst.op
                     elif signature is None and how >= ALGEBRA:
                         if op == ops.OpExtInst:
                             inner = INNER.get(-inst.imm[0], _NOTHING)

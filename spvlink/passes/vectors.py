@@ -353,3 +353,11 @@ RULES: Final[dict[int, Callable[[Module, Inst], Inst | None]]] = {
     ops.OpAccessChain: chain,
     ops.OpInBoundsAccessChain: chain,
 }
+
+_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+# what the first operand has to be for these to be something else, unless they have no index
+LOOKS_THROUGH: Final = {
+    ops.OpCompositeExtract: _STEPS,
+    ops.OpAccessChain: _CHAINS,
+    ops.OpInBoundsAccessChain: _CHAINS,
+}
