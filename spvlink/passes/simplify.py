@@ -203,8 +203,11 @@ class _Walk:
                 kind = arg.op
                 if kind > last:
                     if kind == copy:
-                        args[:] = [resolve(a) for a in args]
-                        known = sum([a.op in constants for a in args])
+                        known = 0
+                        for at, value in enumerate(args):
+                            args[at] = value = resolve(value) if value.op == copy else value
+                            if value.op in constants:
+                                known += 1
                         break
                 elif kind in constants:
                     known += 1

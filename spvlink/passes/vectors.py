@@ -223,9 +223,10 @@ def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
         return None
     source, path = resolve(first.args[0]), first.imm[:-1]
     for index, arg in enumerate(inst.args):
-        if arg.op != ops.OpCompositeExtract or arg.imm[-1] != index:
+        if arg.op != ops.OpCompositeExtract or arg.imm != [*path, index]:
             return None
-        if arg.imm[:-1] != path or resolve(arg.args[0]) is not source:
+        whole = arg.args[0]
+        if whole is not source and resolve(whole) is not source:
             return None
     at = source.type
     for index in path:
