@@ -70,9 +70,12 @@ _PLANS: Final = {
 
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
-    if wanted is None or args[0].op in wanted or args[-1].op in wanted:
+    if wanted is None:
         return True
-    return len(args) > 2 and any([arg.op in wanted for arg in args])
+    for arg in args:
+        if arg.op in wanted:
+            return True
+    return False
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
