@@ -470,7 +470,9 @@ class Promotion:
         scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
         op = LOAD_INPUT if node.is_input else LOAD_OUTPUT
         args = [] if vertex is None else [vertex]
-        loads = [value(self.module, op, scalar, list(args), [key]) for key in node.keys]
+        loads: list[Inst] = []
+        for key in node.keys:
+            loads.append(value(self.module, op, scalar, list(args), [key]))
         if node.is_input:
             self.loaded.update(node.keys)
         out += loads

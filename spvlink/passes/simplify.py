@@ -72,10 +72,10 @@ def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
     if wanted is None:
         return True
+    found = False
     for arg in args:
-        if arg.op in wanted:
-            return True
-    return False
+        found = found or arg.op in wanted
+    return found
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
