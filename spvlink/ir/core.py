@@ -61,7 +61,7 @@ class Inst:
         self.args: list[Inst] = args
         self.imm: list[int] = imm
         self.id: int = id
-        self.mark: int = 0  # scratch of the running leaf function
+        self.mark: int = 0  # scratch; 0: made or rewritten since dead code elimination
 
     def __repr__(self) -> str:
         name = ops.NAMES.get(self.op) or PRIVATE_NAMES.get(self.op, f"op{self.op}")
