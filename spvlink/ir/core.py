@@ -63,7 +63,7 @@ class Inst:
         self.args: list[Inst] = args
         self.imm: list[int] = imm
         self.id: int = id
-        self.mark: int = 0  # scratch of the running leaf function
+        self.mark: int = 0  # scratch; 0: made or rewritten since dead code elimination
 
     def __repr__(self) -> str:
         name = ops.NAMES.get(self.op) or PRIVATE_NAMES.get(self.op, f"op{self.op}")
@@ -114,13 +114,14 @@ class Function(Inst):
     """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is
     the entry block."""
 
-    __slots__ = ("blocks", "lead", "params", "tail")
+    __slots__ = ("blocks", "lead", "marked", "params", "tail")
 
     def __init__(self, id: int) -> None:
         Inst.__init__(self, ops.OpFunction, None, [], [], id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
+        self.marked = False  # whether instructions may have a ``mark``
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
 
 

@@ -25,6 +25,7 @@ def become(module: Module, value: Inst, other: Inst) -> None:
     value.op = COPY
     value.args = [other]
     value.imm = []
+    value.mark = 0
     module.version += 1
 
 
@@ -33,6 +34,7 @@ def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int
     inst.op = op
     inst.args = args
     inst.imm = imm
+    inst.mark = 0
     module.version += 1
 
 

@@ -77,13 +77,13 @@ def _known_target(end: Inst) -> Block | None:
     """Where a conditional branch goes, if that is known."""
     target: Inst | None = None
     if end.op == ops.OpBranchConditional:
-        bits = types.bits_of(end.args[0])
+        bits = types.bits_of(resolve(end.args[0]))
         if bits is not None:
             target = end.args[1] if bits else end.args[2]
         elif end.args[1] is end.args[2]:
             target = end.args[1]
     elif end.op == ops.OpSwitch:
-        bits = types.bits_of(end.args[0])
+        bits = types.bits_of(resolve(end.args[0]))
         if bits is not None:
             target = end.args[1]
             cases = len(end.args) - 2
@@ -165,7 +165,7 @@ def _select(
         assert phi.type is not None
         if not types.is_scalar(phi.type) and phi.type.op != ops.OpTypeVector:
             return False
-        if any(i in phis for i in phi.args[::2]):
+        if any(resolve(i) in phis for i in phi.args[::2]):
             return False
     bools: dict[int, Inst] = {}
     made: list[Inst] = []

@@ -24,7 +24,7 @@ from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, Block, Function, Inst, Module
+from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
@@ -49,10 +49,12 @@ _ROOTS: Final = frozenset(
         ops.OpTerminateInvocation,
         ops.OpUnreachable,
         ops.OpEmitMeshTasksEXT,
+        STORE_OUTPUT,
     )
 )
 _TRIMMED: Final = frozenset((ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle))
 _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
+_FLOW: Final = _MERGES | {ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch}
 # vectors some of whose lanes come from operands with other lanes
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
@@ -86,6 +88,9 @@ class _Marker:
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
         self.held: dict[Inst, int] = {}  # constructs that have dead lanes: which live
+        self.gaps: set[Block] = set()  # blocks in which the walk passed what was dead then
+        self.moves: list[Inst] = []  # what may have to be trimmed, from the end of the function
+        self.lined = False  # whether there is line information
 
     def run(self) -> None:
         structure, blocks = self.structure, self.function.blocks
@@ -95,8 +100,11 @@ class _Marker:
                     self.exits.setdefault(header, []).extend(self.cfg.preds.get(target, ()))
         for block in blocks:
             block.mark = ALL  # labels are kept or dropped with their blocks
-            for inst in block.insts:
-                inst.mark = 0
+        if self.function.marked:
+            for block in blocks:
+                for inst in block.insts:
+                    inst.mark = 0
+        self.function.marked = True
         for block in reversed(blocks):
             self.walk(block)
         work, spread = self.work, self.spread
@@ -110,16 +118,21 @@ class _Marker:
         spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
         volatile, passed, every = self.effects.volatile, _PASSED, ALL
         lanewise, phis, vector = _LANEWISE, _PHIS, ops.OpTypeVector
+        by_lane, trimmed, moves, flow = _BY_LANE, _TRIMMED, self.moves, _FLOW
         alive = block in self.live_blocks
+        gap = False
         for inst in reversed(block.insts):
             lanes = inst.mark
             op = inst.op
             if not lanes:
-                if op in never and not volatile and (not inst.imm or op not in BY_IMM):
+                if (
+                    op in never and not volatile and (not inst.imm or op not in BY_IMM)
+                ) or not self.is_root(inst, block):
                     inst.mark = passed
-                    continue
-                if not self.is_root(inst, block):
-                    inst.mark |= passed
+                    if op not in flow:
+                        gap = True
+                    if op in trimmed:
+                        moves.append(inst)
                     continue
                 lanes = every
             inst.mark = lanes | passed
@@ -132,8 +145,17 @@ class _Marker:
                 if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
                     type = args[0].type
                     if type is not None and type.op == vector:
-                        live(args[0], 1 << (inst.imm[0] & 15))
+                        source, lanes = args[0], 1 << (inst.imm[0] & 15)
+                        if source.mark & passed:
+                            live(source, lanes)
+                        else:
+                            source.mark |= lanes
                         continue
+                elif op in by_lane and type is not None and type.op == vector:
+                    if op in trimmed:
+                        moves.append(inst)
+                    self.vector(inst, lanes)
+                    continue
                 elif op not in lanewise or type is None or type.op == vector or op in phis:
                     spread(inst, lanes)
                     continue
@@ -144,13 +166,18 @@ class _Marker:
                         live(arg, every)
                     else:
                         arg.mark = every
+        if gap:
+            self.gaps.add(block)
 
     def is_root(self, inst: Inst, block: Block) -> bool:
         """Whether an instruction is live by itself."""
         op = inst.op
         if op in _ROOTS:
             return True
-        if op in _LINES or op in _MERGES or op == ops.OpBranch:
+        if op in _MERGES or op == ops.OpBranch:
+            return False
+        if op in _LINES:
+            self.lined = True
             return False
         if op == ops.OpBranchConditional or op == ops.OpSwitch:
             # whether it leaves no construct that could go
@@ -299,16 +326,28 @@ class _Marker:
                         live(arg, part)
                     lanes >>= size
                     continue
-                if lanes & 1 and arg.mark & ALL != ALL:
-                    live(arg, ALL)
+                if lanes & 1:
+                    mark = arg.mark
+                    if mark & ALL != ALL:
+                        if mark & _PASSED:
+                            live(arg, ALL)
+                        else:
+                            arg.mark = mark | ALL
                 lanes >>= 1
         elif op == ops.OpVectorShuffle:
             first = args[0].type
             assert first is not None
             size = first.imm[0]
-            for lane, index in enumerate(inst.imm):
-                if lanes >> lane & 1 and index != UNDEFINED:
-                    live(args[index >= size], 1 << ((index if index < size else index - size) & 15))
+            taken = [0, 0]
+            for index in inst.imm:
+                if lanes & 1 and index != UNDEFINED:
+                    if index < size:
+                        taken[0] |= 1 << (index & 15)
+                    else:
+                        taken[1] |= 1 << (index - size & 15)
+                lanes >>= 1
+            live(args[0], taken[0])
+            live(args[1], taken[1])
         elif op == ops.OpCompositeInsert:
             own = 1 << (inst.imm[0] & 15)
             if lanes & own:
@@ -321,24 +360,21 @@ class _Marker:
     # -- removal -----------------------------------------------------------------------------------
 
     def sweep(self) -> None:
-        module, structure, trimmed, every = self.module, self.structure, _TRIMMED, ALL
+        module, structure = self.module, self.structure
         changed = flow = False
+        for inst in reversed(self.moves):
+            mark = inst.mark & ALL
+            if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):
+                # a shuffle may take nothing from one side even if all its lanes live
+                self.trim(inst, mark)
         for block in self.function.blocks:
-            if block in structure.merge_of:
-                if not block.terminator.mark & every and block in self.cfg.index:
-                    block.insts[-2:] = [branch(structure.merge_of[block])]
-                    flow = True
             insts = block.insts
-            insts[-1].mark |= every
-            dead = False
-            for inst in insts:
-                mark = inst.mark & every
-                if not mark:
-                    dead = True
-                elif inst.op in trimmed and (mark != every or inst.op == ops.OpVectorShuffle):
-                    # a shuffle may take nothing from one side even if all its lanes live
-                    self.trim(inst, mark)
-            if dead:
+            if block in structure.merge_of:
+                if not insts[-1].mark & ALL and block in self.cfg.index:
+                    insts[-2:] = [branch(structure.merge_of[block])]
+                    flow = True
+            insts[-1].mark |= ALL
+            if block in self.gaps:
                 out = self.without_dead(insts)
                 if len(out) != len(insts):
                     if len(out) == 1:
@@ -354,6 +390,8 @@ class _Marker:
 
     def without_dead(self, insts: list[Inst]) -> list[Inst]:
         """What is left of a block."""
+        if not self.lined and not self.effects.nonsemantic:
+            return [i for i in insts if i.mark & ALL or i.op in _MERGES]
         out: list[Inst] = []
         line: Inst | None = None
         for inst in insts:

@@ -23,7 +23,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ENTRY_POINTS, Block, Function, Inst, Module
+from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
 from spvlink.passes.flow import drop_unreachable
 
@@ -377,7 +377,10 @@ class _Body:
             callee.blocks = []
             for block in body:
                 for inst in block.insts:
-                    inst.args = [resolve(a) for a in inst.args]
+                    for arg in inst.args:
+                        if arg.op == COPY:
+                            inst.args = [resolve(a) for a in inst.args]
+                            break
             flow_changed(module)
         else:
             body = self.copy(call)

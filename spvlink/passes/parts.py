@@ -28,6 +28,8 @@ NUMERIC: Final = frozenset(
 ) | {
     ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle,
     ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix, ops.OpDot,
+    ops.OpVectorTimesScalar, ops.OpSampledImage, ops.OpImageSampleImplicitLod, ops.OpReturn,
+    ops.OpBranch, ops.OpBranchConditional, ops.OpSelectionMerge,
 }  # fmt: skip
 MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 

@@ -73,6 +73,7 @@ class Promotion:
         self.roots = roots
         self.glsl_set = glsl_set
         self.pointers: dict[Inst, tuple[Inst, list[Inst]]] = {v: (v, []) for v in roots}
+        self.uses: dict[Block, list[Inst]] = {}  # of pointers
         self.places: dict[Inst, Place] = {}
         self.cells: list[Node] = []
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
@@ -84,7 +85,7 @@ class Promotion:
         self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices, and their length
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
-        self.unswept = False  # whether copies may be left for ``simplify``
+        self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.cfg = Cfg.of(module, function)
 
     # -- analysis ----------------------------------------------------------------------------------
@@ -94,12 +95,14 @@ class Promotion:
         pointer points."""
         pointers, numeric = self.pointers, NUMERIC
         for block in self.cfg.order:
+            uses = self.uses[block] = []
             for inst in block.insts:
                 if inst.op in numeric:
                     continue
                 for arg in inst.args:
                     if arg in pointers:
                         self.use(inst)
+                        uses.append(inst)
                         break
 
     def replace_places(self) -> None:
@@ -251,7 +254,7 @@ class Promotion:
                 block.insts[-1:-1] = stores(self, block)
         if self.cells:
             self.module.version += 1
-        if not self.unswept or len(self.function.blocks) > 1:
+        if not self.unswept:
             sweep(self.module, self.function)
 
     def gather(self, outputs: bool) -> None:
@@ -259,7 +262,7 @@ class Promotion:
         places = self.places
         for block in self.cfg.order:
             own: set[int] = set()
-            for inst in block.insts:
+            for inst in block.insts if outputs and self.at_emits else self.uses[block]:
                 op = inst.op
                 if op == ops.OpLoad:
                     place = places.get(inst.args[0])
@@ -467,7 +470,9 @@ class Promotion:
         scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
         op = LOAD_INPUT if node.is_input else LOAD_OUTPUT
         args = [] if vertex is None else [vertex]
-        loads = [value(self.module, op, scalar, list(args), [key]) for key in node.keys]
+        loads: list[Inst] = []
+        for key in node.keys:
+            loads.append(value(self.module, op, scalar, list(args), [key]))
         if node.is_input:
             self.loaded.update(node.keys)
         out += loads

@@ -30,6 +30,7 @@ from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
+from spvlink.passes.vectors import LOOKS_THROUGH
 from spvlink.passes.vectors import RULES as VECTOR_RULES
 from spvlink.rules import INNER
 from spvlink.rules import simplify as algebra
@@ -37,8 +38,6 @@ from spvlink.rules import simplify as algebra
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
-
-    Held = tuple[Inst, Block, "Held | None"]
 
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 
@@ -52,13 +51,13 @@ SPECIAL: Final = 3  # that hangs on its operands
 def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
     """(what is done, facts, what one of the operands has to be for a rule)."""
     if op in VECTOR_RULES:
-        return VECTOR, flags, _NOTHING
+        return VECTOR, flags, LOOKS_THROUGH.get(op)
     if op in INNER:
         return ALGEBRA, flags, INNER[op]
     return NUMBERED, flags, _NOTHING
 
 
-_TELLING: Final = types.CONSTANTS | {COPY}
+_LAST: Final = max(types.CONSTANTS)  # nearly all values have higher opcodes
 _NOTHING: Final[frozenset[int]] = frozenset()
 _PLANS: Final = {
     **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
@@ -71,9 +70,12 @@ _PLANS: Final = {
 
 def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
     """Whether an operand is one of these; None: anything will do."""
-    if wanted is None or args[0].op in wanted or args[-1].op in wanted:
+    if wanted is None:
         return True
-    return len(args) > 2 and any([arg.op in wanted for arg in args])
+    found = False
+    for arg in args:
+        found = found or arg.op in wanted
+    return found
 
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
@@ -98,17 +100,22 @@ class _Walk:
         self.function = function
         self.cfg = Cfg.of(module, function)
         self.effects = Effects.of(module)
-        # the values of a key, each in a block that none of the others dominates: (value, block, the
-        # next one)
-        self.seen: dict[object, Held] = {}
+        self.seen: dict[object, Inst] = {}  # the first value of a key
+        # further ones, each in a block that none of the others dominates
+        self.more: dict[Inst, list[Inst]] = {}
         self.phis: list[Inst] = []  # met in this walk
         self.homes: dict[Inst, Block] = {}
+        self.placed: dict[Inst, Block] = {}  # where values of the first ``done`` blocks are
+        self.done = 0
 
     def run(self) -> None:
         headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
             self.seen = {}
+            self.more = {}
+            self.placed = {}
+            self.done = 0
             self.phis = []
             for block in self.cfg.order:
                 self.block(block)
@@ -186,7 +193,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, copy, telling = _PLANS, types.CONSTANTS, COPY, _TELLING
+        plans, constants, last, copy = _PLANS, types.CONSTANTS, _LAST, COPY
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
@@ -197,13 +204,16 @@ class _Walk:
             known = 0  # operands that are constants
             for arg in args:
                 kind = arg.op
-                if kind not in telling:
-                    continue
-                if kind == copy:
-                    args[:] = [resolve(a) for a in args]
-                    known = sum([a.op in constants for a in args])
-                    break
-                known += 1
+                if kind > last:
+                    if kind == copy:
+                        known = 0
+                        for at, value in enumerate(args):
+                            args[at] = value = resolve(value) if value.op == copy else value
+                            if value.op in constants:
+                                known += 1
+                        break
+                elif kind in constants:
+                    known += 1
             plan = plans.get(op)
             if plan is None:
                 append(inst)
@@ -222,8 +232,9 @@ class _Walk:
                     other = fold(module, inst, True)
                 if other is None:
                     if how == VECTOR:
-                        other = VECTOR_RULES[op](module, inst)
-                        op = inst.op
+                        if inner is None or args[0].op in inner or len(args) + len(inst.imm) < 2:
+                            other = VECTOR_RULES[op](module, inst)
+                            op = inst.op
                     elif signature is None and how >= ALGEBRA:
                         if op == ops.OpExtInst:
                             inner = INNER.get(-inst.imm[0], _NOTHING)
@@ -245,13 +256,9 @@ class _Walk:
                 key = (op, inst.type, args[0], imm[0], signature)
             else:
                 key = (op, inst.type, *args, *imm, signature)
-            held = seen.get(key)
-            if held is None:
-                seen[key] = inst, block, None
-            elif self.merge(inst, block, flags, held):
+            first = seen.setdefault(key, inst)
+            if first is not inst and self.merge(inst, block, flags, first):
                 continue
-            else:
-                seen[key] = inst, block, held
             append(inst)
 
     def special(self, inst: Inst) -> int:
@@ -286,18 +293,29 @@ class _Walk:
             self.walk(built, block, out)
         return other
 
-    def merge(self, inst: Inst, block: Block, flags: int, held: Held | None) -> bool:
+    def merge(self, inst: Inst, block: Block, flags: int, first: Inst) -> bool:
         """Replace a value by an equal one that dominates it, if there is one."""
         local = flags & (info.BLOCK_LOCAL | info.COCONVERGENT)
-        while held is not None:
-            value, above, held = held
+        others = self.more.setdefault(first, [])
+        for value in (*reversed(others), first):
+            above = self.place(value, block)
             far = not local and self.cfg.dominates(above, block)
             if far and flags & info.CONVERGENT:
                 far = self.same_loops(above, block)
             if above is block or far:
                 become(self.module, inst, value)
                 return True
+        others.append(inst)
         return False
+
+    def place(self, value: Inst, block: Block) -> Block:
+        """Where a value that was met before is; the walk is in ``block``."""
+        order, placed = self.cfg.order, self.placed
+        while order[self.done] is not block:
+            done = order[self.done]
+            placed.update(dict.fromkeys(done.insts, done))
+            self.done += 1
+        return placed.get(value, block)
 
     def same_loops(self, above: Block, block: Block) -> bool:
         """Whether ``block`` is in every loop that ``above`` is in. After a loop neighbours that

@@ -13,13 +13,15 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve
+from spvlink.ir.edit import become, resolve, sweep
 from spvlink.passes.dce import BY_IMM, HELD, NEVER_ROOTS, TRIMMED
 from spvlink.passes.fold import fold
+from spvlink.passes.parts import CHAINS
 from spvlink.passes.vectors import RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
 
 _MOVES: Final = frozenset(
@@ -44,41 +46,107 @@ _FLOW: Final = frozenset(
 
 def run(module: Module, function: Function) -> None:
     """Rebuild vectors in one function and drop the parts that are no longer used."""
-    signatures = Effects.of(module).signatures
-    cfg = Cfg.of(module, function)
-    rules, copy, version = _RULES, COPY, module.version
+    version = module.version
     held_lanes = module.facts.pop(HELD, (0, {}))[1]
     assert isinstance(held_lanes, dict)
-    seen: dict[object, list[tuple[Inst, Block]]] = {}
-    for block in cfg.order:
-        for inst in block.insts:
-            rule = rules.get(inst.op)
-            if rule is None:
-                continue
-            for arg in inst.args:
-                if arg.op == copy:
-                    inst.args = [resolve(a) for a in inst.args]
-                    break
-            signature = signatures.get(inst) if signatures else None
-            if signature is not None and signature != _RELAXED:
-                continue
-            other = rule(module, inst)
-            if other is None:
-                key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
-                held = seen.get(key)
-                if held is None:
-                    seen[key] = [(inst, block)]
-                    continue
-                other = next((o for o, b in held if cfg.dominates(b, block)), None)
-                if other is None:
-                    held.append((inst, block))
-                    continue
-            other = resolve(other)
-            become(module, inst, other)
-            held_lanes.pop(other, None)  # from here on its lanes may live
-    drop_unused(module, function, held_lanes)
+    for construct in held_lanes:  # its dead lanes may have got other values
+        construct.mark = 0
+    loose = _Walk(module, function, held_lanes).run()
+    drop_unused(module, function, held_lanes, loose)
     if len(function.blocks) > 1 and module.version != version and hollow(module, function):
         module.facts[TRIMMED] = (0, True)
+
+
+class _Walk:
+    """Looks at what raising brought and at what is made of it. Such instructions, and copies, have
+    no ``mark``, since dead code elimination, which was here last, leaves one on all that lives."""
+
+    def __init__(self, module: Module, function: Function, held_lanes: dict[Inst, int]) -> None:
+        self.module = module
+        self.function = function
+        self.held_lanes = held_lanes
+        self.cfg = Cfg.of(module, function)
+        self.signatures = Effects.of(module).signatures
+        self.seen: dict[object, list[tuple[Inst, Block]]] = {}
+        self.at = (0, 0)  # block and instruction up to which old values are in ``seen``
+
+    def run(self) -> set[Inst]:
+        """The instructions that may be used no longer."""
+        loose: set[Inst] = set()
+        rules = _RULES
+        for block in self.cfg.order:
+            for inst in block.insts:
+                if inst.mark:
+                    for arg in inst.args:
+                        if not arg.mark:
+                            break
+                    else:
+                        continue
+                else:
+                    loose.add(inst)
+                args = inst.args
+                for arg in args:
+                    if arg.op == COPY:
+                        args = inst.args = [resolve(a) for a in args]
+                        break
+                rule = rules.get(inst.op)
+                if rule is not None:
+                    inst.mark = 0
+                    if self.rebuild(inst, block, rule):
+                        loose.add(inst)
+                    if inst.args is not args:
+                        loose.update(args)
+        for phi in phis_of(self.function):  # all else comes after what it uses
+            phi.args = [resolve(a) for a in phi.args]
+        if len(self.cfg.order) < len(self.function.blocks):
+            sweep(self.module, self.function)
+        return loose
+
+    def rebuild(
+        self, inst: Inst, block: Block, rule: Callable[[Module, Inst], Inst | None]
+    ) -> bool:
+        """Whether an instruction is another one by now."""
+        signature = self.signatures.get(inst) if self.signatures else None
+        if signature is not None and signature != _RELAXED:
+            return False
+        other = rule(self.module, inst)
+        if other is None:
+            if all([a.mark for a in inst.args]):  # then it may be an old value
+                self.catch_up(inst)
+            key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
+            held = self.seen.get(key)
+            if held is None:
+                self.seen[key] = [(inst, block)]
+                return False
+            other = next((o for o, b in held if self.cfg.dominates(b, block)), None)
+            if other is None:
+                held.append((inst, block))
+                return False
+        other = resolve(other)
+        become(self.module, inst, other)
+        self.held_lanes.pop(other, None)  # from here on its lanes may live
+        return True
+
+    def catch_up(self, to: Inst) -> None:
+        """Number the old values before ``to``, where the walk is."""
+        order, signatures, seen = self.cfg.order, self.signatures, self.seen
+        at, first = self.at
+        while True:
+            block = order[at]
+            for inst in block.insts[first:]:
+                if inst is to:
+                    self.at = at, first
+                    return
+                first += 1
+                if inst.op in _NUMBERED and inst.mark:
+                    signature = signatures.get(inst)
+                    if signature is None or signature == _RELAXED:
+                        key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
+                        seen.setdefault(key, []).append((inst, block))
+            at, first = at + 1, 0
+
+
+_OUTSIDE: Final = types.CONSTANTS | {ops.OpUndef}  # hardly ever in functions
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
@@ -90,24 +158,36 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
     if inner.op != ops.OpBitcast:
         return None
     source = resolve(inner.args[0])
-    inst.args[0] = source
+    inst.args = [source]
     return source if source.type is inst.type else None
 
 
 _RULES: Final = {**RULES, ops.OpBitcast: bitcast}
+_NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised variables
 
 
-def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> None:
-    """Resolve the copies and remove what nothing reads, from the end to the beginning; if that was
-    more than moves of components, dead code elimination may find more. ``lanes``: which live of
-    constructs that have dead ones; what only dead ones take is read by nothing."""
+def drop_unused(
+    module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst]
+) -> None:
+    """Remove what nothing reads, from the end to the beginning, as far as there is something
+    ``loose``, which may be used no longer; if that was more than moves of components, dead code
+    elimination may find more. ``lanes``: which live of constructs that have dead ones; what only
+    dead ones take is read by nothing."""
+    loose = {i for i in loose if i.op not in _OUTSIDE}
+    if not loose and not lanes:
+        return
     effects = Effects.of(module)
     copy, never = COPY, NEVER_ROOTS
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
         kept: list[Inst] = []
+        at = len(block.insts)
         for inst in reversed(block.insts):
+            if not loose and not lanes:
+                break
+            at -= 1
+            loose.discard(inst)
             if inst not in used and inst.id:
                 if inst.op == copy:
                     continue
@@ -118,19 +198,16 @@ def drop_unused(module: Module, function: Function, lanes: dict[Inst, int]) -> N
                         module.facts[TRIMMED] = (0, True)
                     for construct in spare.pop(inst, ()):
                         _clear(module, construct, inst)
+                    loose.update([a for a in inst.args if a not in used and a.op not in _OUTSIDE])
                     continue
-            args = inst.args
-            for arg in args:
-                if arg.op == copy:
-                    args = inst.args = [resolve(a) for a in args]
-                    break
             if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
-                args = _taken(inst, lanes[inst], spare)
-            used.update(args)
+                used.update(_taken(inst, lanes[inst], spare))
+            else:
+                used.update(inst.args)
             kept.append(inst)
-        if len(kept) != len(block.insts):
+        if at + len(kept) != len(block.insts):
             kept.reverse()
-            block.insts = kept
+            block.insts[at:] = kept
             module.version += 1
 
 
@@ -159,14 +236,28 @@ def _clear(module: Module, construct: Inst, gone: Inst) -> None:
         module.facts[TRIMMED] = (0, True)
 
 
-def _used_before(function: Function) -> set[Inst]:
-    """What phis use before it is defined."""
-    used: set[Inst] = set()
-    defined: set[Inst] = set()
+def phis_of(function: Function) -> list[Inst]:
+    """All phis of a function."""
+    phis: list[Inst] = []
     for block in function.blocks if len(function.blocks) > 1 else ():
         for inst in block.insts:
             if inst.op == ops.OpPhi:
-                used.update(v for v in map(resolve, inst.args[::2]) if v not in defined)
+                phis.append(inst)
+            elif inst.op not in _LINES:
+                break
+    return phis
+
+
+def _used_before(function: Function) -> set[Inst]:
+    """What phis use before it is defined."""
+    used: set[Inst] = set()
+    if not phis_of(function):
+        return used
+    defined: set[Inst] = set()
+    for block in function.blocks:
+        for inst in block.insts:
+            if inst.op == ops.OpPhi:
+                used.update([v for v in inst.args[::2] if v not in defined])
                 defined.add(inst)
             elif inst.op not in _LINES:
                 break

@@ -127,13 +127,18 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     for arg in inst.args:
         assert arg.type is not None
         if arg.type.op == ops.OpTypeVector:
-            lanes += [(arg, i) for i in range(arg.type.imm[0])]
+            for index in range(arg.type.imm[0]):
+                lanes.append((arg, index))
             continue
-        lane = _lane(arg) if arg.op == ops.OpCompositeExtract else (arg, -1)
-        lanes.append(lane)
-        if lane[1] >= 0:
-            taken = True
-        elif arg.op not in types.CONSTANTS:
+        if arg.op == ops.OpCompositeExtract:
+            lane = _lane(arg)
+            lanes.append(lane)
+            if lane[1] >= 0:
+                taken = True
+                continue
+        else:
+            lanes.append((arg, -1))
+        if arg.op not in types.CONSTANTS:
             loose = True
     if loose and not taken:
         return None
@@ -157,11 +162,11 @@ def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | 
         return types.composite(module, type, [s for s, _ in lanes])
     first = sources[0]
     if len(sources) == 1 and not constants:
-        if first.type is type and [i for _, i in lanes] == list(range(type.imm[0])):
+        if first.type is type and _begin(lanes, 0, first):
             return first
     if len(sources) + (1 if constants else 0) > 2:
         return _by_parts(module, inst, type, lanes)
-    if constants and [i for _, i in lanes[: _size(first)]] == list(range(_size(first))):
+    if constants and _begin(lanes, 0, first):
         return _by_parts(module, inst, type, lanes)  # CompositeConstruct v 1.0 reads better
     second = first
     if len(sources) == 2:
@@ -185,6 +190,18 @@ def _size(vector: Inst) -> int:
     return vector.type.imm[0]
 
 
+def _begin(lanes: list[Lane], at: int, vector: Inst) -> bool:
+    """Whether all of a vector comes at this place."""
+    size = _size(vector)
+    if at + size > len(lanes):
+        return False
+    for index in range(size):
+        source, lane = lanes[at + index]
+        if lane != index or source is not vector:
+            return False
+    return True
+
+
 def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | None:
     """A construct whose runs of components that make up a whole vector take that vector as a
     constituent."""
@@ -200,10 +217,9 @@ def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst
     while at < len(lanes):
         source, index = lanes[at]
         if index == 0:
-            size = _size(source)
-            if lanes[at : at + size] == [(source, i) for i in range(size)]:
+            if _begin(lanes, at, source):
                 parts.append(source)
-                at += size
+                at += _size(source)
                 continue
         scalar = flat[at]
         if scalar is None:
@@ -223,9 +239,10 @@ def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
         return None
     source, path = resolve(first.args[0]), first.imm[:-1]
     for index, arg in enumerate(inst.args):
-        if arg.op != ops.OpCompositeExtract or arg.imm[-1] != index:
+        if arg.op != ops.OpCompositeExtract or arg.imm != [*path, index]:
             return None
-        if arg.imm[:-1] != path or resolve(arg.args[0]) is not source:
+        whole = arg.args[0]
+        if whole is not source and resolve(whole) is not source:
             return None
     at = source.type
     for index in path:
@@ -272,7 +289,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
         lanes.append(_lane(source) if index < 0 else (source, index))
     if not through and first is not second:
         return None
-    if all(index < 0 for _, index in lanes):
+    if all([index < 0 for _, index in lanes]):
         scalars = [s for s, _ in lanes]
         if all(s.op in types.CONSTANTS for s in scalars):
             return types.composite(module, type, scalars)
@@ -352,4 +369,12 @@ RULES: Final[dict[int, Callable[[Module, Inst], Inst | None]]] = {
     ops.OpVectorInsertDynamic: insert_dynamic,
     ops.OpAccessChain: chain,
     ops.OpInBoundsAccessChain: chain,
+}
+
+_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+# what the first operand has to be for these to be something else, unless they have no index
+LOOKS_THROUGH: Final = {
+    ops.OpCompositeExtract: _STEPS,
+    ops.OpAccessChain: _CHAINS,
+    ops.OpInBoundsAccessChain: _CHAINS,
 }
