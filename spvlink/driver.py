@@ -226,7 +226,7 @@ class _Session:
             self.validate_originals()
         linked.passed_through = why
         linked.stages = []
-        linked.later = []
+        linked.remarks = []
         for interface_result in linked.interfaces:
             interface_result.components = (interface_result.components[0],) * 2
             interface_result.locations = (interface_result.locations[0],) * 2

@@ -137,6 +137,10 @@ class Linked:
         self.later = []
         return self.told
 
+    @remarks.setter
+    def remarks(self, told: list[Remark]) -> None:
+        self.later, self.told = [], told
+
     def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its remarks made."""
         state = {"told": self.remarks}  # first: it empties ``later``

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -507,7 +506,8 @@ def test_interrupt_as_a_process(work: Path) -> None:
         # a shell starts what runs in its background with interrupts ignored, and that is inherited
         preexec_fn=partial(signal.signal, signal.SIGINT, signal.SIG_DFL),
     )  # fmt: skip
-    time.sleep(0.5)  # it waits for standard input
+    assert child.stdin is not None
+    child.stdin.write(bytes(1 << 18))  # more than a pipe holds: it reads by then
     child.send_signal(signal.SIGINT)
     out, err = child.communicate(timeout=10)
     assert (child.returncode, out, err) == (130, b"", b"")

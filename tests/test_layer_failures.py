@@ -218,9 +218,9 @@ def test_a_disk_that_cannot_be_written(
     place.variables["VK_SPVLINK_STAGE_LINK_CACHE_DIR"] = str(folder)
     place.variables["VK_SPVLINK_STAGE_LINK_IDLE_S"] = "1"
     place.layered(*forms("monolithic", out, pairs), options=EXACT)
+    wait_for_end(place)  # all is written by then; and it sees another disk
     first = sorted(folder.glob("??/*"))[0]
     first.unlink()
-    wait_for_end(place)  # it sees another disk
     shutil.copytree(folder, full)
     copy = f'cp -r {full}/. "$0" && mount -o remount,ro "$0" &&'
     log = layered_there(place, on_a_small_disk(folder, 1000, copy), out, pairs)
