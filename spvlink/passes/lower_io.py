@@ -142,8 +142,8 @@ class Lowering:
             elif inst.op not in _AMONG_VARIABLES:
                 break  # they come first in a function
         private = [
-            i for i in self.module.globals
-            if i.op == wanted and i.imm[0] == enums.StorageClass_Private and i not in elsewhere
+            i for i in types.by_op(self.module).get(wanted, ())
+            if i.imm[0] == enums.StorageClass_Private and i not in elsewhere
         ]  # fmt: skip
         if private:  # what is not used need not be looked at again and again
             used = {a for block in self.function.blocks for i in block.insts for a in i.args}
