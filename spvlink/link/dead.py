@@ -37,11 +37,13 @@ def run(link: Link) -> bool:
     link.gather()
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
-    for key in unread & link.read_back.keys():
-        link.notes[key] = f"the {link.producer.name} stage reads it back"
-    link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
-    unread -= link.read_back.keys()
-    unread -= link.outputs.captured.keys()
+    if link.read_back:
+        for key in unread & link.read_back.keys():
+            link.notes[key] = f"the {link.producer.name} stage reads it back"
+        unread -= link.read_back.keys()
+    if link.outputs.captured:
+        link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
+        unread -= link.outputs.captured.keys()
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:

@@ -111,7 +111,10 @@ class _Walk:
             return False
         other = rule(self.module, inst)
         if other is None:
-            if all([a.mark for a in inst.args]):  # then it may be an old value
+            for arg in inst.args:
+                if not arg.mark:
+                    break
+            else:  # then it may be an old value
                 self.catch_up(inst)
             key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
             held = self.seen.get(key)
@@ -198,7 +201,9 @@ def drop_unused(
                         module.facts[TRIMMED] = (0, True)
                     for construct in spare.pop(inst, ()):
                         _clear(module, construct, inst)
-                    loose.update([a for a in inst.args if a not in used and a.op not in _OUTSIDE])
+                    for arg in inst.args:
+                        if arg not in used and arg.op not in _OUTSIDE:
+                            loose.add(arg)
                     continue
             if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
                 used.update(_taken(inst, lanes[inst], spare))
