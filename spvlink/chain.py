@@ -320,7 +320,7 @@ class Chain:
                     assert border.link is not None
                     self.link(border.link, moving)
                     border.seen = border.producer.module.version, border.consumer.module.version
-            if not any(border.due() for border in self.borders):
+            if not any([border.due() for border in self.borders]):
                 break
             order = order[::-1]
 
@@ -475,7 +475,7 @@ class Chain:
         word by now, or is Flat by its new place, may let more cross."""
         self.place_all()
         for _ in range(MAX_ROUNDS):
-            if not any(border.due() for border in self.borders):
+            if not any([border.due() for border in self.borders]):
                 return
             self.sweep_due(True)
             self.place_all()

@@ -361,13 +361,12 @@ class Lowering:
 
     def memory_nodes(self, side: Interface) -> list[Node]:
         """The nodes of a side that stay whole."""
-        return [
-            leaf
-            for variable, owner in self.sides.items()
-            if owner is side and self.roots[variable].kind != WHOLE
-            for leaf in self.roots[variable].leaves()
-            if leaf.kind == MEMORY
-        ]
+        found: list[Node] = []
+        for variable, owner in self.sides.items():
+            root = self.roots[variable]
+            if owner is side and root.kind != WHOLE:
+                found += [leaf for leaf in root.leaves() if leaf.kind == MEMORY]
+        return found
 
     def pin_keys(self, side: Interface, keys: set[int], shape: Node | None, why: str) -> bool:
         """Keep whole what covers these keys, as one node of the shape that the other side has if

@@ -111,8 +111,12 @@ class Raise:
             if not is_output or qualifier != enums.Decoration_PerVertexKHR:  # for inputs only
                 notes.append([qualifier])
         # what travels as another type is no number that could be rounded
-        if mine and all([slot.relaxed and slot.base == varying.base for slot in mine]):
-            notes.append([enums.Decoration_RelaxedPrecision])
+        for slot in mine:
+            if not slot.relaxed or slot.base != varying.base:
+                break
+        else:
+            if mine:
+                notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
             if varying.extras:
                 notes += [list(words) for words in varying.extras]

@@ -285,11 +285,13 @@ def hollow(module: Module, function: Function) -> bool:
             around.append(block)
         if not around or busy.issuperset(around):
             continue
-        if all(i.op in _FLOW or effects.flags(i) & info.REMOVABLE for i in block.insts):
+        for inst in block.insts:
+            if inst.op not in _FLOW and not effects.flags(inst) & info.REMOVABLE:
+                busy.update(around)
+                break
+        else:
             for header in around:
                 inside.setdefault(header, []).append(block)
-        else:
-            busy.update(around)
     idle = [header for header in inside if header not in busy]
     users = _users(function) if idle else {}
     return any([not _gives(users, structure.merge_of[h], set(inside[h])) for h in idle])

@@ -24,8 +24,8 @@ def run(
     module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
     # without an OpString there is no file that a line could name
-    strings = module.sections[core.STRINGS]
-    lines = bool(strings) and any([i.op == ops.OpString for i in strings])
+    strings = [i for i in module.sections[core.STRINGS] if i.id]
+    lines = bool(strings)
     if lines:
         for block in entry.function.blocks:
             block.insts = _without_idle_lines(block.insts)
@@ -37,6 +37,7 @@ def run(
     if lines:
         module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
+    live.update(strings, module.sections[core.IMPORTS])
     _trim_notes(module, live)
     module.facts = {}
     module.version += 1
@@ -154,12 +155,8 @@ def _trim_entry(module: Module, live: set[Inst]) -> None:
     entry.inst.args = [entry.inst.args[0]] + [v for v in listed if v in live]
 
 
-def _trim_notes(module: Module, live: set[Inst]) -> None:
+def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
-    known = live
-    known.update(module.sections[core.IMPORTS])
-    if module.sections[core.STRINGS]:
-        known.update([i for i in module.sections[core.STRINGS] if i.id])
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
         module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
