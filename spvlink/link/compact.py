@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import INTERPOLATE
-from spvlink.ir.slot import Pinned, Slot, Varying, Whole
+from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.aside import alone, aside_keys, place_captured
 from spvlink.link.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.border import Link
