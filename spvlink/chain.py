@@ -286,7 +286,7 @@ class Chain:
             low = Lowering(stage.module, inputs, outputs)
             low.analyse()
             sides = [side for side in (low.inputs, low.outputs) if side is not None]
-            if not any("dynamic" in n.why for side in sides for n in low.memory_nodes(side)):
+            if not any(["dynamic" in n.why for side in sides for n in low.memory_nodes(side)]):
                 return low
             locals_only = Lowering(stage.module, False, False)
             locals_only.analyse()
@@ -320,7 +320,7 @@ class Chain:
                     assert border.link is not None
                     self.link(border.link, moving)
                     border.seen = border.producer.module.version, border.consumer.module.version
-            if not any(border.due() for border in self.borders):
+            if not any([border.due() for border in self.borders]):
                 break
             order = order[::-1]
 
@@ -475,7 +475,7 @@ class Chain:
         word by now, or is Flat by its new place, may let more cross."""
         self.place_all()
         for _ in range(MAX_ROUNDS):
-            if not any(border.due() for border in self.borders):
+            if not any([border.due() for border in self.borders]):
                 return
             self.sweep_due(True)
             self.place_all()
@@ -531,7 +531,8 @@ class Chain:
         self.runner.finish(stage)
         dead.keep_sample_rate(stage)
         kept: frozenset[Inst] = frozenset()
-        if any(b is not None and b.kept for b in (self.before(stage), self.after(stage))):
+        before, after = self.before(stage), self.after(stage)
+        if (before is not None and before.kept) or (after is not None and after.kept):
             kept = frozenset(v for v in self.listed[stage] if v.imm[0] not in linked)
         self.staying[stage] = kept
         self.runner.run("trim", stage, trim.run, stage.module, frozenset(dropped), kept)

@@ -139,21 +139,20 @@ class _Session:
         """Fewer Locations or components, or fewer Locations that are read, or fewer instructions in
         functions, or fewer bytes; in this order."""
         linked = self.linked
-        before = [
-            sum(i.locations[0] for i in linked.interfaces),
-            sum(i.components[0] for i in linked.interfaces),
-            sum(i.read[0] for i in linked.interfaces),
-            sum(s.body[0] for s in linked.stages),
-            sum(s.bytes[0] for s in linked.stages),
-        ]
-        after = [
-            sum(i.locations[1] for i in linked.interfaces),
-            sum(i.components[1] for i in linked.interfaces),
-            sum(i.read[1] for i in linked.interfaces),
-            sum(s.body[1] for s in linked.stages),
-            sum(s.bytes[1] for s in linked.stages),
-        ]
-        return after < before
+        figures = (
+            [i.locations for i in linked.interfaces],
+            [i.components for i in linked.interfaces],
+            [i.read for i in linked.interfaces],
+            [s.body for s in linked.stages],
+            [s.bytes for s in linked.stages],
+        )
+        for pairs in figures:
+            more = 0  # than before
+            for before, after in pairs:
+                more += after - before
+            if more:
+                return more < 0
+        return False
 
     def validate(self, outputs: list[bytes]) -> Linked:
         """spirv-val over what is about to go out."""

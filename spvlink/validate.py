@@ -82,7 +82,7 @@ def missing() -> Usage:
 
 def lowest_env(versions: Sequence[int]) -> str:
     """The lowest environment for modules of these versions, as the header has them (0x00010300)."""
-    minor = max((version >> 8 & 0xFF for version in versions), default=0)
+    minor = max([version >> 8 & 0xFF for version in versions], default=0)
     for newest, name in _NEWEST:
         if minor <= newest:
             return name

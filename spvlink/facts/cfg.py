@@ -92,18 +92,20 @@ class Cfg:
 
     def _dominators(self) -> None:
         order, index = self.order, self.index
-        preds = [[index[p] for p in mine] for mine in self.preds.values()]  # in that order too
+        preds = list(self.preds.values())  # in that order too
         idom = [-1] * len(order)
         idom[0] = 0
         again = True
         while again:
             again = False
             for i in range(1, len(order)):
-                if len(preds[i]) == 1:
-                    idom[i] = preds[i][0]
+                mine = preds[i]
+                if len(mine) == 1:
+                    idom[i] = index[mine[0]]
                     continue
                 new = -1
-                for p in preds[i]:
+                for pred in mine:
+                    p = index[pred]
                     if idom[p] < 0:
                         again = True  # a back edge: nothing is known of it yet
                         continue

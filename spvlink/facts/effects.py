@@ -47,15 +47,20 @@ class Effects:
         tables = self.tables = Decorations.of(module)
         self.constant_memory: dict[Inst, bool] = {}
         # Decorations that a value must not lose or gain by being merged with another.
-        self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {
-            target: tuple(sorted(tuple(w) for w in words))
-            for target, words in tables.targets.items()
-            if target.type is not None and target.op != ops.OpVariable
-        }
+        self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
+        volatile = False
+        for target, notes in tables.targets.items():
+            for words in notes:
+                if words[0] == _VOLATILE:
+                    volatile = True
+            if target.type is not None and target.op != ops.OpVariable:
+                self.signatures[target] = tuple(sorted([tuple(w) for w in notes]))
         # Variables that are Volatile or have Volatile members: their loads may not be dropped.
-        structs = {
-            t for (t, _), words in tables.members.items() for w in words if w[0] == _VOLATILE
-        }
+        structs: set[Inst] = set()
+        for (struct, _), notes in tables.members.items():
+            for words in notes:
+                if words[0] == _VOLATILE:
+                    structs.add(struct)
         self.volatile: set[Inst] = (
             {
                 v
@@ -63,7 +68,7 @@ class Effects:
                 if v.op == ops.OpVariable
                 and (_pointee(v) in structs or tables.find(v, _VOLATILE) is not None)
             }
-            if structs or any(w[0] == _VOLATILE for ws in tables.targets.values() for w in ws)
+            if structs or volatile
             else set()
         )
 

@@ -206,7 +206,7 @@ class Module:
         self.facts: dict[str, tuple[int, Any]] = {}  # what is known -> (stamp, the facts)
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
-        self.by_op: dict[int, list[Inst]] = {}  # what the pool is filled from; empty: not known
+        self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
 

@@ -49,14 +49,17 @@ CAPABILITIES_OF = {
 }
 
 
-def _by_op(insts: list[Inst]) -> dict[int, list[Inst]]:
-    found: dict[int, list[Inst]] = {}
-    for inst in insts:
-        op = inst.op
-        if op in found:
-            found[op].append(inst)
-        else:
-            found[op] = [inst]
+def by_op(module: Module) -> dict[int, list[Inst]]:
+    """The types, constants and Private variables of a module by their opcodes. What ``make`` made
+    of an opcode since it was first asked for one is not in it."""
+    found = module.by_op
+    if not found:
+        for inst in module.globals:
+            op = inst.op
+            if op in found:
+                found[op].append(inst)
+            else:
+                found[op] = [inst]
     return found
 
 
@@ -66,9 +69,7 @@ def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list
     if pool is None:
         pool = module.pool[op] = {}
         if op in _POOLED:
-            if not module.by_op:
-                module.by_op = _by_op(module.globals)
-            for inst in module.by_op.get(op, ()):
+            for inst in by_op(module).get(op, ()):
                 pool.setdefault((inst.type, *inst.args, *inst.imm), inst)
     key = (type, *args, *imm)
     found = pool.get(key)

@@ -283,8 +283,9 @@ def _accesses(module: Module, wanted: frozenset[int]) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
     for block in module.entry.function.blocks:
-        for inst in [i for i in block.insts if i.op in wanted]:
-            found.setdefault(inst.imm[0], []).append(inst)
+        for inst in block.insts:
+            if inst.op in wanted:
+                found.setdefault(inst.imm[0], []).append(inst)
     return found
 
 

@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import INTERPOLATE
-from spvlink.ir.slot import Pinned, Varying, Whole, base_of
+from spvlink.ir.slot import Pinned, Slot, Varying, Whole, base_of
 from spvlink.link.aside import alone, aside_keys, place_captured
 from spvlink.link.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.border import Link
@@ -443,7 +443,7 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: froz
             others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
             if by_cast:
                 others = [b for b in others if -2 not in b.cells or b.base == bin.base]
-            if sum(b.free() for b in others) < len(moving):
+            if sum([b.free() for b in others]) < len(moving):
                 continue
             others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
             for key in moving:
@@ -563,10 +563,21 @@ def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
 def _describe(link: Link, varying: Varying) -> None:
     """Name and decorations, from all that the variable is made of."""
     outputs, inputs = link.outputs.slots, link.inputs.slots
-    slots = [inputs.get(k) or outputs[k] for k in varying.keys]
-    sources = [outputs[k] for k in varying.keys if k in outputs]
-    names = dict.fromkeys([s.name or t.name for s, t in zip(slots, sources or slots)])
-    varying.name = "_".join([n for n in names if n])
+    slots: list[Slot] = []
+    sources: list[Slot] = []
+    extras: set[tuple[int, ...]] = set()
+    for key in varying.keys:
+        slot = outputs.get(key)
+        if slot is not None:
+            sources.append(slot)
+            if slot.extras:
+                extras.update(slot.extras)
+        slots.append(inputs.get(key) or outputs[key])
+    names: dict[str, None] = {}
+    for slot, source in zip(slots, sources or slots):
+        names[slot.name or source.name] = None
+    names.pop("", None)
+    varying.name = "_".join(names)
     if varying.whole:
         varying.name = varying.name.partition("[")[0]
-    varying.extras = tuple(sorted({words for s in sources for words in s.extras}))
+    varying.extras = tuple(sorted(extras))

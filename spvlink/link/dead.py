@@ -37,11 +37,13 @@ def run(link: Link) -> bool:
     link.gather()
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
-    for key in unread & link.read_back.keys():
-        link.notes[key] = f"the {link.producer.name} stage reads it back"
-    link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
-    unread -= link.read_back.keys()
-    unread -= link.outputs.captured.keys()
+    if link.read_back:
+        for key in unread & link.read_back.keys():
+            link.notes[key] = f"the {link.producer.name} stage reads it back"
+        unread -= link.read_back.keys()
+    if link.outputs.captured:
+        link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
+        unread -= link.outputs.captured.keys()
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:
@@ -57,7 +59,9 @@ def run(link: Link) -> bool:
         function = link.consumer.module.entry
         assert function is not None
         sweep(link.consumer.module, function.function)
-    lost = [k for k in link.read_back if k not in link.stores and k not in link.kept_out]
+    lost: list[int] = []
+    if link.read_back:
+        lost = [k for k in link.read_back if k not in link.stores and k not in link.kept_out]
     for key in lost:  # the producer itself reads what nobody wrote
         for load in link.read_back[key]:
             zero(link.producer, load)
@@ -67,8 +71,11 @@ def run(link: Link) -> bool:
         sweep(link.producer.module, entry.function)
         link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
     zeroed = wholes.read_as_zero(link)
-    idle = [(a, b) for a, b in link.pinned() if _idle(link, a, b)]
-    whole = [a for a, _ in idle if _drop(link.producer, a.variable)]
+    idle: list[tuple[Pinned, Pinned | None]] = []
+    whole: list[Pinned] = []
+    if link.outputs.pinned:
+        idle = [(a, b) for a, b in link.pinned() if _idle(link, a, b)]
+        whole = [a for a, _ in idle if _drop(link.producer, a.variable)]
     for out, twin in idle:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":
@@ -221,13 +228,13 @@ def sample_rate_reasons(module: Module) -> list[str]:
         if struct is not None and struct.op == ops.OpTypeStruct:
             for index in range(len(struct.args)):
                 words = words + tables.members.get((struct, index), [])
-        by_rate = [
-            w[0] == enums.Decoration_Sample
-            or (w[0] == enums.Decoration_BuiltIn and w[1] in info.SAMPLE_RATE_BUILTINS)
-            for w in words
-        ]
-        if any(by_rate) and uses(module, variable):
-            reasons.append(f"%{variable.id}")
+        for word in words:
+            if word[0] == enums.Decoration_Sample or (
+                word[0] == enums.Decoration_BuiltIn and word[1] in info.SAMPLE_RATE_BUILTINS
+            ):
+                if uses(module, variable):
+                    reasons.append(f"%{variable.id}")
+                break
     return reasons
 
 

@@ -161,15 +161,16 @@ def declared(module: Module, storage: int) -> list[Declared]:
         assert variable.type is not None
         words = targets.get(variable, [])
         type = variable.type.args[0]
-        held = {w[0] for w in words}
+        held = own_words = {w[0] for w in words}
         if enums.Decoration_BuiltIn in held:
             continue
         place = _place(words)
         element = type.args[0] if type.op == ops.OpTypeArray else type
         label = Label(names, variable, element)
         if element.op == ops.OpTypeStruct:
+            held = set(held)
             for index in range(len(element.args)):
-                held.update(w[0] for w in members.get((element, index), ()))
+                held.update([w[0] for w in members.get((element, index), ())])
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
                 raise Broken(f"{label} is no array over vertices")
@@ -179,19 +180,20 @@ def declared(module: Module, storage: int) -> list[Declared]:
         if type.op != ops.OpTypeStruct:
             if place is None:
                 raise Broken(f"{label} has no Location")
-            _add(found, taken, label, place, type, words)
+            _add(found, taken, label, place, type, own_words)
             continue
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
             inner = members.get((type, index), [])
-            if any(w[0] == enums.Decoration_BuiltIn for w in inner):
+            inner_words = {w[0] for w in inner}
+            if enums.Decoration_BuiltIn in inner_words:
                 break
             own = _place(inner)
             spot = own or (at, 0)
             label = Label(names, variable, type, index)
             if spot[0] < 0:
                 raise Broken(f"{label} has no Location")
-            at = spot[0] + _add(found, taken, label, spot, member, words + inner)
+            at = spot[0] + _add(found, taken, label, spot, member, own_words | inner_words)
     return found
 
 
@@ -226,11 +228,10 @@ def _add(
     label: Label,
     place: Place,
     type: Inst,
-    words: list[list[int]],
+    held: set[int],
 ) -> int:
-    """Note one variable; gives the Locations it takes."""
+    """Note one variable with these decorations; gives the Locations it takes."""
     covers: set[Place] = set()
-    held = {w[0] for w in words}
     qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = _cover(type, place, covers, label)
     for spot in covers:

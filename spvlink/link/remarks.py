@@ -203,10 +203,13 @@ def _place_of(whole: Pinned) -> str:
 def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int, int]]:
     """(components before, after), (Locations before, after) of what the producer declares."""
     out: Interface = link.outputs
-    components = sum(v.components for v in placement.varyings) + sum(
-        len(p.keys) for p in out.pinned
-    )
-    locations = {v.place_of(n)[0] for v in placement.varyings for n in range(len(v.keys))} | {
-        (k >> 3) + placement.moved[p] - p.location for p in out.pinned for k in p.keys
-    }
+    components = 0
+    locations: set[int] = set()
+    for varying in placement.varyings:
+        components += varying.components
+        locations.update([varying.place_of(n)[0] for n in range(len(varying.keys))])
+    for pinned in out.pinned:
+        components += len(pinned.keys)
+        by = placement.moved[pinned] - pinned.location
+        locations.update([(k >> 3) + by for k in pinned.keys])
     return (out.components, components), (len(out.locations), len(locations))

@@ -23,6 +23,8 @@ def run(module: Module) -> None:
     """Rewrite the loads of components in the entry point's function."""
     entry = module.entry
     assert entry is not None
+    if not _points_to_components(module):
+        return
     pointers: dict[Inst, Inst] = {}  # to a component -> the attribute
     blocks, chains = entry.function.blocks, _CHAINS
     for inst in [i for b in blocks for i in b.insts if i.op in chains]:
@@ -58,6 +60,14 @@ def run(module: Module) -> None:
     insts = entry.function.blocks[0].insts
     at = max([n for n, i in enumerate(insts) if i.op == ops.OpVariable], default=-1) + 1
     insts[at:at] = wholes.values()
+
+
+def _points_to_components(module: Module) -> bool:
+    """Whether there is a type for what the chains to components give."""
+    for type in types.by_op(module).get(ops.OpTypePointer, ()):
+        if type.imm[0] == enums.StorageClass_Input and types.is_scalar(type.args[0]):
+            return True
+    return False
 
 
 def _is_vector_input(variable: Inst) -> bool:

@@ -204,6 +204,7 @@ def merge_blocks(module: Module, function: Function) -> None:
     structure = Structure.of(module, function)
     named = set(structure.header_of_merge) | set(structure.continue_of.values())
     gone: set[Block] = set()
+    copies = False
     for block in cfg.order:
         if block in gone:
             continue
@@ -226,6 +227,7 @@ def merge_blocks(module: Module, function: Function) -> None:
             for inst in target.insts:
                 if inst.op == ops.OpPhi:
                     become(module, inst, inst.args[0])
+                    copies = True
             block.insts += [i for i in target.insts if i.op != COPY]
             if merge is not None:
                 block.insts.insert(-1, merge)
@@ -235,4 +237,5 @@ def merge_blocks(module: Module, function: Function) -> None:
     if gone:
         function.blocks = [b for b in function.blocks if b not in gone]
         flow_changed(module)
-        sweep(module, function)
+        if copies:
+            sweep(module, function)

@@ -120,7 +120,7 @@ def _call_counts(module: Module) -> dict[Inst, int]:
 def _inline_into(
     module: Module, function: Function, calls: dict[Inst, int], shapes: dict[Inst, _Shape]
 ) -> None:
-    if not any(i.op == ops.OpFunctionCall for b in function.blocks for i in b.insts):
+    if not callees(function):
         return
     cfg = Cfg(function)
     structure = Structure(cfg)
@@ -435,7 +435,7 @@ def _place_variables(caller: Function, variables: list[Inst]) -> None:
 
 def _again(lines: list[Inst], body: list[Block]) -> list[Inst]:
     """The source line that held before the call holds again after it."""
-    if not any(i.op in _LINES for b in body for i in b.insts):
+    if not any([i.op in _LINES for b in body for i in b.insts]):
         return []
     if not lines:
         return [Inst(ops.OpNoLine, None, [], [])]

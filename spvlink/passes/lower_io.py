@@ -142,8 +142,8 @@ class Lowering:
             elif inst.op not in _AMONG_VARIABLES:
                 break  # they come first in a function
         private = [
-            i for i in self.module.globals
-            if i.op == wanted and i.imm[0] == enums.StorageClass_Private and i not in elsewhere
+            i for i in types.by_op(self.module).get(wanted, ())
+            if i.imm[0] == enums.StorageClass_Private and i not in elsewhere
         ]  # fmt: skip
         if private:  # what is not used need not be looked at again and again
             used = {a for block in self.function.blocks for i in block.insts for a in i.args}
@@ -361,13 +361,12 @@ class Lowering:
 
     def memory_nodes(self, side: Interface) -> list[Node]:
         """The nodes of a side that stay whole."""
-        return [
-            leaf
-            for variable, owner in self.sides.items()
-            if owner is side and self.roots[variable].kind != WHOLE
-            for leaf in self.roots[variable].leaves()
-            if leaf.kind == MEMORY
-        ]
+        found: list[Node] = []
+        for variable, owner in self.sides.items():
+            root = self.roots[variable]
+            if owner is side and root.kind != WHOLE:
+                found += [leaf for leaf in root.leaves() if leaf.kind == MEMORY]
+        return found
 
     def pin_keys(self, side: Interface, keys: set[int], shape: Node | None, why: str) -> bool:
         """Keep whole what covers these keys, as one node of the shape that the other side has if
@@ -444,8 +443,8 @@ class Lowering:
                 f"{spot.name or 'an interface variable'} runs over the end of its Location"
             )
         leaf.is_input = side is self.inputs
-        qualifiers = self.qualifiers(spot.words, leaf.is_input)
         held = [w[0] for w in spot.words]
+        qualifiers = self.qualifiers(held, leaf.is_input)
         relaxed = enums.Decoration_RelaxedPrecision in held
         extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
         base, length = base_of(scalar), self.arrayed.get(spot.variable)
@@ -486,7 +485,7 @@ class Lowering:
             spot.location,
             spot.component,
             self.keys_of(node),
-            self.qualifiers(spot.words, side is self.inputs),
+            self.qualifiers([w[0] for w in spot.words], side is self.inputs),
             spot.name,
             node.why,
             movable,
@@ -495,10 +494,10 @@ class Lowering:
         if variable is not spot.variable:
             self.declare(variable, spot)
 
-    def qualifiers(self, words: list[list[int]], is_input: bool) -> tuple[int, ...]:
+    def qualifiers(self, decorations: list[int], is_input: bool) -> tuple[int, ...]:
         """What may share a Location must agree in these. How a value is interpolated matters where
         a fragment shader reads it, and nowhere else."""
-        held = qualifiers_of(words)
+        held = qualifiers_of(decorations)
         if is_input and self.model != enums.ExecutionModel_Fragment:
             return _kind_of(held)
         return held
@@ -510,7 +509,7 @@ class Lowering:
             if owner is side:
                 for leaf in self.roots[variable].leaves():
                     if leaf in self.spots:
-                        kind = _kind_of(qualifiers_of(self.spots[leaf].words))
+                        kind = _kind_of(qualifiers_of([w[0] for w in self.spots[leaf].words]))
                         found.update(dict.fromkeys(self.keys_of(leaf), kind))
         return found
 
@@ -546,9 +545,9 @@ def find_wholes(node: Node, side: Interface) -> None:
         find_wholes(child, side)
 
 
-def qualifiers_of(words: list[list[int]]) -> tuple[int, ...]:
+def qualifiers_of(decorations: list[int]) -> tuple[int, ...]:
     """The interpolation decorations among these, and Patch or PerPrimitiveEXT, sorted."""
-    return tuple(sorted({w[0] for w in words if w[0] in _QUALIFIERS}))
+    return tuple(sorted(_QUALIFIERS.intersection(decorations)))
 
 
 def _kind_of(qualifiers: tuple[int, ...]) -> tuple[int, ...]:

@@ -225,6 +225,7 @@ class Promotion:
         if storage == enums.StorageClass_Function:
             self.function.blocks[0].insts.insert(0, leaf.variable)
         else:
+            types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
             self.module.globals.append(leaf.variable)
             entry = self.module.entry
             if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:

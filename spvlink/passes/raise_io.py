@@ -111,10 +111,15 @@ class Raise:
             if not is_output or qualifier != enums.Decoration_PerVertexKHR:  # for inputs only
                 notes.append([qualifier])
         # what travels as another type is no number that could be rounded
-        if mine and all([slot.relaxed and slot.base == varying.base for slot in mine]):
-            notes.append([enums.Decoration_RelaxedPrecision])
+        for slot in mine:
+            if not slot.relaxed or slot.base != varying.base:
+                break
+        else:
+            if mine:
+                notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
-            notes += [list(words) for words in varying.extras]
+            if varying.extras:
+                notes += [list(words) for words in varying.extras]
             notes += captures.words_of(varying.captured)
         Decorations.add(module, made, notes)
         if varying.name:
@@ -189,8 +194,11 @@ class Raise:
             if inst.op == LOAD_INPUT:
                 key += tuple(inst.args)
             held = self.loaded.setdefault(key if plain else (*key, *inst.imm[1:], *inst.args), [])
-            whole = next((w for w, b in held if b is block or cfg.dominates(b, block)), None)
-            if whole is None:
+            for known, home in held:
+                if home is block or cfg.dominates(home, block):
+                    whole = known
+                    break
+            else:
                 whole = self.load(varying, inst, out)
                 held.append((whole, block))
                 out.append(whole)
@@ -442,8 +450,14 @@ class InPlace:
 def length_of(slots: list[Slot]) -> Inst | None:
     """The length of the array over vertices that a variable is: the longest of those that it stands
     for, since an index that was in bounds of one of them must stay so."""
-    found = [slot.length for slot in slots if slot.length is not None]
-    return max(found, key=lambda n: types.index_of(n) or 0) if found else None
+    longest: Inst | None = None
+    most = 0
+    for slot in slots:
+        if slot.length is not None:
+            size = types.index_of(slot.length) or 0
+            if longest is None or size > most:
+                longest, most = slot.length, size
+    return longest
 
 
 def glsl_import(module: Module) -> Inst:

@@ -109,7 +109,9 @@ class _Walk:
         self.done = 0
 
     def run(self) -> None:
-        headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
+        headers: list[Block] = []
+        if len(self.cfg.order) > 1:
+            headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
             self.seen = {}
@@ -121,7 +123,7 @@ class _Walk:
                 self.block(block)
             if self.module.version != version:
                 self.resolve_phis()
-            if not any([self.late_phis(b) for b in headers]):
+            if not headers or not any([self.late_phis(b) for b in headers]):
                 return
 
     def resolve_phis(self) -> None:

@@ -111,7 +111,10 @@ class _Walk:
             return False
         other = rule(self.module, inst)
         if other is None:
-            if all([a.mark for a in inst.args]):  # then it may be an old value
+            for arg in inst.args:
+                if not arg.mark:
+                    break
+            else:  # then it may be an old value
                 self.catch_up(inst)
             key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
             held = self.seen.get(key)
@@ -198,7 +201,9 @@ def drop_unused(
                         module.facts[TRIMMED] = (0, True)
                     for construct in spare.pop(inst, ()):
                         _clear(module, construct, inst)
-                    loose.update([a for a in inst.args if a not in used and a.op not in _OUTSIDE])
+                    for arg in inst.args:
+                        if arg not in used and arg.op not in _OUTSIDE:
+                            loose.add(arg)
                     continue
             if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
                 used.update(_taken(inst, lanes[inst], spare))
@@ -280,11 +285,13 @@ def hollow(module: Module, function: Function) -> bool:
             around.append(block)
         if not around or busy.issuperset(around):
             continue
-        if all(i.op in _FLOW or effects.flags(i) & info.REMOVABLE for i in block.insts):
+        for inst in block.insts:
+            if inst.op not in _FLOW and not effects.flags(inst) & info.REMOVABLE:
+                busy.update(around)
+                break
+        else:
             for header in around:
                 inside.setdefault(header, []).append(block)
-        else:
-            busy.update(around)
     idle = [header for header in inside if header not in busy]
     users = _users(function) if idle else {}
     return any([not _gives(users, structure.merge_of[h], set(inside[h])) for h in idle])

@@ -24,7 +24,8 @@ def run(
     module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
     # without an OpString there is no file that a line could name
-    lines = any([i.op == ops.OpString for i in module.sections[core.STRINGS]])
+    strings = [i for i in module.sections[core.STRINGS] if i.id]
+    lines = bool(strings)
     if lines:
         for block in entry.function.blocks:
             block.insts = _without_idle_lines(block.insts)
@@ -36,6 +37,7 @@ def run(
     if lines:
         module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
+    live.update(strings, module.sections[core.IMPORTS])
     _trim_notes(module, live)
     module.facts = {}
     module.version += 1
@@ -62,12 +64,15 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
     for function in module.functions:
         live.add(function)
         live.update(function.params, function.blocks, function.args)
-        types.update([function.type], [p.type for p in function.params])
+        types.add(function.type)
+        if function.params:
+            types.update([p.type for p in function.params])
         for block in function.blocks:
             insts = block.insts
             live.update(insts, *[i.args for i in insts])
             types.update([i.type for i in insts])
-    live.update([t for t in types if t is not None])
+    types.discard(None)
+    live |= types  # type: ignore[arg-type]
     todo: list[Inst] = []
     entry = module.entry
     assert entry is not None
@@ -150,11 +155,8 @@ def _trim_entry(module: Module, live: set[Inst]) -> None:
     entry.inst.args = [entry.inst.args[0]] + [v for v in listed if v in live]
 
 
-def _trim_notes(module: Module, live: set[Inst]) -> None:
+def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
-    strings = [i for i in module.sections[core.STRINGS] if i.id]
-    known = live
-    known.update(strings, module.sections[core.IMPORTS])
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
         module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
