@@ -68,7 +68,7 @@ def decode(data: bytes) -> Module:
         decoder = _Decoder(words, b"")
         try:
             decoder.run()
-        except (BadSpirv, IndexError) as error:
+        except (BadSpirv, IndexError, ValueError) as error:
             decoder.explain(error)
             raise
         module = decoder.module
@@ -82,7 +82,7 @@ def _quickly(words: list[int], data: bytes) -> Module | None:
     decoder = _Decoder(words, data)
     try:
         decoder.run()
-    except (BadSpirv, IndexError):
+    except (BadSpirv, IndexError, ValueError):  # the last two: the words end too early
         return None
     return None if any([made.mark for made in decoder.promises]) else decoder.module
 
@@ -309,28 +309,37 @@ class _Decoder(Reader):
                     kind, op, size, cut, _ = plans[first]
                     end = start + size
                     if kind < ACT:
-                        type = defs[words[start + 1]]
-                        id = words[start + 2]
                         if kind == VALUE:
-                            if cut == 1:
-                                args = [defs[words[start + 3]]]
-                            elif cut == 2:
-                                args = [defs[words[start + 3]], defs[words[start + 4]]]
-                            elif cut == 3:
-                                more = defs[words[start + 5]]
-                                args = [defs[words[start + 3]], defs[words[start + 4]], more]
-                            else:
-                                args = self.several(start, 3, 3 + cut)
                             imm: list[int] = []
+                            if size == 4:
+                                _, of, id, a = words[start:end]
+                                args = [defs[a]]
+                            elif size == 5:
+                                _, of, id, a, b = words[start:end]
+                                args = [defs[a], defs[b]]
+                            elif size == 7:
+                                _, of, id, a, b, c, d = words[start:end]
+                                args = [defs[a], defs[b], defs[c], defs[d]]
+                            else:
+                                _, of, id, *ids = words[start:end]
+                                args = []
+                                for a in ids:  # faster than a comprehension
+                                    args.append(defs[a])
                         elif kind == VALUE_WORDS:
                             if size == 5 and cut == 4:  # the extraction of a part
-                                args = [defs[words[start + 3]]]
-                                imm = [words[start + 4]]
+                                _, of, id, a, b = words[start:end]
+                                args, imm = [defs[a]], [b]
+                            elif cut == 5:  # a shuffle
+                                _, of, id, a, b, *imm = words[start:end]
+                                args = [defs[a], defs[b]]
                             else:
+                                of, id = words[start + 1], words[start + 2]
                                 args = self.several(start, 3, cut)
                                 imm = words[start + cut : end]
                         else:
+                            of, id = words[start + 1], words[start + 2]
                             args, imm = self.extended(start, end)
+                        type = defs[of]
                         if id in defs:
                             raise KeyError
                         inst = defs[id] = new(Inst)
@@ -342,7 +351,8 @@ class _Decoder(Reader):
                         inst.mark = 0
                     elif kind == ACT:
                         if cut == 2:
-                            args = [defs[words[start + 1]], defs[words[start + 2]]]
+                            _, a, b = words[start:end]
+                            args = [defs[a], defs[b]]
                         elif cut == 1:
                             args = [defs[words[start + 1]]]
                         else:

@@ -26,7 +26,8 @@ def encode(module: Module) -> bytes:
             _write(section, out)
     for function in module.functions:
         _function(function, out)
-    _write(module.tail, out)
+    if module.tail:
+        _write(module.tail, out)
     words = array("I", out)
     if module.swapped:
         words.byteswap()
@@ -72,6 +73,9 @@ def _write(insts: list[Inst], out: list[int]) -> None:
                 if size == 1 and split.get(op) == -1:  # parts of vectors
                     out += (5 << 16 | op, type.id, inst.id, args[0].id, imm[0])
                     continue
+            elif size == 1 and split.get(op) == -1:  # of vectors in matrices or structures
+                out += (len(imm) + 4 << 16 | op, type.id, inst.id, args[0].id, *imm)
+                continue
             out += (size + len(imm) + 3 << 16 | op, type.id, inst.id)
         elif inst.id:
             if op == pointer:  # the most frequent type
@@ -82,6 +86,9 @@ def _write(insts: list[Inst], out: list[int]) -> None:
                 continue
             out += (size + len(imm) + 2 << 16 | op, inst.id)
         else:
+            if size == 2 and not imm:  # stores
+                out += (3 << 16 | op, args[0].id, args[1].id)
+                continue
             append(size + len(imm) + 1 << 16 | op)
         if imm and args and split.get(op) != -1:
             out += _mixed(inst, op, args, imm)

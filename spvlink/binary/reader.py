@@ -67,7 +67,7 @@ class Reader:
             raise BadSpirv(what, starts[-1], len(starts) - 1)
         return starts
 
-    def explain(self, error: BadSpirv | IndexError) -> None:
+    def explain(self, error: BadSpirv | IndexError | ValueError) -> None:
         """Say where an error is; raises BadSpirv for what it comes from: a bad word count, or an id
         out of bounds before it. Reading itself takes no time to look for these."""
         starts = self.cut()
