@@ -9,25 +9,33 @@ from spvlink.binary.walk import interleave
 from spvlink.binary.words import MAGIC
 from spvlink.errors import Broken
 from spvlink.grammar import ops, shapes
-from spvlink.ir.core import ANNOTATIONS, NAMES, PRIVATE, Function, Inst, Module, string_of
+from spvlink.ir.core import (
+    ANNOTATIONS,
+    GLOBALS,
+    NAMES,
+    PRIVATE,
+    PROCESSED,
+    Function,
+    Inst,
+    Module,
+    string_of,
+)
 
 
 def encode(module: Module) -> bytes:
     """The binary of a module, in the byte order in which it came. Raises ``Broken`` for a private
     opcode."""
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
-    for at, section in enumerate(module.sections):
-        if at == NAMES:
-            for _, name in module.names:
-                out += name
-        elif at == ANNOTATIONS:
-            _write_notes(section, out)
-        elif section:
-            _write(section, out)
+    sections = module.sections
+    _write([inst for section in sections[:NAMES] for inst in section], out)
+    for _, name in module.names:
+        out += name
+    _write(sections[PROCESSED], out)
+    _write_notes(sections[ANNOTATIONS], out)
+    _write(sections[GLOBALS], out)
     for function in module.functions:
         _function(function, out)
-    if module.tail:
-        _write(module.tail, out)
+    _write(module.tail, out)
     words = array("I", out)
     if module.swapped:
         words.byteswap()
@@ -37,17 +45,17 @@ def encode(module: Module) -> bytes:
 def _function(function: Function, out: list[int]) -> None:
     _write([*function.lead, function, *function.params], out)
     for block in function.blocks:
-        if block.lead:
-            _write(block.lead, out)
+        _write(block.lead, out)
         out += (2 << 16 | ops.OpLabel, block.id)
         _write(block.insts, out)
-    if function.tail:
-        _write(function.tail, out)
+    _write(function.tail, out)
     out.append(1 << 16 | ops.OpFunctionEnd)
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
     """Any instructions; first those forms that most have."""
+    if not insts:
+        return
     append, split = out.append, shapes.SPLIT
     pointer, vector = ops.OpTypePointer, ops.OpTypeVector
     for inst in insts:

@@ -86,7 +86,12 @@ class Block(Inst):
     __slots__ = ("insts", "lead")
 
     def __init__(self, id: int) -> None:
-        Inst.__init__(self, ops.OpLabel, None, [], [], id)
+        self.op = ops.OpLabel  # as Inst.__init__, whose call would take as long as all this
+        self.type = None
+        self.args = []
+        self.imm = []
+        self.id = id
+        self.mark = 0
         self.insts: list[Inst] = []
         self.lead: list[Inst] = []
 
