@@ -59,7 +59,9 @@ from spvlink.schedule import PASSES, Runner
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 # of the passes at one border; each round needs a change in the one before
 MAX_ROUNDS: Final = 8
@@ -77,18 +79,13 @@ OUTPUT: Final = enums.StorageClass_Output
 INPUT: Final = enums.StorageClass_Input
 
 
-class About:
-    """Errors on the way out say which file they are about."""
-
-    def __init__(self, stage: Stage) -> None:
-        self.stage = stage
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if isinstance(error, SpvlinkError):
-            error.file = error.file or self.stage.source.file
+def about(stage: Stage, act: Callable[..., T], *args: object) -> T:
+    """Act; errors on the way out say which file they are about."""
+    try:
+        return act(*args)
+    except SpvlinkError as error:
+        error.file = error.file or stage.source.file
+        raise
 
 
 def original(stage: Stage) -> Module:
@@ -133,22 +130,23 @@ class Chain:
         self.keep()
         self.lower()
         for stage in self.touched():
-            with About(stage):
-                self.runner.clean(stage)
-                if stage.name == "tesc" and stage.outputs is not None:
-                    self.read_back(stage)
+            about(stage, self.clean, stage)
         for border in self.borders:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
-                with About(border.consumer):
-                    dead.check_types(border.link)
+                about(border.consumer, dead.check_types, border.link)
         self.sweep()
         self.settle()
         for stage in self.touched():
-            with About(stage):
-                self.finish(stage)
+            about(stage, self.finish, stage)
         self.trim_blocks()
         return self.encode()
+
+    def clean(self, stage: Stage, promoted: bool = True) -> None:
+        """A stage's code in its simplest form."""
+        self.runner.clean(stage)
+        if promoted and stage.name == "tesc" and stage.outputs is not None:
+            self.read_back(stage)
 
     def touched(self) -> list[Stage]:
         if not self.untouched:
@@ -173,9 +171,8 @@ class Chain:
             if not found:
                 raise Usage(f"a specialization constant for the {name} stage, which is not here")
             values = {id: v for (stage, id), v in self.options.spec.items() if stage == name}
-            with About(found[0]):
-                module = found[0].module
-                self.runner.run("freeze", found[0], freeze.run, module, values)
+            module = found[0].module
+            about(found[0], self.runner.run, "freeze", found[0], freeze.run, module, values)
 
     def look_around(self) -> None:
         """The resources that stages share, where a pass will ask for them."""
@@ -189,18 +186,21 @@ class Chain:
         assert entry is not None
         self.listed[stage] = list(entry.inst.args[1:])
         try:
-            with About(stage):
-                if why := beyond(stage.module):
-                    raise Refused(why)
-                if stage.name == "frag":
-                    stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
-                self.runner.prepare(stage)
+            about(stage, self.open_up, stage)
         except Refused as error:
             stage.module = original(stage)
             self.untouched.add(stage)
             for border in (self.before(stage), self.after(stage)):
                 if border is not None:
                     border.refuse(str(error))
+
+    def open_up(self, stage: Stage) -> None:
+        """All code in one function. Raises Refused for what is beyond us."""
+        if why := beyond(stage.module):
+            raise Refused(why)
+        if stage.name == "frag":
+            stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
+        self.runner.prepare(stage)
 
     def keep(self) -> None:
         """Which interfaces stay as they are for a reason that is known from the start."""
@@ -233,9 +233,8 @@ class Chain:
                 agree.run(lows[border.producer], lows[border.consumer])
         self.runner.seconds["analyse"] = time.perf_counter() - begin
         for stage, low in lows.items():
-            with About(stage):
-                # cleaning comes next
-                self.runner.run("promote", stage, low.finish, self.runner.plain)
+            # cleaning comes next
+            about(stage, self.runner.run, "promote", stage, low.finish, self.runner.plain)
             stage.inputs, stage.outputs = low.inputs, low.outputs
 
     def analyse(self) -> dict[Stage, Lowering]:
@@ -260,13 +259,13 @@ class Chain:
         inputs = before is not None and not before.kept
         outputs = after is not None and not after.kept
         try:
-            return self.look(stage, inputs, outputs)
+            return about(stage, self.look, stage, inputs, outputs)
         except Refused as why:
             reasons = {True: str(why), False: str(why)}
             if inputs and outputs:
                 for side in (True, False):
                     try:
-                        self.look(stage, side, not side)
+                        about(stage, self.look, stage, side, not side)
                         reasons[side] = ""
                     except Refused as own:
                         reasons[side] = str(own)
@@ -282,18 +281,17 @@ class Chain:
     def look(self, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
         """How a stage touches its interface. Where an index looks dynamic, local variables are
         promoted and constants folded first: it may only have come through a variable."""
-        with About(stage):
-            low = Lowering(stage.module, inputs, outputs)
-            low.analyse()
-            sides = [side for side in (low.inputs, low.outputs) if side is not None]
-            if not any(["dynamic" in n.why for side in sides for n in low.memory_nodes(side)]):
-                return low
-            locals_only = Lowering(stage.module, False, False)
-            locals_only.analyse()
-            self.runner.run("promote", stage, locals_only.finish)
-            self.runner.clean(stage)
-            low = Lowering(stage.module, inputs, outputs)
-            low.analyse()
+        low = Lowering(stage.module, inputs, outputs)
+        low.analyse()
+        sides = [side for side in (low.inputs, low.outputs) if side is not None]
+        if not any(["dynamic" in n.why for side in sides for n in low.memory_nodes(side)]):
+            return low
+        locals_only = Lowering(stage.module, False, False)
+        locals_only.analyse()
+        self.runner.run("promote", stage, locals_only.finish)
+        self.runner.clean(stage)
+        low = Lowering(stage.module, inputs, outputs)
+        low.analyse()
         return low
 
     def read_back(self, stage: Stage) -> None:
@@ -347,16 +345,12 @@ class Chain:
                 return
             brought_code = name in NEW_CODE
             if producer.module.version != versions[0]:
-                with About(producer):
-                    if brought_code:
-                        self.runner.clean(producer)
-                        if name == "promote" and producer.name == "tesc":
-                            self.read_back(producer)  # what was taken apart just now too
-                    else:
-                        self.runner.sweep_out(producer)
+                if brought_code:  # what was taken apart just now is read back too
+                    about(producer, self.clean, producer, name == "promote")
+                else:
+                    about(producer, self.runner.sweep_out, producer)
             if consumer.module.version != versions[1]:
-                with About(consumer):
-                    self.runner.clean(consumer)
+                about(consumer, self.runner.clean, consumer)
 
     def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
         """What is done to a pair, without what finds nothing to look at there."""
@@ -466,8 +460,7 @@ class Chain:
                 done = True
                 self.runner.changed(name, border.consumer, version)
                 for stage in (border.producer, border.consumer):
-                    with About(stage):
-                        self.runner.clean(stage)
+                    about(stage, self.runner.clean, stage)
         return done
 
     def settle(self) -> None:

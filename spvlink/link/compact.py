@@ -203,12 +203,21 @@ def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
 
 def _old_places(link: Link, wholes: list[Whole]) -> Placement:
     """The same, but for names and decorations."""
-    moved = {p: p.location for pair in link.pinned() for p in pair if p is not None}
-    locations = {k >> 3 for p in moved for k in p.keys}
+    moved: dict[Pinned, int] = {}
+    locations: set[int] = set()
+    for pair in link.pinned():
+        for pinned in pair:
+            if pinned is not None:
+                moved[pinned] = pinned.location
+                locations.update([k >> 3 for k in pinned.keys])
     bins: dict[int, list[int]] = {}
-    varyings = [_whole_varying(link, w, w.columns[0][0] >> 3) for w in wholes]
-    taken = {k for v in varyings for k in v.keys}
-    locations.update(k >> 3 for k in taken)
+    varyings: list[Varying] = []
+    taken: set[int] = set()
+    for whole in wholes:
+        varying = _whole_varying(link, whole, whole.columns[0][0] >> 3)
+        varyings.append(varying)
+        taken.update(varying.keys)
+        locations.update([k >> 3 for k in varying.keys])
     for key in link.used():  # in order
         if key in taken:
             continue

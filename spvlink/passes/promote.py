@@ -214,8 +214,7 @@ class Promotion:
         if leaf is root:
             leaf.variable = variable
             return
-        storage = variable.imm[0]
-        pointee = leaf.type
+        storage, pointee = variable.imm[0], leaf.type
         if variable in self.arrayed:
             length = self.arrayed[variable]
             pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])

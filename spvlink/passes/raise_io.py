@@ -288,7 +288,10 @@ class Raise:
         for block, at, whole in reversed(self.wholes):
             lanes = self.lanes.get(whole)
             if lanes:
-                block.insts[at:at] = [inst for made in lanes.values() for inst in made]
+                taken: list[Inst] = []
+                for made in lanes.values():
+                    taken += made
+                block.insts[at:at] = taken
 
     def stores(self, block: Block) -> None:
         """The stores before a return or an emit, gathered by variable; a lane that has no value
@@ -297,10 +300,11 @@ class Raise:
         insts, start = block.insts, 0
         emits = [at for at, i in enumerate(insts) if i.op in EMITS] if self.at_emits else []
         for end in (*emits, len(insts) - 1):
-            before = insts[start:end]
-            out += [i for i in before if i.op != STORE_OUTPUT]
             stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
-            for inst in [i for i in before if i.op == STORE_OUTPUT]:
+            for inst in insts[start:end]:
+                if inst.op != STORE_OUTPUT:
+                    out.append(inst)
+                    continue
                 varying, lane = self.where[inst.imm[0]]
                 stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
             self.store_all(stored, out)
@@ -320,10 +324,10 @@ class Raise:
     ) -> None:
         """Store a whole variable, or its element of one vertex."""
         wire = self.wire_type(varying)
-        parts = [
-            self.cast(lanes.get(lane) or types.null(self.module, wire), wire, out)
-            for lane in range(len(varying.keys))
-        ]
+        parts: list[Inst] = []
+        for lane in range(len(varying.keys)):
+            part = lanes.get(lane) or types.null(self.module, wire)
+            parts.append(part if part.type is wire else self.cast(part, wire, out))
         whole = self.put_together(varying, parts, out)
         out.append(Inst(ops.OpStore, None, [pointer, whole], []))
 
