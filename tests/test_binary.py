@@ -130,6 +130,19 @@ def test_words_that_look_like_a_label(head: int, after: int) -> None:
         assert module.functions[0].blocks[0].terminator.args == [module.functions[0].blocks[1]]
 
 
+def test_what_only_looks_like_a_label_defines_nothing() -> None:
+    """A case of a switch is such a number; the id behind it is where it goes."""
+    switch = "OpSelectionMerge %9 None\nOpSwitch %6 %9 131320 %9"
+    text = LOOKS_LIKE_A_LABEL.format(word=0).replace("OpBranch %9", switch)
+    data = encode(parse(text))
+    assert encode(decode(data)) == data
+    words = array("I", data)
+    at = words.index(5 << 16 | ops.OpSwitch)
+    words[at + 4], words[3] = 10, 11  # and a bound that allows it
+    with pytest.raises(BadSpirv, match="id 10 is used"):
+        decode(words.tobytes())
+
+
 @pytest.mark.parametrize("size", [20, -1])
 def test_an_end_without_a_function(size: int) -> None:
     """As the very last word: nothing may be looked at behind it."""

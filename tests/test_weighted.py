@@ -212,6 +212,13 @@ def test_it_can_be_switched_off() -> None:
     assert components(prove(stages)) == (8, 4)
 
 
+def test_it_works_alone() -> None:
+    """It asks on its own what the control shader can read."""
+    others = frozenset(["backward", "forward", "propagate"])
+    linked = prove(chain("triangles", READ, MOVED["scaled"]), disabled=others)
+    assert components(linked) == (8, 4)
+
+
 NOT_ONE = {
     "as a triangle": ("quads", FORMS["quads"]["as a triangle"]),
     "two of three": ("triangles", FORMS["triangles"]["two"]),

@@ -115,7 +115,7 @@ def plan_of(first: int) -> Plan:
         kind, at = NOTE, NOTES[op]
         if at == core.NAMES:
             kind = NAME
-            if size < op - 2:  # 3 words of OpName, 4 of OpMemberName
+            if size < (3 if op == ops.OpName else 4):
                 raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
             NAME_WORDS.add(first)
     elif op in STRUCTURES:

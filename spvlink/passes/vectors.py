@@ -19,6 +19,7 @@ from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import resolve, rewrite
+from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -371,10 +372,9 @@ RULES: Final[dict[int, Callable[[Module, Inst], Inst | None]]] = {
     ops.OpInBoundsAccessChain: chain,
 }
 
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 # what the first operand has to be for these to be something else, unless they have no index
 LOOKS_THROUGH: Final = {
     ops.OpCompositeExtract: _STEPS,
-    ops.OpAccessChain: _CHAINS,
-    ops.OpInBoundsAccessChain: _CHAINS,
+    ops.OpAccessChain: CHAINS,
+    ops.OpInBoundsAccessChain: CHAINS,
 }
