@@ -68,16 +68,6 @@ _PLANS: Final = {
 }
 
 
-def _any_of(args: list[Inst], wanted: frozenset[int] | None) -> bool:
-    """Whether an operand is one of these; None: anything will do."""
-    if wanted is None:
-        return True
-    found = False
-    for arg in args:
-        found = found or arg.op in wanted
-    return found
-
-
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # facts of what is equal only in one place, or only for the same invocations
 _PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
@@ -199,10 +189,7 @@ class _Walk:
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
-            op = inst.op
-            if op == copy:
-                continue
-            args = inst.args
+            op, args = inst.op, inst.args
             known = 0  # operands that are constants
             for arg in args:
                 kind = arg.op
@@ -218,7 +205,8 @@ class _Walk:
                     known += 1
             plan = plans.get(op)
             if plan is None:
-                append(inst)
+                if op != copy:
+                    append(inst)
                 continue
             how, flags, inner = plan
             if how == SPECIAL:
@@ -234,18 +222,22 @@ class _Walk:
                     other = fold(module, inst, True)
                 if other is None:
                     if how == VECTOR:
-                        if inner is None or args[0].op in inner or len(args) + len(inst.imm) < 2:
+                        if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
                             other = VECTOR_RULES[op](module, inst)
-                            op = inst.op
+                            op, args = inst.op, inst.args
                     elif signature is None and how >= ALGEBRA:
                         if op == ops.OpExtInst:
                             inner = INNER.get(-inst.imm[0], _NOTHING)
-                        if known or _any_of(args, inner):
+                        if known or inner is None:
                             other = self.algebra(inst, block, out)
+                        else:
+                            for arg in args:
+                                if arg.op in inner:
+                                    other = self.algebra(inst, block, out)
+                                    break
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
-                args = inst.args
             imm, size = inst.imm, len(args)
             # args[0] of OpExtInst is its set
             if flags & commutative and args[-2].id > args[-1].id:
