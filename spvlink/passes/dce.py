@@ -117,7 +117,7 @@ class _Marker:
         """Pass liveness on through one block, from its end."""
         spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
         volatile, passed, every = self.effects.volatile, _PASSED, ALL
-        lanewise, phis, vector = _LANEWISE, _PHIS, ops.OpTypeVector
+        phis, vector, roots = _PHIS, ops.OpTypeVector, _ROOTS
         by_lane, trimmed, moves, flow = _BY_LANE, _TRIMMED, self.moves, _FLOW
         alive = block in self.live_blocks
         gap = False
@@ -125,9 +125,10 @@ class _Marker:
             lanes = inst.mark
             op = inst.op
             if not lanes:
-                if (
-                    op in never and not volatile and (not inst.imm or op not in BY_IMM)
-                ) or not self.is_root(inst, block):
+                if op not in roots and (
+                    (op in never and not volatile and (not inst.imm or op not in BY_IMM))
+                    or not self.is_root(inst, block)
+                ):
                     inst.mark = passed
                     if op not in flow:
                         gap = True
@@ -135,7 +136,9 @@ class _Marker:
                         moves.append(inst)
                     continue
                 lanes = every
-            inst.mark = lanes | passed
+                inst.mark = every
+            elif lanes != every:  # more may come to live
+                inst.mark = lanes | passed
             if not alive:
                 self.live_block(block)
                 alive = True
@@ -143,25 +146,31 @@ class _Marker:
             if op in odd:
                 type = inst.type
                 if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
-                    type = args[0].type
+                    source = args[0]
+                    type = source.type
                     if type is not None and type.op == vector:
-                        source, lanes = args[0], 1 << (inst.imm[0] & 15)
-                        if source.mark & passed:
+                        mark, lanes = source.mark, 1 << (inst.imm[0] & 15)
+                        if mark & passed:
                             live(source, lanes)
                         else:
-                            source.mark |= lanes
+                            source.mark = mark | lanes
                         continue
-                elif op in by_lane and type is not None and type.op == vector:
-                    if op in trimmed:
-                        moves.append(inst)
-                    self.vector(inst, lanes)
-                    continue
-                elif op not in lanewise or type is None or type.op == vector or op in phis:
+                elif type is not None and type.op == vector:
+                    if op not in by_lane:
+                        spread(inst, lanes)
+                        continue
+                    full = (1 << type.imm[0]) - 1
+                    if op != ops.OpCompositeConstruct or lanes & full != full:
+                        if op in trimmed:
+                            moves.append(inst)
+                        self.vector(inst, lanes)
+                        continue
+                elif op in phis:
                     spread(inst, lanes)
                     continue
             for arg in args:
                 mark = arg.mark
-                if mark & every != every:
+                if mark != every:
                     if mark & passed:
                         live(arg, every)
                     else:
@@ -172,8 +181,6 @@ class _Marker:
     def is_root(self, inst: Inst, block: Block) -> bool:
         """Whether an instruction is live by itself."""
         op = inst.op
-        if op in _ROOTS:
-            return True
         if op in _MERGES or op == ops.OpBranch:
             return False
         if op in _LINES:
