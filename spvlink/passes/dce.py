@@ -301,11 +301,11 @@ class _Marker:
                 return
         for arg in args:
             mark = arg.mark
-            if mark & ALL != ALL:
+            if mark != ALL:
                 if mark & _PASSED:
                     live(arg, ALL)
                 else:
-                    arg.mark = mark | ALL  # all that ``live`` would do
+                    arg.mark = ALL  # all that ``live`` would do
 
     def live_edge(self, pred: Block) -> None:
         """A live phi tells from where it was reached, so the branch there is live."""
@@ -334,27 +334,23 @@ class _Marker:
                     lanes >>= size
                     continue
                 if lanes & 1:
-                    mark = arg.mark
-                    if mark & ALL != ALL:
-                        if mark & _PASSED:
-                            live(arg, ALL)
-                        else:
-                            arg.mark = mark | ALL
+                    live(arg, ALL)
                 lanes >>= 1
         elif op == ops.OpVectorShuffle:
             first = args[0].type
             assert first is not None
             size = first.imm[0]
-            taken = [0, 0]
+            left = right = 0  # lanes that are taken from either side
             for index in inst.imm:
                 if lanes & 1 and index != UNDEFINED:
                     if index < size:
-                        taken[0] |= 1 << (index & 15)
+                        left |= 1 << (index & 15)
                     else:
-                        taken[1] |= 1 << (index - size & 15)
+                        right |= 1 << (index - size & 15)
                 lanes >>= 1
-            live(args[0], taken[0])
-            live(args[1], taken[1])
+            live(args[0], left)
+            if right:
+                live(args[1], right)
         elif op == ops.OpCompositeInsert:
             own = 1 << (inst.imm[0] & 15)
             if lanes & own:
