@@ -19,6 +19,8 @@ passed goes to a work list.
 
 from __future__ import annotations
 
+from itertools import filterfalse
+
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
 from spvlink.facts.structure import Structure
@@ -88,7 +90,7 @@ class _Marker:
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
         self.held: dict[Inst, int] = {}  # constructs that have dead lanes: which live
-        self.gaps: set[Block] = set()  # blocks in which the walk passed what was dead then
+        self.gaps: dict[Block, list[Inst]] = {}  # what was dead when the walk passed it
         self.moves: list[Inst] = []  # what may have to be trimmed, from the end of the function
         self.lined = False  # whether there is line information
 
@@ -120,7 +122,7 @@ class _Marker:
         phis, vector, roots = _PHIS, ops.OpTypeVector, _ROOTS
         by_lane, trimmed, moves, flow = _BY_LANE, _TRIMMED, self.moves, _FLOW
         alive = block in self.live_blocks
-        gap = False
+        gone: list[Inst] = []
         for inst in reversed(block.insts):
             lanes = inst.mark
             op = inst.op
@@ -131,7 +133,7 @@ class _Marker:
                 ):
                     inst.mark = passed
                     if op not in flow:
-                        gap = True
+                        gone.append(inst)
                     if op in trimmed:
                         moves.append(inst)
                     continue
@@ -175,8 +177,8 @@ class _Marker:
                         live(arg, every)
                     else:
                         arg.mark = every
-        if gap:
-            self.gaps.add(block)
+        if gone:
+            self.gaps[block] = gone
 
     def is_root(self, inst: Inst, block: Block) -> bool:
         """Whether an instruction is live by itself."""
@@ -378,7 +380,7 @@ class _Marker:
                     flow = True
             insts[-1].mark |= ALL
             if block in self.gaps:
-                out = self.without_dead(insts)
+                out = self.without_dead(insts, self.gaps[block])
                 if len(out) != len(insts):
                     if len(out) == 1:
                         module.facts[EMPTIED] = (0, True)
@@ -391,10 +393,11 @@ class _Marker:
             flow_changed(module)
             drop_unreachable(module, self.function)
 
-    def without_dead(self, insts: list[Inst]) -> list[Inst]:
-        """What is left of a block."""
+    def without_dead(self, insts: list[Inst], gone: list[Inst]) -> list[Inst]:
+        """What is left of a block; ``gone``: what may have to go."""
         if not self.lined and not self.effects.nonsemantic:
-            return [i for i in insts if i.mark & ALL or i.op in _MERGES]
+            dead = {i for i in gone if not i.mark & ALL}
+            return list(filterfalse(dead.__contains__, insts)) if dead else insts
         out: list[Inst] = []
         line: Inst | None = None
         for inst in insts:
