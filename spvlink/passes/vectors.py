@@ -33,13 +33,14 @@ _MAX_STEPS: Final = 32  # how far one looks through a chain
 def extract(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeExtract."""
     source, path = inst.args[0], inst.imm
-    if path and source.op not in _STEPS:
-        return None
     at = 0
     for _ in range(_MAX_STEPS):
         if at == len(path):
             return source
-        step = _step(module, source, path, at)
+        if source.op == ops.OpCompositeExtract:
+            source, path, at = resolve(source.args[0]), source.imm + path[at:], 0
+            continue
+        step = _step(module, source, path, at) if source.op in _STEPS else None
         if step is None:
             break
         source, path, at = step
