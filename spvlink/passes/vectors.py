@@ -118,7 +118,9 @@ def construct(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeConstruct."""
     type = inst.type
     assert type is not None
-    if inst.args and inst.args[0].op == ops.OpCompositeExtract:  # a struct may be empty
+    args = inst.args
+    # a struct may be empty
+    if args and args[0].op == args[-1].op == ops.OpCompositeExtract:
         whole = _whole(module, inst, type)
         if whole is not None or inst.op != ops.OpCompositeConstruct:
             return whole
@@ -126,7 +128,7 @@ def construct(module: Module, inst: Inst) -> Inst | None:
         return None
     lanes: list[Lane] = []
     loose = taken = False  # a scalar of its own; a component of a vector
-    for arg in inst.args:
+    for arg in args:
         assert arg.type is not None
         if arg.type.op == ops.OpTypeVector:
             for index in range(arg.type.imm[0]):
