@@ -115,7 +115,7 @@ class Lowering:
         promotion.at_emits = self.model == enums.ExecutionModel_Geometry
         if self.model in _SEEN_EARLY:
             promotion.in_place = {v for v, side in self.sides.items() if side is self.outputs}
-        promotion.run()
+        promotion.analyse()
         for variable, side in self.sides.items():
             self.locate(variable, side)
 

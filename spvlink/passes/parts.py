@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import STORE_OUTPUT, Inst, Module
+from spvlink.ir.core import STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import resolve, value
 
 TYPE_CHECKING = False
@@ -19,8 +19,6 @@ INTERPOLATIONS: Final = frozenset(
 )
 # what makes a pointer to a candidate or to a part of one
 POINTERS: Final = CHAINS | {ops.OpVariable}
-# what else the renaming of variables may have to do with
-TOUCHES: Final = POINTERS | EMITS | {ops.OpLoad, ops.OpStore, ops.OpExtInst}
 # what has no operand that is a pointer
 NUMERIC: Final = frozenset(
     op for op, flags in info.FLAGS.items()
@@ -98,6 +96,22 @@ def extract(
     made = value(module, ops.OpCompositeExtract, type, [whole], list(path[at:]))
     out.append(made)
     return made
+
+
+def lower_copies(module: Module, block: Block) -> None:
+    """OpCopyMemory as OpLoad and OpStore."""
+    if not any([i.op == ops.OpCopyMemory for i in block.insts]):
+        return
+    insts: list[Inst] = []
+    for inst in block.insts:
+        if inst.op != ops.OpCopyMemory or inst.imm:
+            insts.append(inst)
+            continue
+        target, source = inst.args
+        assert source.type is not None
+        load = value(module, ops.OpLoad, source.type.args[0], [source], [])
+        insts += [load, Inst(ops.OpStore, None, [target, load], [])]
+    block.insts = insts
 
 
 def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:

@@ -47,11 +47,11 @@ from spvlink.passes.parts import (
     INTERPOLATIONS,
     NUMERIC,
     POINTERS,
-    TOUCHES,
     extract,
     first_stream,
     is_debug,
     is_volatile,
+    lower_copies,
     part_of,
     store_slot,
 )  # fmt: skip
@@ -73,7 +73,7 @@ class Promotion:
         self.roots = roots
         self.glsl_set = glsl_set
         self.pointers: dict[Inst, tuple[Inst, list[Inst]]] = {v: (v, []) for v in roots}
-        self.uses: dict[Block, list[Inst]] = {}  # of pointers
+        self.uses: dict[Block, list[int]] = {}  # where pointers are made and used
         self.places: dict[Inst, Place] = {}
         self.cells: list[Node] = []
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
@@ -81,6 +81,7 @@ class Promotion:
         self.at_exit: dict[Block, dict[int, Inst]] = {}
         self.phis: dict[Block, dict[int, Inst]] = {}
         self.start: dict[int, Inst] = {}  # value on entry to the function
+        self.variables: list[Inst] = []  # new ones of the function
         self.loaded: set[int] = set()  # slot keys of inputs that some instruction reads
         self.arrayed: dict[Inst, Inst] = {}  # arrays over vertices, and their length
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
@@ -93,22 +94,33 @@ class Promotion:
     def analyse(self) -> None:
         """Find every access, splitting and pinning nodes; afterwards ``places`` tells where each
         pointer points."""
-        pointers, numeric = self.pointers, NUMERIC
+        if ops.OpCopyMemory in self.module.rare:
+            for block in self.cfg.order:
+                lower_copies(self.module, block)
+        pointers, numeric, load = self.pointers, NUMERIC, ops.OpLoad
+        plain = not self.arrayed and not self.in_place
         for block in self.cfg.order:
             uses = self.uses[block] = []
-            for inst in block.insts:
+            for at, inst in enumerate(block.insts):
                 if inst.op in numeric:
                     continue
                 for arg in inst.args:
                     if arg in pointers:
-                        self.use(inst)
-                        uses.append(inst)
+                        if inst.op != load or inst.imm or not plain:
+                            self.use(inst)
+                        uses.append(at)
                         break
+                else:
+                    if inst.op == ops.OpVariable and inst in pointers:
+                        uses.append(at)
 
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
         for pointer, (variable, indices) in self.pointers.items():
-            self.places[pointer] = self.place(variable, indices, False)
+            if indices:
+                self.places[pointer] = self.place(variable, indices, False)
+            else:
+                self.places[pointer] = Place(self.roots[variable], None, [])
 
     def place(self, variable: Inst, indices: list[Inst], touch: bool) -> Place:
         """Where a pointer with these indices points; of an array over vertices the first of them is
@@ -138,14 +150,12 @@ class Promotion:
             pointers[inst] = (variable, indices + args[1:])
             if pointers[inst][1]:
                 self.place(variable, pointers[inst][1], True)
-        elif op == ops.OpCopyMemory and not inst.imm:
-            pass  # made into a load and a store by lower_copies
-        elif op == ops.OpExtInst and self.interpolates(inst):
-            pass
-        elif op == ops.OpExtInst and inst.args[0] is not self.glsl_set and is_debug(inst):
-            pass  # removed with the variable
-        elif op == ops.OpVariable:
-            pass
+        elif op == ops.OpVariable or (op == ops.OpCopyMemory and not inst.imm):
+            pass  # the latter ``lower_copies`` makes into a load and a store
+        elif op == ops.OpExtInst and (
+            self.interpolates(inst) or (inst.args[0] is not self.glsl_set and is_debug(inst))
+        ):
+            pass  # debug information is removed with the variable
         else:
             for arg in args:
                 if arg in pointers:
@@ -173,24 +183,6 @@ class Promotion:
         if place.lane is not None and types.index_of(place.lane) is None:
             return False
         return place.node.kind == WHOLE and place.vertex is None
-
-    def lower_copies(self) -> None:
-        """OpCopyMemory of candidates as OpLoad and OpStore."""
-        if ops.OpCopyMemory not in self.module.rare:
-            return
-        for block in self.cfg.order:
-            if not any([i.op == ops.OpCopyMemory for i in block.insts]):
-                continue
-            insts: list[Inst] = []
-            for inst in block.insts:
-                if inst.op != ops.OpCopyMemory or inst.imm:
-                    insts.append(inst)
-                    continue
-                target, source = inst.args
-                assert source.type is not None
-                load = value(self.module, ops.OpLoad, source.type.args[0], [source], [])
-                insts += [load, Inst(ops.OpStore, None, [target, load], [])]
-            block.insts = insts
 
     # -- cells -------------------------------------------------------------------------------------
 
@@ -222,7 +214,7 @@ class Promotion:
         args = [] if initializer is None else [part_of(self.module, initializer, leaf.path)]
         leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
         if storage == enums.StorageClass_Function:
-            self.function.blocks[0].insts.insert(0, leaf.variable)
+            self.variables.append(leaf.variable)
         else:
             types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
             self.module.globals.append(leaf.variable)
@@ -234,11 +226,6 @@ class Promotion:
 
     # -- renaming ----------------------------------------------------------------------------------
 
-    def run(self) -> None:
-        """Rename everything; the function is in swept form afterwards."""
-        self.lower_copies()
-        self.analyse()
-
     def rename(self, stores: Callable[[Promotion, Block], list[Inst]] | None) -> None:
         """Second half, after the caller had a look at the analysed nodes. ``stores`` makes what
         each OpReturn needs."""
@@ -248,6 +235,7 @@ class Promotion:
             self.place_phis()
         for block in self.cfg.order:
             self.block(block, stores if self.at_emits else None)
+        self.function.blocks[0].insts[:0] = self.variables[::-1]
         for block in self.cfg.order:
             self.fill_phis(block)
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
@@ -262,7 +250,9 @@ class Promotion:
         places = self.places
         for block in self.cfg.order:
             own: set[int] = set()
-            for inst in block.insts if outputs and self.at_emits else self.uses[block]:
+            insts = block.insts
+            for at in range(len(insts)) if outputs and self.at_emits else self.uses[block]:
+                inst = insts[at]
                 op = inst.op
                 if op == ops.OpLoad:
                     place = places.get(inst.args[0])
@@ -348,13 +338,15 @@ class Promotion:
         needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
-        places = self.places
+        places, insts = self.places, block.insts
         out: list[Inst] = []
-        for inst in block.insts:
+        done = 0
+        for at in self.uses[block] if stores is None else range(len(insts)):
+            if at > done:
+                out += insts[done:at]
+            done = at + 1
+            inst = insts[at]
             op = inst.op
-            if op not in TOUCHES:
-                out.append(inst)
-                continue
             if op == ops.OpLoad:
                 place = places.get(inst.args[0])
                 if place is not None:
@@ -374,7 +366,7 @@ class Promotion:
             elif stores is not None and op in EMITS and first_stream(inst):
                 out += stores(self, block)
             out.append(inst)
-        block.insts = out
+        block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
         """A variable or access chain: it stays only for what lies in memory."""
