@@ -95,7 +95,10 @@ class Raise:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
         type = self.type_of(varying)
-        mine = [self.slots[k] for k in varying.keys if k in self.slots]
+        mine: list[Slot] = []
+        for key in varying.keys:  # a list this short is made faster without a comprehension
+            if key in self.slots:
+                mine.append(self.slots[key])
         length = length_of(mine)
         if length is not None:
             self.arrayed.add(id(varying))
