@@ -15,11 +15,16 @@ from spvlink.ir.core import (
     NAMES,
     PRIVATE,
     PROCESSED,
-    Function,
     Inst,
     Module,
     string_of,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_FUNCTION_END: Final = Inst(ops.OpFunctionEnd, None, [], [])
 
 
 def encode(module: Module) -> bytes:
@@ -27,96 +32,87 @@ def encode(module: Module) -> bytes:
     opcode."""
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     sections = module.sections
-    _write([inst for section in sections[:NAMES] for inst in section], out)
+    before: list[Inst] = []
+    for section in sections[:NAMES]:
+        before += section
+    _write(before, out)
     for _, name in module.names:
         out += name
     _write(sections[PROCESSED], out)
     _write_notes(sections[ANNOTATIONS], out)
-    _write(sections[GLOBALS], out)
+    code = sections[GLOBALS].copy()
     for function in module.functions:
-        _function(function, out)
-    _write(module.tail, out)
-    words = array("I", out)
+        code += (*function.lead, function, *function.params)
+        for block in function.blocks:
+            code += block.lead
+            code.append(block)
+            code += block.insts
+        code += function.tail
+        code.append(_FUNCTION_END)
+    code += module.tail
+    _write(code, out)
+    words = array("I")
+    words.fromlist(out)  # takes half as long as array("I", out)
     if module.swapped:
         words.byteswap()
     return words.tobytes()
 
 
-def _function(function: Function, out: list[int]) -> None:
-    _write([*function.lead, function, *function.params], out)
-    for block in function.blocks:
-        _write(block.lead, out)
-        out += (2 << 16 | ops.OpLabel, block.id)
-        _write(block.insts, out)
-    _write(function.tail, out)
-    out.append(1 << 16 | ops.OpFunctionEnd)
-
-
 def _write(insts: list[Inst], out: list[int]) -> None:
-    """Any instructions; first those forms that most have."""
-    if not insts:
-        return
-    append, split = out.append, shapes.SPLIT
+    """Any instructions; first those forms that most have. Sums and products make the first words,
+    since the interpreter has short ways for them, but none for ``<<`` and ``|``."""
+    splits, private = shapes.SPLIT, PRIVATE
     pointer, vector = ops.OpTypePointer, ops.OpTypeVector
     for inst in insts:
         op = inst.op
         args = inst.args
         imm = inst.imm
         type = inst.type
-        if op >= PRIVATE:
+        if op >= private:
             raise Broken(f"a private opcode is left at the end: {inst!r}")
-        size = len(args)
         if type is not None:  # what has a type has a result
             if not imm:
-                if size == 1:
-                    out += (4 << 16 | op, type.id, inst.id, args[0].id)
-                    continue
+                size = len(args)
                 if size == 2:
-                    out += (5 << 16 | op, type.id, inst.id, args[0].id, args[1].id)
+                    out += ((5 << 16) + op, type.id, inst.id, args[0].id, args[1].id)
                     continue
-            elif len(imm) == 1:
-                if not args:  # constants and variables
-                    out += (4 << 16 | op, type.id, inst.id, imm[0])
+                if size == 1:
+                    out += ((4 << 16) + op, type.id, inst.id, args[0].id)
                     continue
-                if size == 1 and split.get(op) == -1:  # parts of vectors
-                    out += (5 << 16 | op, type.id, inst.id, args[0].id, imm[0])
-                    continue
-            elif size == 1 and split.get(op) == -1:  # of vectors in matrices or structures
-                out += (len(imm) + 4 << 16 | op, type.id, inst.id, args[0].id, *imm)
+            elif not args:  # constants and variables
+                if len(imm) == 1:
+                    out += ((4 << 16) + op, type.id, inst.id, imm[0])
+                else:
+                    out += ((len(imm) + 3) * 0x10000 + op, type.id, inst.id)
+                    out += imm
                 continue
-            out += (size + len(imm) + 3 << 16 | op, type.id, inst.id)
+            out += ((len(args) + len(imm) + 3) * 0x10000 + op, type.id, inst.id)
         elif inst.id:
             if op == pointer:  # the most frequent type
-                out += (4 << 16 | op, inst.id, imm[0], args[0].id)
+                out += ((4 << 16) + op, inst.id, imm[0], args[0].id)
                 continue
             if op == vector:
-                out += (4 << 16 | op, inst.id, args[0].id, imm[0])
+                out += ((4 << 16) + op, inst.id, args[0].id, imm[0])
                 continue
-            out += (size + len(imm) + 2 << 16 | op, inst.id)
+            out += ((len(args) + len(imm) + 2) * 0x10000 + op, inst.id)
         else:
-            if size == 2 and not imm:  # stores
-                out += (3 << 16 | op, args[0].id, args[1].id)
+            if not imm and len(args) == 2:  # stores
+                out += ((3 << 16) + op, args[0].id, args[1].id)
                 continue
-            append(size + len(imm) + 1 << 16 | op)
-        if imm and args and split.get(op) != -1:
-            out += _mixed(inst, op, args, imm)
-            continue
-        for arg in args:
-            append(arg.id)
+            out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
+            split = splits.get(op, -2)
+            if split == -2 and args:
+                out += _walked(inst)
+                continue
+            for arg in args if split < 0 else args[:split]:
+                out.append(arg.id)
             out += imm
-
-
-def _mixed(inst: Inst, op: int, args: list[Inst], imm: list[int]) -> list[int]:
-    """Operands that are not ids first, then other words."""
-    split = shapes.SPLIT.get(op, -2)
-    words = [a.id for a in args]
-    if split >= 0:
-        words[split:split] = imm
-        return words
-    if op == ops.OpEntryPoint:
-        return [imm[0], words[0], *imm[1:], *words[1:]]
-    return _interleaved(inst)
+            if split < 0:
+                continue
+            args = args[split:]
+        for arg in args:
+            out.append(arg.id)
 
 
 def _write_notes(insts: list[Inst], out: list[int]) -> None:
@@ -126,11 +122,15 @@ def _write_notes(insts: list[Inst], out: list[int]) -> None:
         if len(args) != 1 or inst.id:
             _write([inst], out)
             continue
-        out += (len(imm) + 2 << 16 | inst.op, args[0].id)
+        out += ((len(imm) + 2) * 0x10000 + inst.op, args[0].id)
         out += imm
 
 
-def _interleaved(inst: Inst) -> list[int]:
+def _walked(inst: Inst) -> list[int]:
+    """The operand words of an instruction whose ids and other words alternate."""
+    args, imm = inst.args, inst.imm
+    if inst.op == ops.OpEntryPoint:
+        return [imm[0], args[0].id, *imm[1:], *[a.id for a in args[1:]]]
     width = 1
     set_name: str | None = None
     if inst.op == ops.OpSwitch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import ANNOTATIONS, Inst, Module, string_of
+from spvlink.ir.core import Inst, Module, string_of
 
 Words = list[int]  # [decoration, *operand words]
 
@@ -53,7 +53,7 @@ class Decorations:
     def of(module: Module) -> Decorations:
         """The tables, cached until annotations are added or the list is another: nobody takes any
         out of it."""
-        notes = module.sections[ANNOTATIONS]
+        notes = module.annotations
         held = module.facts.get("decorations")
         if held is not None:
             tables: Decorations = held[1]

@@ -6,7 +6,6 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
-    ANNOTATIONS,
     IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
@@ -49,18 +48,17 @@ class Effects:
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
         volatile = False
+        alone = [_VOLATILE]  # all words of that decoration: nothing is as fast as ``in``
         for target, notes in tables.targets.items():
-            for words in notes:
-                if words[0] == _VOLATILE:
-                    volatile = True
+            if alone in notes:
+                volatile = True
             if target.type is not None and target.op != ops.OpVariable:
                 self.signatures[target] = tuple(sorted([tuple(w) for w in notes]))
         # Variables that are Volatile or have Volatile members: their loads may not be dropped.
         structs: set[Inst] = set()
-        for (struct, _), notes in tables.members.items():
-            for words in notes:
-                if words[0] == _VOLATILE:
-                    structs.add(struct)
+        for part, notes in tables.members.items():
+            if alone in notes:
+                structs.add(part[0])
         self.volatile: set[Inst] = (
             {
                 v
@@ -78,7 +76,7 @@ class Effects:
         held = module.facts.get("effects")
         if held is not None and held[0] == stamp:
             made: Effects = held[1]
-            tables, notes = made.tables, module.sections[ANNOTATIONS]
+            tables, notes = made.tables, module.annotations
             if tables.notes is notes and tables.size == len(notes):  # as in Decorations.of
                 return made
         made = Effects(module)

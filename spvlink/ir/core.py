@@ -178,6 +178,7 @@ class Module:
     functions. The section of names is the exception: see ``names``."""
 
     __slots__ = (
+        "annotations",
         "bound",
         "by_op",
         "entry",
@@ -185,6 +186,7 @@ class Module:
         "flow",
         "functions",
         "generator",
+        "globals",
         "names",
         "pool",
         "rare",
@@ -203,6 +205,10 @@ class Module:
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        # two of these by name; whoever replaces what is in one of them does so in place
+        self.annotations: list[Inst] = self.sections[ANNOTATIONS]
+        # types, constants, module-scope variables, in order of definition
+        self.globals: list[Inst] = self.sections[GLOBALS]
         self.names: list[Name] = []  # stand in place of sections[NAMES], which is empty
         self.functions: list[Function] = []
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
@@ -214,15 +220,6 @@ class Module:
         self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
-
-    @property
-    def globals(self) -> list[Inst]:
-        """Types, constants, module-scope variables, in order of definition."""
-        return self.sections[GLOBALS]
-
-    @property
-    def annotations(self) -> list[Inst]:
-        return self.sections[ANNOTATIONS]
 
     def listed(self, section: int) -> list[Inst]:
         """The instructions of a section, those of names made for the purpose."""

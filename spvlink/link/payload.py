@@ -41,7 +41,7 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ANNOTATIONS, Function, Inst, Module, name_of, words_of
+from spvlink.ir.core import Function, Inst, Module, name_of, words_of
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.slot import Varying
 from spvlink.link import compact
@@ -350,7 +350,7 @@ def _hand_over(side: Side, variable: Inst) -> None:
 
 def _undecorate(module: Module, targets: set[Inst]) -> None:
     """Without the Locations, and all that came with them."""
-    module.sections[ANNOTATIONS] = [
+    module.annotations[:] = [
         i for i in module.annotations
         if not (
             i.op == ops.OpDecorate and i.args[0] in targets

@@ -12,7 +12,7 @@ from __future__ import annotations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import ANNOTATIONS, Inst
+from spvlink.ir.core import Inst
 from spvlink.ir.edit import become, sweep
 from spvlink.link.border import Link, Stage
 from spvlink.passes.inline import callees
@@ -91,7 +91,7 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     module.entry.function.blocks[0].insts.insert(0, variable)
     entry = module.entry.inst
     entry.args = [entry.args[0]] + [a for a in entry.args[1:] if a is not variable]
-    module.sections[ANNOTATIONS] = [
+    module.annotations[:] = [
         i for i in module.annotations
         if not (i.op == ops.OpDecorate and i.args[0] is variable and i.imm[0] in _OF_INTERFACES)
     ]  # fmt: skip

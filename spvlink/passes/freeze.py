@@ -12,7 +12,7 @@ import struct
 from spvlink.errors import Usage
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
-from spvlink.ir import core, types
+from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.passes.fold import fold
 
@@ -38,7 +38,7 @@ def run(module: Module, values: dict[int, str]) -> None:
         module.by_op = {}  # another opcode may be the right one by now
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
-    module.sections[core.ANNOTATIONS] = [
+    module.annotations[:] = [
         n
         for n in module.annotations
         if not (

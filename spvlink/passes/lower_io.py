@@ -141,10 +141,10 @@ class Lowering:
                 self.root(inst)
             elif inst.op not in _AMONG_VARIABLES:
                 break  # they come first in a function
-        private = [
-            i for i in types.by_op(self.module).get(wanted, ())
-            if i.imm[0] == enums.StorageClass_Private and i not in elsewhere
-        ]  # fmt: skip
+        private: list[Inst] = []
+        for inst in types.by_op(self.module).get(wanted, ()):
+            if inst.imm[0] == enums.StorageClass_Private and inst not in elsewhere:
+                private.append(inst)
         if private:  # what is not used need not be looked at again and again
             used = {a for block in self.function.blocks for i in block.insts for a in i.args}
             for inst in filter(used.__contains__, private):
@@ -423,6 +423,10 @@ class Lowering:
 
     def measure(self, root: Node, side: Interface) -> None:
         """Count what the original declares, once there are slots of it."""
+        if root.keys and root.kind != SPLIT and side.slots[root.keys[0]].width != 64:
+            side.components += len(root.keys)
+            side.locations.add(root.keys[0] >> 3)  # a scalar or vector is in one
+            return
         keys: set[int] = set()
         for leaf in root.leaves() if root.kind == SPLIT else [root]:
             keys.update(leaf.keys)

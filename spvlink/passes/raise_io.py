@@ -95,7 +95,10 @@ class Raise:
         """The variable, its decorations, its name, its place in the entry point's list."""
         module = self.module
         type = self.type_of(varying)
-        mine = [self.slots[k] for k in varying.keys if k in self.slots]
+        mine: list[Slot] = []
+        for key in varying.keys:  # a list this short is made faster without a comprehension
+            if key in self.slots:
+                mine.append(self.slots[key])
         length = length_of(mine)
         if length is not None:
             self.arrayed.add(id(varying))
@@ -137,16 +140,16 @@ class Raise:
         if not self.where:
             return
         cfg = Cfg.of(self.module, self.function)
-        wanted = _INPUTS if self.is_input else _OUTPUTS
+        wanted = _INPUTS
         for block in cfg.order:
-            present = [inst.op for inst in block.insts]
-            if wanted.isdisjoint(present):
-                continue
             if self.is_input:
-                self.loads(cfg, block, [at for at, op in enumerate(present) if op in wanted])
+                found = [at for at, inst in enumerate(block.insts) if inst.op in wanted]
+                if found:
+                    self.loads(cfg, block, found)
             elif self.in_place:
-                InPlace(self, block).run()
-            else:
+                if not _OUTPUTS.isdisjoint([inst.op for inst in block.insts]):
+                    InPlace(self, block).run()
+            elif self.at_emits or block.insts[-1].op == ops.OpReturn:
                 self.stores(block)
         self.place_lanes()
         # else nothing was replaced, or it may wait
@@ -298,6 +301,7 @@ class Raise:
         here is as undefined as it was."""
         out: list[Inst] = []
         insts, start = block.insts, 0
+        any_stored = False
         emits = [at for at, i in enumerate(insts) if i.op in EMITS] if self.at_emits else []
         for end in (*emits, len(insts) - 1):
             stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
@@ -307,17 +311,14 @@ class Raise:
                     continue
                 varying, lane = self.where[inst.imm[0]]
                 stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
-            self.store_all(stored, out)
+            for varying, lanes in stored.values():
+                self.store_one(varying, lanes, self.variables[id(varying)], out)
+                any_stored = True
             out.append(insts[end])
             start = end + 1
-        block.insts = out
-        self.module.version += 1
-
-    def store_all(
-        self, stored: dict[int, tuple[Varying, dict[int, Inst]]], out: list[Inst]
-    ) -> None:
-        for varying, lanes in stored.values():
-            self.store_one(varying, lanes, self.variables[id(varying)], out)
+        if any_stored:
+            block.insts = out
+            self.module.version += 1
 
     def store_one(
         self, varying: Varying, lanes: dict[int, Inst], pointer: Inst, out: list[Inst]

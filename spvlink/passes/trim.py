@@ -31,11 +31,16 @@ def run(
             block.insts = _without_idle_lines(block.insts)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
+    if nonsemantic or ops.OpTypeForwardPointer in module.rare:
+        _close(live, list(live))
     if nonsemantic:
         _debug_globals(module, live, nonsemantic)
-    _drop_globals(module, live, nonsemantic)
+    _trim_globals(module, live)
+    module.pool, module.by_op = {}, {}
+    imports = module.sections[core.IMPORTS]
+    module.sections[core.IMPORTS] = [i for i in imports if i in live or i in nonsemantic]
     if lines:
-        module.sections[core.GLOBALS] = _without_idle_lines(module.globals)
+        module.globals[:] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
     live.update(strings, module.sections[core.IMPORTS])
     _trim_notes(module, live)
@@ -58,39 +63,25 @@ def _drop_functions(module: Module, entry: Function) -> None:
 
 
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
-    """Every Inst that functions, entry points or what they use refer to."""
-    live: set[Inst] = set()
-    types: set[Inst | None] = set()
+    """Every Inst that functions or entry points refer to."""
+    code: list[Inst] = []
     for function in module.functions:
-        live.add(function)
-        live.update(function.params, function.blocks, function.args)
-        types.add(function.type)
-        if function.params:
-            types.update([p.type for p in function.params])
+        code.append(function)
+        code += function.params
+        code += function.blocks
         for block in function.blocks:
-            insts = block.insts
-            live.update(insts, *[i.args for i in insts])
-            types.update([i.type for i in insts])
-    types.discard(None)
-    live |= types  # type: ignore[arg-type]
-    todo: list[Inst] = []
+            code += block.insts
+    live = {*code, *[i.type for i in code]}
+    live.update(*[i.args for i in code])
+    live.discard(None)
     entry = module.entry
     assert entry is not None
     for variable in entry.inst.args[1:]:
         if variable in kept or (variable not in dropped and variable.imm[0] in _KEPT_STORAGE):
-            todo.append(variable)
+            live.add(variable)
     for mode in module.sections[core.EXECUTION_MODES]:
-        todo += mode.args
-    live.update(todo)
-    for inst in reversed(module.globals):  # what is used comes first
-        if inst in live:
-            if inst.type is not None:
-                live.add(inst.type)
-            if inst.args:
-                live.update(inst.args)
-    if ops.OpTypeForwardPointer in module.rare:
-        _close(live, list(live))
-    return live
+        live.update(mode.args)
+    return live  # type: ignore[return-value]
 
 
 def _close(live: set[Inst], todo: list[Inst]) -> None:
@@ -126,17 +117,21 @@ def _debug_globals(module: Module, live: set[Inst], nonsemantic: set[Inst]) -> N
     _close(live, todo)
 
 
-def _drop_globals(module: Module, live: set[Inst], nonsemantic: set[Inst]) -> None:
-    # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
-    module.sections[core.GLOBALS] = [
-        i
-        for i in module.globals
-        if i in live or (not i.id and (i.op != ops.OpTypeForwardPointer or i.args[0] in live))
-    ]
-    module.pool, module.by_op = {}, {}
-    module.sections[core.IMPORTS] = [
-        i for i in module.sections[core.IMPORTS] if i in live or i in nonsemantic
-    ]
+def _trim_globals(module: Module, live: set[Inst]) -> None:
+    """Keep what is live and what that is made of, which comes before it."""
+    kept: list[Inst] = []
+    for inst in reversed(module.globals):
+        if inst in live:
+            kept.append(inst)
+            if inst.type is not None:
+                live.add(inst.type)
+            if inst.args:
+                live.update(inst.args)
+        # what has no id is OpLine, OpNoLine or OpTypeForwardPointer
+        elif not inst.id and (inst.op != ops.OpTypeForwardPointer or inst.args[0] in live):
+            kept.append(inst)
+    kept.reverse()
+    module.globals[:] = kept
 
 
 def _without_idle_lines(insts: list[Inst]) -> list[Inst]:
@@ -159,7 +154,7 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
-        module.sections[core.ANNOTATIONS] = [i for i in module.annotations if i.args[0] in known]
+        module.annotations[:] = [i for i in module.annotations if i.args[0] in known]
         return
     kept: list[Inst] = []
     groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
@@ -177,4 +172,4 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
         ):
             continue
         kept.append(inst)
-    module.sections[core.ANNOTATIONS] = kept
+    module.annotations[:] = kept
