@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import tempfile
 from functools import cache
@@ -63,6 +64,30 @@ def compile_glsl(
         done = subprocess.run([*command, str(path)], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return out.read_bytes()
+
+
+def assemble(text: str, environment: str = "vulkan1.1") -> bytes:
+    """The module that spirv-as makes of its text."""
+    command = ["spirv-as", "--target-env", environment, "-", "-o", "-"]
+    done = subprocess.run(command, input=text.encode(), capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout
+
+
+def disassemble(code: bytes, *options: str) -> str:
+    """The text of a module, ids by their names unless ``--raw-id`` is among the options."""
+    done = subprocess.run(["spirv-dis", *options, "-"], input=code, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()
+    return done.stdout.decode()
+
+
+def edited(code: bytes, *edits: tuple[str, str], environment: str = "vulkan1.1") -> bytes:
+    """A module with its text changed: patterns, each found once or more, and what replaces them."""
+    text = disassemble(code)
+    for pattern, new in edits:
+        text, times = re.subn(pattern, new, text)
+        assert times, pattern
+    return assemble(text, environment)
 
 
 @cache

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import subprocess
-
 import pytest
 
 import spvlink
@@ -20,7 +17,7 @@ from tests.linking import INPUT, OUTPUT, module_of
 from tests.render import compare, draw, draw_covering
 from tests.render.border import slots
 from tests.render.reflect import BUILTIN, GEOMETRY, MESH, TESS_CONTROL, Stage
-from tests.samples import compile_glsl
+from tests.samples import compile_glsl, edited
 
 BLOCK = "gl_PerVertex { vec4 gl_Position; float gl_PointSize; float gl_ClipDistance[3]; }"
 
@@ -140,22 +137,6 @@ def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
     linked = spvlink.link(list(codes), options)
     assert linked.defect is None
     return linked
-
-
-def edited(code: bytes, *edits: tuple[str, str]) -> bytes:
-    """A module with its text changed, each edit once or more."""
-    text = subprocess.run(
-        ["spirv-dis", "-"], input=code, capture_output=True, check=True
-    ).stdout.decode()
-    for old, new in edits:
-        text, times = re.subn(old, new, text)
-        assert times, old
-    done = subprocess.run(
-        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
-        input=text.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
 
 
 def same_picture(codes: list[bytes], linked: spvlink.Linked) -> None:

@@ -17,6 +17,7 @@ import spvlink
 from spvlink import arguments, cli, driver, layout, report, validate
 from spvlink.errors import Broken, Refused
 from spvlink.pipeline import Linked, Source, StageResult
+from tests.samples import assemble
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -265,7 +266,7 @@ OpFunctionEnd
 
 
 def test_two_entry_points_of_one_file(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    subprocess.run(["spirv-as", "-o", "two.spv", "-"], input=TWO.encode(), check=True)
+    Path("two.spv").write_bytes(assemble(TWO))
     assert cli.main(["link", "two.spv:vs", "two.spv:fs", "-o", "out"]) == 0
     assert sorted(os.listdir("out")) == ["two.fs.spv", "two.vs.spv"]
     status, line = fail(capsys, ["link", "two.spv", "two.spv:fs", "-o", "out"])

@@ -21,7 +21,7 @@ from spvlink.link import interface
 from tests.chain_hazards import PASS, frag, geom, vert
 from tests.linking import INPUT, OUTPUT, module_of
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl, edited
 from tests.test_chain_link import PATCHES, TRIANGLES, Stages, run
 from tests.test_chains import close
 
@@ -29,21 +29,9 @@ Code = tuple[bytes, str]
 CHAINS = {"triangles": TRIANGLES, "patches": PATCHES}
 
 
-def assemble(text: str) -> bytes:
-    done = subprocess.run(
-        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
-        input=text.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
-
-
 def renamed(data: bytes, entry: str) -> bytes:
     """A module of one entry point, under another name."""
-    text = subprocess.run(
-        ["spirv-dis", "--raw-id", "-"], input=data, capture_output=True, check=True
-    ).stdout.decode()
-    return assemble(text.replace('"main"', f'"{entry}"', 1))
+    return edited(data, ('"main"', f'"{entry}"'))
 
 
 def together(codes: dict[str, bytes], folder: Path) -> bytes:
@@ -215,11 +203,7 @@ def test_two_entry_points_of_one_function(entry: str) -> None:
         frag("layout(location = 0) in vec4 c; layout(location = 1) in vec4 d;", "color = c;")[1],
         "frag",
     )
-    text = subprocess.run(
-        ["spirv-dis", "--raw-id", "-"], input=fragment, capture_output=True, check=True
-    ).stdout.decode()
-    line = next(line for line in text.splitlines() if "OpEntryPoint" in line)
-    twice = assemble(text.replace(line, line + "\n" + line.replace('"main"', '"other"')))
+    twice = edited(fragment, ('( *OpEntryPoint .*)"main"(.*\n)', r'\1"main"\2\1"other"\2'))
     first = [(compile_glsl(text, stage), "main") for stage, text in SHARED]
     codes = [*first, (twice, entry)]
     linked = link(codes)

@@ -17,7 +17,7 @@ from tests.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_in
 from tests.linking import module_of
 from tests.payload_chains import FRAG, HEAD, MESH, TASK
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl, disassemble
 from tests.test_pipelines import assert_close
 
 Stages = list[tuple[str, str]]
@@ -289,22 +289,15 @@ def test_where_doubles_are_flushed_they_stay_whole(stage: int) -> None:
 
 def flushing(code: bytes) -> bytes:
     """A module that asks for doubles without denormal values."""
-    text = subprocess.run(
-        ["spirv-dis", "--raw-id", "-"], input=code, capture_output=True, check=True
-    ).stdout.decode()
+    text = disassemble(code)
     head = """OpCapability DenormFlushToZero
 OpExtension "SPV_KHR_float_controls"
 """
     text = re.sub(r"( *OpExtension|.*OpExtInstImport)", head + r"\1", text, count=1)
     text = re.sub(
-        r"( *OpEntryPoint \w+ (%\d+) .*\n)", r"\1OpExecutionMode \2 DenormFlushToZero 64\n", text
+        r"( *OpEntryPoint \w+ (%\w+) .*\n)", r"\1OpExecutionMode \2 DenormFlushToZero 64\n", text
     )
-    done = subprocess.run(
-        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
-        input=text.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    return assemble(text)
 
 
 def test_a_payload() -> None:

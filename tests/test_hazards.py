@@ -16,7 +16,7 @@ from spvlink import Options, Source
 from tests import hazards_assembly, hazards_code, hazards_interface
 from tests.hazards import Case
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl
 from tests.test_feedback_link import captured
 
 OPTIMIZED = (  # linked once more as an optimizer leaves them: phis, selects, no local variables
@@ -37,10 +37,9 @@ def tool(name: str, *arguments: str, data: bytes) -> bytes:
     return done.stdout
 
 
-def assemble(text: str, version: str) -> bytes:
+def listed(text: str, version: str) -> bytes:
     """``PRIVATE%x`` in an entry point's list stands for %x where 1.4 or later wants it there."""
-    text = text.replace("PRIVATE", "" if version != "1.0" else ";")
-    return tool("spirv-as", "--target-env", f"spv{version}", "-", "-o", "-", data=text.encode())
+    return assemble(text.replace("PRIVATE", "" if version != "1.0" else ";"), f"spv{version}")
 
 
 def linked(codes: list[bytes], environment: str) -> list[bytes]:
@@ -95,7 +94,7 @@ def test_optimized_pair(name: str) -> None:
 def test_fragment_assembly(name: str, environment: str) -> None:
     version = {"vulkan1.0": "1.0", "vulkan1.2": "1.5"}[environment]
     vertex = compile_glsl(hazards_assembly.PLAIN_VERTEX, "vert", environment)
-    prove([vertex, assemble(hazards_assembly.FRAGMENTS[name], version)], environment)
+    prove([vertex, listed(hazards_assembly.FRAGMENTS[name], version)], environment)
 
 
 @pytest.mark.parametrize("environment", ["vulkan1.0", "vulkan1.2"])
@@ -104,7 +103,7 @@ def test_vertex_assembly(name: str, environment: str) -> None:
     version = {"vulkan1.0": "1.0", "vulkan1.2": "1.5"}[environment]
     fragment = compile_glsl(hazards_assembly.PLAIN_FRAGMENT, "frag", environment)
     text = hazards_assembly.VERTICES[name]
-    new = prove([assemble(text, version), fragment], environment)
+    new = prove([listed(text, version), fragment], environment)
     if CAPTURE in text:
         stored = tool("spirv-dis", "--raw-id", "-", data=new[0]).decode().splitlines()
         captured = [line.split()[1] for line in stored if " Offset 0" in line]

@@ -9,7 +9,7 @@ from pathlib import Path
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.ir.check import check
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl
 
 EMPTY = """
 OpCapability Shader
@@ -47,16 +47,13 @@ void main() { colour = vec4(1.0); }
 
 def test_a_struct_without_members(tmp_path: Path) -> None:
     """As a varying, a local variable and a value: it holds no component, and goes."""
-    done = subprocess.run(
-        ["spirv-as", "--target-env", "spv1.3", "-", "-o", "-"],
-        input=EMPTY.encode(), capture_output=True, check=True,
-    )  # fmt: skip
+    empty = assemble(EMPTY)
     path = tmp_path / "empty.spv"
-    path.write_bytes(done.stdout)
+    path.write_bytes(empty)
     subprocess.run(["spirv-val", "--target-env", "vulkan1.1", path], check=True)
     options = spvlink.Options()
     options.check_each = True
-    linked = spvlink.link([done.stdout, compile_glsl(COLOUR, "frag")], options)
+    linked = spvlink.link([empty, compile_glsl(COLOUR, "frag")], options)
     assert (linked.defect, linked.passed_through) == (None, None)
     assert linked.validated == "validated"
     assert linked.interfaces[0].components == (0, 0)

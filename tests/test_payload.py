@@ -16,7 +16,7 @@ from spvlink.link import payload
 from tests.linking import module_of
 from tests.payload_chains import BARRIER, CASES, Case
 from tests.render import Result, Scene, compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl, disassemble
 from tests.test_pipelines import assert_close
 
 ENVIRONMENT = "vulkan1.2"
@@ -250,15 +250,11 @@ def _insts(module: Module) -> list[Inst]:
 
 def _assembled(code: bytes, *changes: tuple[str, str]) -> bytes:
     """A module with pieces of its text replaced, each a pattern's first match."""
-    text = subprocess.run(["spirv-dis", "-"], input=code, capture_output=True, check=True).stdout
-    changed = text.decode()
+    changed = disassemble(code)
     for pattern, new in changes:
         changed, count = re.subn(pattern, new, changed, count=1)
         assert count == 1, pattern
-    return subprocess.run(
-        ["spirv-as", "--target-env", "spv1.5", "-o", "-", "-"],
-        input=changed.encode(), capture_output=True, check=True,
-    ).stdout  # fmt: skip
+    return assemble(changed, "vulkan1.2")
 
 
 ATOMIC = Case(

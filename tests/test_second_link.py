@@ -5,7 +5,6 @@ one cause. Random ones: tests/test_random_chains.py.
 from __future__ import annotations
 
 import re
-import subprocess
 
 import pytest
 
@@ -17,7 +16,7 @@ from tests.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
 from tests.linking import built_ins, module_of
 from tests.payload_chains import Case
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import assemble, compile_glsl, disassemble
 
 Stages = list[tuple[str, str]]
 
@@ -280,17 +279,10 @@ def test_nothing_is_left(stages: Stages) -> None:
 
 def with_line(data: bytes) -> bytes:
     """A module whose first block begins with an OpLine, as spirv-opt's inlining leaves some."""
-    text = subprocess.run(
-        ["spirv-dis", "--raw-id", "-"], input=data, capture_output=True, check=True
-    ).stdout.decode()
-    text = re.sub(r"( *OpSource )", r'%9001 = OpString "x"\n\1', text, count=1)
-    text = re.sub(r"(= OpLabel\n)", r"\1OpLine %9001 1 1\n", text, count=1)
-    done = subprocess.run(
-        ["spirv-as", "--target-env", "vulkan1.1", "-", "-o", "-"],
-        input=text.encode(), capture_output=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr.decode()
-    return done.stdout
+    text = disassemble(data)
+    text = re.sub(r"( *OpSource )", r'%file = OpString "x"\n\1', text, count=1)
+    text = re.sub(r"(= OpLabel\n)", r"\1OpLine %file 1 1\n", text, count=1)
+    return assemble(text)
 
 
 def test_a_line_before_the_variables() -> None:

@@ -316,11 +316,13 @@ Wanted = tuple[tuple[int, ...], Inst]  # qualifiers, the vector or scalar that a
 
 
 def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | None]:
-    """For each new value a component that gets free: in a Location of its qualifiers and type, or
-    in one that gets free as a whole, if that needs no more Locations; None where there is none."""
+    """For each new value a component that gets free: that of a value of its qualifiers and type, one
+    in a Location of such, or in one that gets free as a whole, if that needs no more Locations;
+    None where there is none."""
     slots = link.inputs.slots
-    kinds: dict[int, tuple[tuple[int, ...], int, int]] = {
-        k >> 3: (slots[k].qualifiers, slots[k].type.op, slots[k].width)
+    own = {k: (slots[k].qualifiers, slots[k].type.op, slots[k].width) for k in slots}
+    kinds = {
+        k >> 3: own[k]
         for k in link.used() if k in slots and k not in freed
         and slots[k].width != 64  # a word stands beside such until it is packed (``halves``)
     }  # fmt: skip
@@ -333,7 +335,7 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
         kind = qualifiers, ops.OpTypeInt, 32
         if base.op != ops.OpTypeBool:
             kind = qualifiers, base.op, base.imm[0]
-        fits = [k for k in left if kinds.get(k >> 3, kind) == kind]
+        fits = [k for k in left if kind in (own[k], kinds.get(k >> 3, kind))]
         same = [k for k in fits if slots[k].qualifiers == qualifiers]
         if not same and not change:
             found.append(None)
