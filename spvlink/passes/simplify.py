@@ -215,6 +215,8 @@ class _Walk:
                     if flags == 0:
                         append(inst)
                     continue
+                if op == ops.OpExtInst and -inst.imm[0] in INNER:
+                    how = ALGEBRA
             signature = signatures.get(inst) if signatures else None
             if signature is None or signature == _RELAXED:
                 other: Inst | None = None
@@ -225,9 +227,9 @@ class _Walk:
                         if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
                             other = VECTOR_RULES[op](module, inst)
                             op, args = inst.op, inst.args
-                    elif signature is None and how >= ALGEBRA:
+                    elif signature is None and how == ALGEBRA:
                         if op == ops.OpExtInst:
-                            inner = INNER.get(-inst.imm[0], _NOTHING)
+                            inner = INNER[-inst.imm[0]]
                         if known or inner is None:
                             other = self.algebra(inst, block, out)
                         else:

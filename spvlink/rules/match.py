@@ -71,10 +71,12 @@ def whole_float(value: Inst) -> int | None:
     scalar = component(value.type)
     if not is_float(scalar):
         return None
-    bits = _uniform(value)
+    width = scalar.imm[0]
+    # the first is what nearly all are
+    bits = value.imm[0] if width == 32 and value.op == ops.OpConstant else _uniform(value)
     if bits is None:
         return None
-    key = scalar.imm[0], bits
+    key = width, bits
     if key not in _WIDENED:
         if len(_WIDENED) >= _MOST:
             _WIDENED.clear()
