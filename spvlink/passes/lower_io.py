@@ -447,19 +447,20 @@ class Lowering:
                 f"{spot.name or 'an interface variable'} runs over the end of its Location"
             )
         leaf.is_input = side is self.inputs
-        held = [w[0] for w in spot.words]
-        qualifiers = self.qualifiers(held, leaf.is_input)
+        held: list[int] = []  # empty for most
+        for words in spot.words:
+            if words[0] != enums.Decoration_Location:
+                held.append(words[0])
+        qualifiers = self.qualifiers(held, leaf.is_input) if held else ()
         relaxed = enums.Decoration_RelaxedPrecision in held
         extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
         base, length = base_of(scalar), self.arrayed.get(spot.variable)
         first = key_of(spot.location, spot.component)  # the next Location has the keys after it
         keys = range(first, first + 2 * size * step, 2 * step)
-        if not side.slots.keys().isdisjoint(keys):
-            key = min(side.slots.keys() & keys)
-            raise BadSpirv(
-                f"two interface variables overlap at Location {key >> 3}, Component {key >> 1 & 3}"
-            )
         for lane, key in enumerate(keys):
+            if key in side.slots:
+                place = f"Location {key >> 3}, Component {key >> 1 & 3}"
+                raise BadSpirv(f"two interface variables overlap at {place}")
             slot = Slot(key, scalar, spot.variable, spot.name, lane, group, base)
             slot.qualifiers = qualifiers
             slot.relaxed = relaxed
@@ -467,7 +468,8 @@ class Lowering:
             slot.length = length
             side.slots[key] = slot
         leaf.keys += keys
-        captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
+        if spot.variable in self.captured:
+            captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 
     def capture_of(self, spot: Spot) -> captures.Capture | None:
         if spot.variable not in self.captured:
@@ -519,17 +521,12 @@ class Lowering:
 
     def declare(self, variable: Inst, spot: Spot) -> None:
         """Decorate and list the variable that a pinned part of another one became."""
-        notes = self.module.annotations
-        decorate = ops.OpDecorate
-        notes.append(Inst(decorate, None, [variable], [enums.Decoration_Location, spot.location]))
+        notes = [[enums.Decoration_Location, spot.location]]
         if spot.component:
-            notes.append(
-                Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component])
-            )
-        for words in sorted({tuple(w) for w in spot.words if w[0] in _KEPT}):
-            notes.append(Inst(decorate, None, [variable], list(words)))
-        capture = self.capture_of(spot)
-        notes += [Inst(decorate, None, [variable], w) for w in captures.words_of(capture)]
+            notes.append([enums.Decoration_Component, spot.component])
+        notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
+        notes += captures.words_of(self.capture_of(spot))
+        Decorations.add(self.module, variable, notes)
         assert self.module.entry is not None
         self.module.entry.inst.args.append(variable)
 
