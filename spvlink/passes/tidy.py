@@ -77,6 +77,8 @@ class _Walk:
         for block in self.cfg.order:
             for inst in block.insts:
                 if inst.mark:
+                    if not loose:
+                        continue  # nothing new came yet, so none of its operands is new
                     for arg in inst.args:
                         if not arg.mark:
                             break
@@ -185,14 +187,15 @@ def drop_unused(
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
         kept: list[Inst] = []
-        at = len(block.insts)
+        gone = 0
         for inst in reversed(block.insts):
             if not loose and not lanes:
                 break
-            at -= 1
-            loose.discard(inst)
+            if inst in loose:
+                loose.remove(inst)
             if inst not in used and inst.id:
                 if inst.op == copy:
+                    gone += 1
                     continue
                 op = inst.op
                 free = op in never and (not inst.imm or op not in BY_IMM)
@@ -204,15 +207,16 @@ def drop_unused(
                     for arg in inst.args:
                         if arg not in used and arg.op not in _OUTSIDE:
                             loose.add(arg)
+                    gone += 1
                     continue
             if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
                 used.update(_taken(inst, lanes[inst], spare))
             else:
                 used.update(inst.args)
             kept.append(inst)
-        if at + len(kept) != len(block.insts):
+        if gone:
             kept.reverse()
-            block.insts[at:] = kept
+            block.insts[-len(kept) - gone :] = kept
             module.version += 1
 
 
