@@ -377,9 +377,8 @@ class Lowering:
         there is one. Whether anything new was pinned."""
         changed = False
         for variable, owner in self.sides.items():
-            if owner is not side:
-                continue
-            changed |= self._pin_below(self.roots[variable], keys, shape, why)
+            if owner is side:
+                changed |= self._pin_below(self.roots[variable], keys, shape, why)
         return changed
 
     def _pin_below(self, node: Node, keys: set[int], shape: Node | None, why: str) -> bool:
@@ -407,11 +406,14 @@ class Lowering:
         promotion = self.promotion
         assert promotion is not None
         group = 0
+        whole: list[tuple[Node, Interface]] = []
         for variable, side in self.sides.items():
             root = self.roots[variable]
             for leaf in root.leaves():
                 group += 1
-                if leaf.kind != MEMORY and (leaf.type.op != ops.OpTypeStruct or leaf.type.args):
+                if leaf.kind == MEMORY:
+                    whole.append((leaf, side))
+                elif leaf.type.op != ops.OpTypeStruct or leaf.type.args:
                     self.make_slots(leaf, side, group)  # of all but an empty struct
             self.measure(root, side)
             if root.kind != MEMORY:
@@ -420,10 +422,8 @@ class Lowering:
         promotion.replace_places()
         promotion.unswept = unswept
         promotion.rename(output_stores if self.outputs is not None else None)
-        for one in (self.inputs, self.outputs):
-            if one is not None:
-                for node in self.memory_nodes(one):
-                    self.make_pinned(node, one)
+        for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
+            self.make_pinned(node, side)
 
     def measure(self, root: Node, side: Interface) -> None:
         """Count what the original declares, once there are slots of it."""
