@@ -51,8 +51,9 @@ def run(module: Module, function: Function) -> None:
     assert isinstance(held_lanes, dict)
     for construct in held_lanes:  # its dead lanes may have got other values
         construct.mark = 0
-    loose = _Walk(module, function, held_lanes).run()
-    drop_unused(module, function, held_lanes, loose)
+    effects = Effects.of(module)
+    loose = _Walk(module, function, held_lanes, effects).run()
+    drop_unused(module, function, held_lanes, loose, effects)
     if len(function.blocks) > 1 and module.version != version and hollow(module, function):
         module.facts[TRIMMED] = (0, True)
 
@@ -61,12 +62,14 @@ class _Walk:
     """Looks at what raising brought and at what is made of it. Such instructions, and copies, have
     no ``mark``, since dead code elimination, which was here last, leaves one on all that lives."""
 
-    def __init__(self, module: Module, function: Function, held_lanes: dict[Inst, int]) -> None:
+    def __init__(
+        self, module: Module, function: Function, held_lanes: dict[Inst, int], effects: Effects
+    ) -> None:
         self.module = module
         self.function = function
         self.held_lanes = held_lanes
         self.cfg = Cfg.of(module, function)
-        self.signatures = Effects.of(module).signatures
+        self.signatures = effects.signatures
         self.seen: dict[object, list[tuple[Inst, Block]]] = {}
         self.at = (0, 0)  # block and instruction up to which old values are in ``seen``
 
@@ -172,7 +175,7 @@ _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised
 
 
 def drop_unused(
-    module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst]
+    module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst], effects: Effects
 ) -> None:
     """Remove what nothing reads, from the end to the beginning, as far as there is something
     ``loose``, which may be used no longer; if that was more than moves of components, dead code
@@ -181,7 +184,6 @@ def drop_unused(
     loose = {i for i in loose if i.op not in _OUTSIDE}
     if not loose and not lanes:
         return
-    effects = Effects.of(module)
     copy, never = COPY, NEVER_ROOTS
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
