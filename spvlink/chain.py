@@ -52,6 +52,7 @@ from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
 from spvlink.passes import freeze, raise_io, read_back, trim
+from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGE_BITS, Linked
 from spvlink.schedule import PASSES, Runner
@@ -283,8 +284,11 @@ class Chain:
         promoted and constants folded first: it may only have come through a variable."""
         low = Lowering(stage.module, inputs, outputs)
         low.analyse()
-        sides = [side for side in (low.inputs, low.outputs) if side is not None]
-        if not any(["dynamic" in n.why for side in sides for n in low.memory_nodes(side)]):
+        for variable in low.sides:
+            root = low.roots[variable]
+            if root.kind != WHOLE and any(["dynamic" in leaf.why for leaf in root.leaves()]):
+                break
+        else:
             return low
         locals_only = Lowering(stage.module, False, False)
         locals_only.analyse()
@@ -318,7 +322,7 @@ class Chain:
                     assert border.link is not None
                     self.link(border.link, moving)
                     border.seen = border.producer.module.version, border.consumer.module.version
-            if not any([border.due() for border in self.borders]):
+            if not any(map(Border.due, self.borders)):
                 break
             order = order[::-1]
 
@@ -468,7 +472,7 @@ class Chain:
         word by now, or is Flat by its new place, may let more cross."""
         self.place_all()
         for _ in range(MAX_ROUNDS):
-            if not any([border.due() for border in self.borders]):
+            if not any(map(Border.due, self.borders)):
                 return
             self.sweep_due(True)
             self.place_all()

@@ -53,8 +53,8 @@ def count(module: Module) -> tuple[int, int]:
     body = 0
     outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
-        blocks = function.blocks
-        body += len(function.params) + len(blocks)
-        body += sum([len(block.insts) + len(block.lead) for block in blocks])
+        body += len(function.params) + len(function.blocks)
+        for block in function.blocks:
+            body += len(block.insts) + len(block.lead)
         outside += 2 + len(function.lead) + len(function.tail)
     return outside + body, body

@@ -21,8 +21,8 @@ class Cfg:
     """Facts about the blocks that the entry block reaches; the others are in none of the tables."""
 
     __slots__ = (
-        "children", "dead_preds", "enter", "forks", "function", "headers", "idom", "index", "leave",
-        "order", "preds",
+        "dead_preds", "enter", "forks", "function", "headers", "idom", "index", "leave", "order",
+        "preds",
     )  # fmt: skip
 
     def __init__(self, function: Function) -> None:
@@ -39,7 +39,7 @@ class Cfg:
             return
         targets: dict[Block, list[Block]] = {}
         self.order: list[Block] = _reverse_postorder(function.blocks[0], targets)
-        self.index: dict[Block, int] = {b: i for i, b in enumerate(self.order)}
+        self.index: dict[Block, int] = dict(zip(self.order, range(len(self.order))))
         preds: dict[Block, list[Block]] = {b: [] for b in self.order}
         self.preds = preds
         for block in self.order:
@@ -60,7 +60,6 @@ class Cfg:
                 if block not in self.index:
                     for target in dict.fromkeys(block.successors()):
                         self.dead_preds.setdefault(target, []).append(block)
-        self.children: dict[Block, list[Block]] = {b: [] for b in self.order}
         self._dominators()
 
     def _single(self, block: Block) -> None:
@@ -68,7 +67,6 @@ class Cfg:
         self.order = [block]
         self.index = {block: 0}
         self.preds = {block: []}
-        self.children = {block: []}
 
     @staticmethod
     def of(module: Module, function: Function) -> Cfg:
@@ -123,11 +121,12 @@ class Cfg:
                     again = again or idom[i] >= 0
                     idom[i] = new
         for i in range(1, len(order)):
-            parent = order[idom[i]]
-            self.idom[order[i]] = parent
-            self.children[parent].append(order[i])
+            self.idom[order[i]] = order[idom[i]]
 
     def _number(self) -> None:
+        children: dict[Block, list[Block]] = {b: [] for b in self.order}
+        for child, parent in self.idom.items():
+            children[parent].append(child)
         clock = 0
         stack: list[tuple[Block, int]] = [(self.order[0], 0)]
         while stack:
@@ -135,7 +134,7 @@ class Cfg:
             if at == 0:
                 self.enter[block] = clock
                 clock += 1
-            kids = self.children[block]
+            kids = children[block]
             if at < len(kids):
                 stack.append((block, at + 1))
                 stack.append((kids[at], 0))

@@ -42,17 +42,19 @@ class Slot:
     )  # fmt: skip
 
     def __init__(
-        self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int, base: str = ""
-    ) -> None:
+        self, key: int, type: Inst, variable: Inst, name: str, lane: int, group: int,
+        base: str = "", qualifiers: tuple[int, ...] = (), relaxed: bool = False,
+        extras: tuple[tuple[int, ...], ...] = (), length: Inst | None = None,
+    ) -> None:  # fmt: skip
         self.key = key
         self.type = type  # OpTypeFloat or OpTypeInt
         self.base = base or base_of(type)
         self.width: int = type.imm[0]
         # sorted: interpolation decorations as far as they mean something, Patch, PerPrimitiveEXT
-        self.qualifiers: tuple[int, ...] = ()
-        self.relaxed = False
-        self.extras: tuple[tuple[int, ...], ...] = ()  # other decorations that must stay, as words
-        self.length: Inst | None = None  # of the array over vertices or primitives, if it is one
+        self.qualifiers = qualifiers
+        self.relaxed = relaxed
+        self.extras = extras  # other decorations that must stay, as words
+        self.length = length  # of the array over vertices or primitives, if it is one
         self.variable = variable
         self.name = name  # of the variable or member, for people
         self.lane = lane  # component within its vector

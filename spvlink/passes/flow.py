@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 def drop_unreachable(module: Module, function: Function) -> None:
     """Remove blocks that the entry does not reach. A merge or continue target of a reachable header
     stays as a stub: OpUnreachable, or the bare back edge."""
+    if len(function.blocks) == 1:
+        return
     cfg = Cfg.of(module, function)
     if len(cfg.order) == len(function.blocks):
         return

@@ -57,6 +57,10 @@ _ARRAYED_OUTPUTS: Final = frozenset(
 _SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
 # What may stand between the variables of a function, which come first: lines, debug information.
 _AMONG_VARIABLES: Final = frozenset((ops.OpLine, ops.OpNoLine, ops.OpExtInst))
+_NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+_PARTED: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+_REPEATED: Final = _PARTED | {ops.OpTypeVector}
+_PINNING: Final = frozenset((enums.Decoration_Volatile, enums.Decoration_Coherent))
 # Beyond any device's limit; keeps hostile modules from making huge tables.
 MAX_LOCATION: Final = 4096
 
@@ -154,7 +158,7 @@ class Lowering:
         assert variable.type is not None
         node = self.roots[variable] = Node(variable.type.args[0], ())
         for words in self.tables.targets.get(variable, ()):
-            if words[0] in (enums.Decoration_Volatile, enums.Decoration_Coherent):
+            if words[0] in _PINNING:
                 node.pin("it is volatile or coherent")
         if variable.args and not separable(variable.args[0]):
             node.pin("its initializer is a specialization constant operation")
@@ -225,9 +229,9 @@ class Lowering:
         alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules")."""
         if type.op == ops.OpTypeStruct:
             return all(self.may_take_apart(member) for member in type.args)
-        while type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+        while type.op in _REPEATED:
             type = type.args[0]
-        if type.op not in (ops.OpTypeInt, ops.OpTypeFloat) or type.imm[0] != 16:
+        if type.op not in _NUMBERS or type.imm[0] != 16:
             return True
         whole = enums.Capability_Float16 if type.op == ops.OpTypeFloat else enums.Capability_Int16
         return any(c.imm[0] == whole for c in self.module.sections[CAPABILITIES])
@@ -286,7 +290,7 @@ class Lowering:
             raise BadSpirv(f"the interface variable {spot.name or '?'} has no Location")
         if spot.variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT:
             self.pin_odd(node)
-        if type.op in (ops.OpTypeArray, ops.OpTypeMatrix) and node.kind != MEMORY:
+        if type.op in _PARTED and node.kind != MEMORY:
             if not node.split():
                 node.pin("it is too large to split")
         self.spots[node] = spot
@@ -308,7 +312,7 @@ class Lowering:
         """A payload may hold what no other interface may: booleans, bytes, addresses. They stay as
         they are."""
         inner = node.type
-        while inner.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+        while inner.op in _REPEATED:
             inner = inner.args[0]
         if (inner.op == ops.OpTypeStruct and node.kind != MEMORY) or holds_slots(inner):
             return
@@ -373,9 +377,8 @@ class Lowering:
         there is one. Whether anything new was pinned."""
         changed = False
         for variable, owner in self.sides.items():
-            if owner is not side:
-                continue
-            changed |= self._pin_below(self.roots[variable], keys, shape, why)
+            if owner is side:
+                changed |= self._pin_below(self.roots[variable], keys, shape, why)
         return changed
 
     def _pin_below(self, node: Node, keys: set[int], shape: Node | None, why: str) -> bool:
@@ -403,11 +406,14 @@ class Lowering:
         promotion = self.promotion
         assert promotion is not None
         group = 0
+        whole: list[tuple[Node, Interface]] = []
         for variable, side in self.sides.items():
             root = self.roots[variable]
             for leaf in root.leaves():
                 group += 1
-                if leaf.kind != MEMORY and (leaf.type.op != ops.OpTypeStruct or leaf.type.args):
+                if leaf.kind == MEMORY:
+                    whole.append((leaf, side))
+                elif leaf.type.op != ops.OpTypeStruct or leaf.type.args:
                     self.make_slots(leaf, side, group)  # of all but an empty struct
             self.measure(root, side)
             if root.kind != MEMORY:
@@ -416,10 +422,8 @@ class Lowering:
         promotion.replace_places()
         promotion.unswept = unswept
         promotion.rename(output_stores if self.outputs is not None else None)
-        for one in (self.inputs, self.outputs):
-            if one is not None:
-                for node in self.memory_nodes(one):
-                    self.make_pinned(node, one)
+        for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
+            self.make_pinned(node, side)
 
     def measure(self, root: Node, side: Interface) -> None:
         """Count what the original declares, once there are slots of it."""
@@ -437,37 +441,35 @@ class Lowering:
 
     def make_slots(self, leaf: Node, side: Interface, group: int) -> None:
         spot = self.spots[leaf]
+        variable, name = spot.variable, spot.name
         scalar = leaf.type.args[0] if leaf.type.op == ops.OpTypeVector else leaf.type
-        if scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat):
-            raise BadSpirv(f"the interface variable {spot.name or '?'} holds no numbers")
+        if scalar.op not in _NUMBERS:
+            raise BadSpirv(f"the interface variable {name or '?'} holds no numbers")
         size = leaf.type.imm[0] if leaf.type.op == ops.OpTypeVector else 1
         step = 2 if scalar.imm[0] == 64 else 1
         if spot.component + min(size * step, 4) > 4:
-            raise BadSpirv(
-                f"{spot.name or 'an interface variable'} runs over the end of its Location"
-            )
+            raise BadSpirv(f"{name or 'an interface variable'} runs over the end of its Location")
         leaf.is_input = side is self.inputs
-        held = [w[0] for w in spot.words]
-        qualifiers = self.qualifiers(held, leaf.is_input)
+        held: list[int] = []  # empty for most
+        for words in spot.words:
+            if words[0] != enums.Decoration_Location:
+                held.append(words[0])
+        qualifiers = self.qualifiers(held, leaf.is_input) if held else ()
         relaxed = enums.Decoration_RelaxedPrecision in held
         extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
-        base, length = base_of(scalar), self.arrayed.get(spot.variable)
+        base, length = base_of(scalar), self.arrayed.get(variable)
         first = key_of(spot.location, spot.component)  # the next Location has the keys after it
         keys = range(first, first + 2 * size * step, 2 * step)
-        if not side.slots.keys().isdisjoint(keys):
-            key = min(side.slots.keys() & keys)
-            raise BadSpirv(
-                f"two interface variables overlap at Location {key >> 3}, Component {key >> 1 & 3}"
-            )
         for lane, key in enumerate(keys):
-            slot = Slot(key, scalar, spot.variable, spot.name, lane, group, base)
-            slot.qualifiers = qualifiers
-            slot.relaxed = relaxed
-            slot.extras = extras
-            slot.length = length
-            side.slots[key] = slot
+            if key in side.slots:
+                place = f"Location {key >> 3}, Component {key >> 1 & 3}"
+                raise BadSpirv(f"two interface variables overlap at {place}")
+            side.slots[key] = Slot(
+                key, scalar, variable, name, lane, group, base, qualifiers, relaxed, extras, length
+            )
         leaf.keys += keys
-        captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
+        if variable in self.captured:
+            captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 
     def capture_of(self, spot: Spot) -> captures.Capture | None:
         if spot.variable not in self.captured:
@@ -519,17 +521,12 @@ class Lowering:
 
     def declare(self, variable: Inst, spot: Spot) -> None:
         """Decorate and list the variable that a pinned part of another one became."""
-        notes = self.module.annotations
-        decorate = ops.OpDecorate
-        notes.append(Inst(decorate, None, [variable], [enums.Decoration_Location, spot.location]))
+        notes = [[enums.Decoration_Location, spot.location]]
         if spot.component:
-            notes.append(
-                Inst(decorate, None, [variable], [enums.Decoration_Component, spot.component])
-            )
-        for words in sorted({tuple(w) for w in spot.words if w[0] in _KEPT}):
-            notes.append(Inst(decorate, None, [variable], list(words)))
-        capture = self.capture_of(spot)
-        notes += [Inst(decorate, None, [variable], w) for w in captures.words_of(capture)]
+            notes.append([enums.Decoration_Component, spot.component])
+        notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
+        notes += captures.words_of(self.capture_of(spot))
+        Decorations.add(self.module, variable, notes)
         assert self.module.entry is not None
         self.module.entry.inst.args.append(variable)
 
@@ -542,7 +539,7 @@ def find_wholes(node: Node, side: Interface) -> None:
             side.wholes.append(Whole(ops.OpTypeVector, [list(node.keys)]))
         return
     children = node.children
-    if node.type.op in (ops.OpTypeMatrix, ops.OpTypeArray) and all(c.keys for c in children):
+    if node.type.op in _PARTED and all(c.keys for c in children):
         side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
         return
     for child in children:
@@ -584,7 +581,7 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
             keys += keys_of_type(member, location, 0, payload)
             location += locations_of(member)
         return keys
-    if op in (ops.OpTypeArray, ops.OpTypeMatrix):
+    if op in _PARTED:
         step = locations_of(type.args[0])
         count = types.size_of(type)
         if not 0 < count * step <= MAX_LOCATION:
@@ -592,7 +589,7 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
         part = keys_of_type(type.args[0], location, component, payload)
         return [k + 8 * step * i for i in range(count) for k in part]
     scalar = type.args[0] if op == ops.OpTypeVector else type
-    if scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+    if scalar.op not in _NUMBERS:
         if not payload:
             raise BadSpirv("an interface variable holds something else than numbers")
         parts = 2 if scalar.op == ops.OpTypePointer else 1

@@ -51,8 +51,9 @@ def run(module: Module, function: Function) -> None:
     assert isinstance(held_lanes, dict)
     for construct in held_lanes:  # its dead lanes may have got other values
         construct.mark = 0
-    loose = _Walk(module, function, held_lanes).run()
-    drop_unused(module, function, held_lanes, loose)
+    effects = Effects.of(module)
+    loose = _Walk(module, function, held_lanes, effects).run()
+    drop_unused(module, function, held_lanes, loose, effects)
     if len(function.blocks) > 1 and module.version != version and hollow(module, function):
         module.facts[TRIMMED] = (0, True)
 
@@ -61,12 +62,14 @@ class _Walk:
     """Looks at what raising brought and at what is made of it. Such instructions, and copies, have
     no ``mark``, since dead code elimination, which was here last, leaves one on all that lives."""
 
-    def __init__(self, module: Module, function: Function, held_lanes: dict[Inst, int]) -> None:
+    def __init__(
+        self, module: Module, function: Function, held_lanes: dict[Inst, int], effects: Effects
+    ) -> None:
         self.module = module
         self.function = function
         self.held_lanes = held_lanes
         self.cfg = Cfg.of(module, function)
-        self.signatures = Effects.of(module).signatures
+        self.signatures = effects.signatures
         self.seen: dict[object, list[tuple[Inst, Block]]] = {}
         self.at = (0, 0)  # block and instruction up to which old values are in ``seen``
 
@@ -77,6 +80,8 @@ class _Walk:
         for block in self.cfg.order:
             for inst in block.insts:
                 if inst.mark:
+                    if not loose:
+                        continue  # nothing new came yet, so none of its operands is new
                     for arg in inst.args:
                         if not arg.mark:
                             break
@@ -170,7 +175,7 @@ _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised
 
 
 def drop_unused(
-    module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst]
+    module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst], effects: Effects
 ) -> None:
     """Remove what nothing reads, from the end to the beginning, as far as there is something
     ``loose``, which may be used no longer; if that was more than moves of components, dead code
@@ -179,20 +184,20 @@ def drop_unused(
     loose = {i for i in loose if i.op not in _OUTSIDE}
     if not loose and not lanes:
         return
-    effects = Effects.of(module)
     copy, never = COPY, NEVER_ROOTS
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
         kept: list[Inst] = []
-        at = len(block.insts)
+        gone = 0
         for inst in reversed(block.insts):
             if not loose and not lanes:
                 break
-            at -= 1
-            loose.discard(inst)
+            if inst in loose:
+                loose.remove(inst)
             if inst not in used and inst.id:
                 if inst.op == copy:
+                    gone += 1
                     continue
                 op = inst.op
                 free = op in never and (not inst.imm or op not in BY_IMM)
@@ -204,15 +209,16 @@ def drop_unused(
                     for arg in inst.args:
                         if arg not in used and arg.op not in _OUTSIDE:
                             loose.add(arg)
+                    gone += 1
                     continue
             if lanes and inst.op == ops.OpCompositeConstruct and inst in lanes:
                 used.update(_taken(inst, lanes[inst], spare))
             else:
                 used.update(inst.args)
             kept.append(inst)
-        if at + len(kept) != len(block.insts):
+        if gone:
             kept.reverse()
-            block.insts[at:] = kept
+            block.insts[-len(kept) - gone :] = kept
             module.version += 1
 
 
