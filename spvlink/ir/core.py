@@ -202,7 +202,7 @@ class Module:
         self.generator = 0
         self.bound = 1  # one more than the largest id
         self.schema = 0
-        self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        self.sections: list[list[Inst]] = [[], [], [], [], [], [], [], [], [], [], []]  # SECTIONS
         self.names: list[Name] = []  # stand in place of sections[NAMES], which is empty
         self.functions: list[Function] = []
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
