@@ -167,8 +167,7 @@ class _Decoder(Reader):
                 if op != ops.OpEntryPoint:
                     start = self.read_notes(start, cut)
                     continue
-                self.late.append((cut, len(sections[cut]), start))
-                sections[cut].append(Inst(0, None, [], []))
+                self.entries.append(start)
                 start += size
             elif kind == LABEL or kind >= STRUCTURE:
                 return self.seek(start)
@@ -339,33 +338,37 @@ class _Decoder(Reader):
         """Any one instruction, by its plan."""
         kind, op, _, cut, shapes_known = plan
         words, defs = self.words, self.defs
+        type: Inst | None = None
+        id = 0
         try:
             if kind == TEXT and self.data.find(0, start + cut << 2) >> 2 == end - 1:
-                inst = Inst(op, None, [], words[start + cut : end])
-                if cut > 1:
-                    inst.id = words[start + 1]
-                    if defs[inst.id] is not None:
-                        raise KeyError
-                    defs[inst.id] = inst
-                return inst
-            if not SHAPED <= kind <= PAIRED:
+                args, imm, at = [], words[start + cut : end], cut - 1
+            elif not SHAPED <= kind <= PAIRED:
                 return self.general(start, end)
-            if kind == PAIRED:
-                key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
-                a, b, c, d, at = shapes_known[key]
             else:
-                a, b, c, d, at = shapes_known[words[start + cut]]
-            args = self.several(words[start + a : start + b]) if b else []
-            imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
-            if not at:
-                return Inst(op, None, args, imm)
-            type = defs[words[start + 1]] if at == 2 else None
-            id = words[start + at]
-            if defs[id] is not None or (type is None and at == 2):
-                raise KeyError
+                if kind == PAIRED:
+                    key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
+                    a, b, c, d, at = shapes_known[key]
+                else:
+                    a, b, c, d, at = shapes_known[words[start + cut]]
+                args = self.several(words[start + a : start + b]) if b else []
+                imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
+            if at:
+                id = words[start + at]
+                type = defs[words[start + 1]] if at == 2 else None
+                if defs[id] is not None or (type is None and at == 2):
+                    raise KeyError
         except (KeyError, IndexError):
             return self.general(start, end)
-        inst = defs[id] = Inst(op, type, args, imm, id)
+        inst = Inst.__new__(Inst)
+        inst.op = op
+        inst.type = type
+        inst.args = args
+        inst.imm = imm
+        inst.id = id
+        inst.mark = 0
+        if at:
+            defs[id] = inst
         return inst
 
     def read_functions(self) -> int:
@@ -412,6 +415,11 @@ class _Decoder(Reader):
                         of, id, *ids = self.take(size - 1)
                         imm = ids[cut - 3 :]
                         args = self.several(ids[: cut - 3])
+                    elif kind == VARIABLE:
+                        of, id, word = next(take3)
+                        if word not in shapes_known:
+                            raise KeyError
+                        args, imm = [], [word]
                     else:
                         of, id, source, number = next(take4)
                         more = self.take(size - 5)
@@ -468,12 +476,6 @@ class _Decoder(Reader):
                     start = self.skip(size)
                     self.structure(start, start + size)
                     continue
-                elif kind == VARIABLE:
-                    of, id, word = next(take3)
-                    type = defs[of]
-                    if type is None or defs[id] is not None or word not in shapes_known:
-                        raise KeyError
-                    inst = defs[id] = Inst(op, type, [], [word], id)
                 elif kind == END:
                     return self.at() - 1
                 else:
@@ -532,15 +534,16 @@ class _Decoder(Reader):
                         inst.id = 0
         except IndexError:
             return self.bad_note()
-        for section, at, start in self.late:
+        for start in self.entries:
             try:
-                if section != core.ENTRY_POINTS:
-                    raise KeyError
                 inst = self.entry_point(start)
             except (KeyError, IndexError):
                 inst = self.general(start, start + (words[start] >> 16))
                 inst.mark = core.ALL
-            sections[section][at] = inst
+            sections[core.ENTRY_POINTS].append(inst)
+        for section, at, start in self.late:
+            inst = sections[section][at] = self.general(start, start + (words[start] >> 16))
+            inst.mark = core.ALL
 
     def entry_point(self, start: int) -> Inst:
         """An OpEntryPoint. Raises KeyError if something is wrong with it."""

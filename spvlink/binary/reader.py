@@ -68,7 +68,8 @@ class Reader:
             repeat(()), zip(it), zip(it, it), zip(it, it, it), zip(it, it, it, it),
             zip(it, it, it, it, it), zip(it, it, it, it, it, it), zip(it, it, it, it, it, it, it),
         ]  # fmt: skip
-        # What speaks of others and is read at the end: section, position in it, start.
+        self.entries: list[int] = []  # starts of entry points, which are read at the end
+        # what else speaks of others and is read at the end: section, position in it, start
         self.late: list[tuple[int, int, int]] = []
         self.grouped = False  # there are decoration groups among these
         self.names: list[list[int]] = []  # the words of names
