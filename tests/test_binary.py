@@ -10,7 +10,7 @@ from array import array
 import pytest
 from samples import FRAGMENT, compile_glsl, pair, pipelines
 
-from spvlink.binary.decode import decode
+from spvlink.binary.decode import MAX_BOUND, decode
 from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import ops
@@ -218,6 +218,40 @@ def test_byte_flips(seed: int) -> None:
             refused += 1
             assert "\n" not in str(error)
     assert 10 < refused < 100
+
+
+def outcome(data: bytes, bound: int) -> object:
+    """What a module with this bound is, or why it is none."""
+    words = array("I", data)
+    words[3] = bound
+    try:
+        module = decode(words.tobytes())
+    except BadSpirv as error:
+        return error.message, error.word, error.instruction
+    assert encode(module) == words.tobytes()
+    module.bound = 0
+    return encode(module)
+
+
+def test_a_bound_far_above_the_ids() -> None:
+    """The table of ids is a list or, where that would be much longer than the module, a dict; both
+    read the same."""
+    data = pair()[0]
+    assert isinstance(outcome(data, MAX_BOUND), bytes)
+    rng = random.Random(7)
+    reasons = set()
+    for _ in range(300):
+        words = array("I", data)
+        words[rng.randrange(5, len(words))] = rng.randrange(1, 60)
+        usual, sparse = (outcome(words.tobytes(), bound) for bound in (4000, MAX_BOUND))
+        assert usual == sparse
+        reasons.add("" if isinstance(usual, bytes) else "refused")
+    assert len(reasons) == 2
+    with pytest.raises(BadSpirv, match="not below the bound 4194304"):
+        words = array("I", data)
+        words[3] = MAX_BOUND
+        words[-5] = MAX_BOUND  # an operand of the last instruction but two
+        decode(words.tobytes())
 
 
 @pytest.mark.parametrize(

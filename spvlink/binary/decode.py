@@ -9,9 +9,14 @@ place.
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from spvlink.binary.plans import (
     ACT,
     END,
+    FOUR,
+    LABEL,
+    MODE_SHAPES,
     NAME,
     NAME_WORDS,
     NAMED,
@@ -19,17 +24,22 @@ from spvlink.binary.plans import (
     NOTE_SHAPES,
     NOTES,
     NUMBER,
+    ONE,
     PAIRED,
+    PART,
     PLANS,
     POINTER,
+    SCALAR,
     SECTION,
     SHAPED,
     STRUCTURE,
     TERMINATORS,
     TEXT,
+    TWO,
     VALUE,
     VALUE_WORDS,
     VARIABLE,
+    VECTOR,
     Plan,
     plan_of,
 )
@@ -39,10 +49,10 @@ from spvlink.binary.reader import (
     GLOBAL_OPS,
     GLSL_SIZES,
     GROUP_WORD,
-    LABEL_WORD,
     MODELS,
     NUMBERS,
     Reader,
+    Sparse,
 )
 from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
@@ -52,6 +62,7 @@ from spvlink.ir.core import Block, Function, Inst, Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
 # "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
@@ -68,7 +79,7 @@ def decode(data: bytes) -> Module:
         decoder = _Decoder(words, b"")
         try:
             decoder.run()
-        except (BadSpirv, IndexError, ValueError) as error:
+        except (BadSpirv, IndexError, StopIteration) as error:
             decoder.explain(error)
             raise
         module = decoder.module
@@ -82,9 +93,12 @@ def _quickly(words: list[int], data: bytes) -> Module | None:
     decoder = _Decoder(words, data)
     try:
         decoder.run()
-    except (BadSpirv, IndexError, ValueError):  # the last two: the words end too early
+    except (BadSpirv, IndexError, StopIteration):  # the last two: the words end too early
         return None
-    return None if any([made.mark for made in decoder.promises]) else decoder.module
+    for made in decoder.promises:
+        if made.mark:
+            return None
+    return decoder.module
 
 
 class _Decoder(Reader):
@@ -93,15 +107,15 @@ class _Decoder(Reader):
     def run(self) -> None:
         self.header()
         self.read()
-        if 0 in self.defs or max(self.defs, default=0) >= self.module.bound:
+        if self.defs[0] is not None:
             raise BadSpirv("an id is out of bounds", self.size)  # ``explain`` finds it
         for id, (word, by_type) in self.missing.items():
-            op = self.defs[id].op
-            if op == 0:
+            found = self.defs[id]
+            if found is None or found.op == 0:
                 raise BadSpirv(f"id {id} is used but never defined", word)
-            if by_type and op != ops.OpTypePointer:
+            if by_type and found.op != ops.OpTypePointer:
                 raise BadSpirv(f"the type {id} is used before it is defined", word)
-        self.read_notes()
+        self.finish_notes()
         self.read_names()
 
     def header(self) -> None:
@@ -119,116 +133,301 @@ class _Decoder(Reader):
         module.generator = words[2]
         module.bound = words[3]
         module.schema = words[4]
+        dense = words[3] < 0x1000 + 16 * self.size
+        self.defs = [None] * words[3] if dense else Sparse(words[3])
 
     def read(self) -> None:
         """Every instruction becomes an Inst in its place."""
-        end = self.read_functions(self.read_globals(5))
+        self.read_globals(5)
+        end = self.read_functions()
         if end != self.size:
             raise BadSpirv("an instruction has a word count of 0", end)
         if self.function is not None:
             raise BadSpirv("the module ends inside a function", self.cut()[-1])
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
 
-    def read_globals(self, start: int) -> int:
-        """What comes before the first function; gives the start of that."""
-        words, plans = self.words, PLANS
-        names, notes = self.names, self.notes
-        section = 0  # that is being read
-        try:
-            while True:
-                first = words[start]
-                plan = plans.get(first) or plan_of(first)
-                kind, op, size, cut, _ = plan
-                if kind == NAME:
-                    section = self.enter(start, op, cut)
-                    while first in NAME_WORDS:
-                        end = start + (first >> 16)
-                        names.append(words[start:end])
-                        start = end
-                        first = words[start]
-                elif kind == NOTE:
-                    if cut != section:
-                        section = self.enter(start, op, cut)
-                    while first & 0xFFFF == op and first != op:  # more of its kind
-                        notes.append(start)
-                        start += first >> 16
-                        first = words[start]
-                elif kind >= STRUCTURE:
-                    return start
-                elif op in GLOBAL_OPS and not self.pending:
-                    section = self.section = core.GLOBALS
-                    start = self.read_types(start)
-                else:
-                    end = start + size
-                    inst = self.made(start, end, plan)
-                    self.start = start
-                    if op in SECTION:
-                        self.place(inst)
-                    else:
-                        self.put(inst)
+    def read_globals(self, start: int) -> None:
+        """What comes before the first function."""
+        words, plans, names, sections = self.words, PLANS, self.names, self.module.sections
+        while True:
+            first = words[start]
+            self.start = start
+            plan = plans.get(first) or plan_of(first)
+            kind, op, size, cut, _ = plan
+            if kind == NAME:
+                self.enter(start, op, cut)
+                wanted = NAME_WORDS
+                while first in wanted:
+                    end = start + (first >> 16)
+                    names.append(words[start:end])
                     start = end
-                    section = self.section
-        except BadSpirv as error:
-            error.word = start if error.word is None else error.word
-            raise
+                    first = words[start]
+            elif kind == NOTE:
+                self.enter(start, op, cut)
+                if op != ops.OpEntryPoint:
+                    start = self.read_notes(start, cut)
+                    continue
+                self.entries.append(start)
+                start += size
+            elif kind == LABEL or kind >= STRUCTURE:
+                return self.seek(start)
+            elif op in GLOBAL_OPS and not self.pending:
+                self.section = core.GLOBALS
+                start = self.read_types(start)
+            else:
+                inst = self.made(start, start + size, plan)
+                section = SECTION.get(op, 0)
+                if op not in SECTION:
+                    self.put(inst)
+                elif section < self.section or self.pending or op == ops.OpExtInstImport:
+                    self.place(inst)
+                else:
+                    self.section = section
+                    inst.mark = core.ALL
+                    sections[section].append(inst)
+                start += size
+
+    def read_notes(self, start: int, section: int) -> int:
+        """A section of instructions that speak of others, whose ids wait in ``id`` until all of
+        these are there; gives the start of the next section."""
+        self.seek(start)
+        take3, take4 = self.takes[3], self.takes[4]
+        get = (NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES).get
+        notes, new = self.module.sections[section], Inst.__new__
+        for first in self.it:
+            shape = get(first)
+            if shape is None:
+                if NOTES.get(first & 0xFFFF) != section or not first >> 16:
+                    return self.at() - 1
+                start = self.skip(first >> 16)
+                self.grouped |= first == GROUP_WORD
+                self.late.append((section, len(notes), start))
+                notes.append(Inst(0, None, [], []))
+                continue
+            op, size, at, known = shape
+            if size == 4:
+                id, a, b = next(take3)
+                imm = [a, b]
+            elif size == 5:
+                id, a, b, c = next(take4)
+                imm = [a, b, c]
+            else:
+                id, *imm = self.take(size - 1)
+            if imm[at] not in known and tuple(imm[at : at + 2]) not in known:
+                self.late.append((section, len(notes), self.at() - size))
+                notes.append(Inst(0, None, [], []))
+                continue
+            inst = new(Inst)
+            inst.op = op
+            inst.type = None
+            inst.imm = imm
+            inst.id = id
+            inst.mark = 0
+            notes.append(inst)
+        raise IndexError  # the last one runs past the end
 
     def read_types(self, start: int) -> int:
         """Types, constants and variables; gives the start of what is none. One loop with little in
-        it: here and in ``read_functions`` reading spends its time. Whatever is out of the ordinary
-        (an id that is not defined yet, a wrong size) goes to ``general``."""
-        words, defs, plans, types = self.words, self.defs, PLANS, GLOBAL_OPS
+        it: here and in ``read_functions`` reading spends its time. All words of an instruction are
+        taken before any is looked at; so what is out of the ordinary (an id that is not defined
+        yet, a wrong size) is found again, and goes to ``general``."""
+        self.seek(start)
+        defs, plans, types, takes = self.defs, PLANS, GLOBAL_OPS, self.takes
+        it, take2, take3 = self.it, takes[2], takes[3]
         insts, new, every = self.module.globals, Inst.__new__, core.ALL
         type: Inst | None
-        try:
-            while True:
-                first = words[start]
-                try:
-                    kind, op, size, cut, shapes_known = plans[first]
-                    end = start + size
-                    if kind == POINTER:
-                        storage = words[start + 2]
-                        if storage not in shapes_known:
-                            raise KeyError
-                        id, type, imm = words[start + 1], None, [storage]
-                        args = [defs[words[start + 3]]]
-                    elif kind == VARIABLE:
-                        storage = words[start + 3]
-                        if storage not in shapes_known:
-                            raise KeyError
-                        id, type = words[start + 2], defs[words[start + 1]]
-                        args, imm = [], [storage]
-                    elif kind == NUMBER:
-                        id, type, args = words[start + 2], defs[words[start + 1]], []
-                        imm = [words[start + 3]] if size == 4 else words[start + 3 : end]
-                        if type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
-                            raise KeyError
-                    elif kind == NAMED:
-                        id, type, imm = words[start + 1], None, []
-                        args = (
-                            [defs[words[start + 2]]]
-                            if cut == 1
-                            else self.several(start, 2, 2 + cut)
-                        )
-                    elif op not in types:
-                        return start
-                    elif kind == SHAPED:
-                        a, b, c, d, at = shapes_known[words[start + cut]]
-                        args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
-                        imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
-                        type = defs[words[start + 1]] if at == 2 else None
-                        if not at:
-                            raise KeyError
-                        id = words[start + at]
-                    elif kind == VALUE:
-                        id, type, imm = words[start + 2], defs[words[start + 1]], []
-                        args = self.several(start, 3, 3 + cut)
+        for first in it:
+            try:
+                kind, op, size, cut, shapes_known = plans[first]
+                if kind == POINTER:
+                    id, word, a = next(take3)
+                    arg = defs[a]
+                    if arg is None or word not in shapes_known:
+                        raise KeyError
+                    type, args, imm = None, [arg], [word]
+                elif kind == VARIABLE:
+                    of, id, word = next(take3)
+                    type = defs[of]
+                    if type is None or word not in shapes_known:
+                        raise KeyError
+                    args, imm = [], [word]
+                elif kind == NUMBER:
+                    of, id, word = next(take3)
+                    imm = [word] if size == 4 else [word, *self.take(1)]
+                    type = defs[of]
+                    if type is None or type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
+                        raise KeyError
+                    args = []
+                elif kind == VECTOR:
+                    id, a, word = next(take3)
+                    arg = defs[a]
+                    if arg is None or word not in shapes_known:
+                        raise KeyError
+                    type, args, imm = None, [arg], [word]
+                elif kind == SCALAR:
+                    if size == 3:
+                        id, word = next(take2)
+                        imm = [word]
                     else:
-                        inst = self.made(start, end, plans[first])
-                        inst.mark = every
-                        insts.append(inst)
-                        start = end
-                        continue
-                    if id in defs:
+                        id, word, sign = next(take3)
+                        imm = [word, sign]
+                    if word not in shapes_known:
+                        raise KeyError
+                    type, args = None, []
+                elif kind == NAMED:
+                    if cut == 1:
+                        id, a = next(take2)
+                        arg = defs[a]
+                        if arg is None:
+                            raise KeyError
+                        args = [arg]
+                    else:
+                        id = next(it)
+                        args = self.several(self.take(cut)) if cut else []
+                    type, imm = None, []
+                elif op not in types:
+                    return self.at() - 1
+                elif kind <= VALUE:
+                    of, id = next(take2)
+                    args, imm = self.several(self.take(cut)), []
+                    type = defs[of]
+                    if type is None:
+                        raise KeyError
+                else:
+                    start = self.skip(size)
+                    inst = self.made(start, start + size, plans[first])
+                    inst.mark = every
+                    insts.append(inst)
+                    continue
+                if defs[id] is not None:
+                    raise KeyError
+                inst = defs[id] = new(Inst)
+                inst.op = op
+                inst.type = type
+                inst.args = args
+                inst.imm = imm
+                inst.id = id
+            except (KeyError, IndexError):
+                if first not in plans:
+                    self.plan(first)
+                    continue
+                inst = self.general(self.at() - size, self.at())
+            inst.mark = every
+            insts.append(inst)
+        raise IndexError  # the last one runs past the end
+
+    def plan(self, first: int) -> None:
+        """Get ready to read an instruction whose first word, just taken, is new."""
+        self.start = self.at() - 1
+        plan_of(first)
+        self.seek(self.start)
+
+    def several(self, ids: Sequence[int]) -> list[Inst]:
+        """The Insts of ids. Raises KeyError or IndexError if something is wrong with one."""
+        args: list[Inst] = []
+        if ids:
+            defs = self.defs
+            for id in ids:  # faster than a comprehension
+                arg = defs[id]
+                if arg is None:
+                    raise KeyError
+                args.append(arg)
+        return args
+
+    def made(self, start: int, end: int, plan: Plan) -> Inst:
+        """Any one instruction, by its plan."""
+        kind, op, _, cut, shapes_known = plan
+        words, defs = self.words, self.defs
+        type: Inst | None = None
+        id = 0
+        try:
+            if kind == TEXT and self.data.find(0, start + cut << 2) >> 2 == end - 1:
+                args, imm, at = [], words[start + cut : end], cut - 1
+            elif not SHAPED <= kind <= PAIRED:
+                return self.general(start, end)
+            else:
+                if kind == PAIRED:
+                    key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
+                    a, b, c, d, at = shapes_known[key]
+                else:
+                    a, b, c, d, at = shapes_known[words[start + cut]]
+                args = self.several(words[start + a : start + b]) if b else []
+                imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
+            if at:
+                id = words[start + at]
+                type = defs[words[start + 1]] if at == 2 else None
+                if defs[id] is not None or (type is None and at == 2):
+                    raise KeyError
+        except (KeyError, IndexError):
+            return self.general(start, end)
+        inst = Inst.__new__(Inst)
+        inst.op = op
+        inst.type = type
+        inst.args = args
+        inst.imm = imm
+        inst.id = id
+        inst.mark = 0
+        if at:
+            defs[id] = inst
+        return inst
+
+    def read_functions(self) -> int:
+        """From the first function to the end, which it gives; as ``read_types``."""
+        defs, plans, new = self.defs, PLANS, Inst.__new__
+        it, takes = self.it, self.takes
+        take2, take3, take4, take6 = takes[2], takes[3], takes[4], takes[6]
+        insts: list[Inst] | None = None  # of the block that is being read
+        imm: list[int]
+        if not self.promised:
+            self.look_ahead(self.at())
+        for first in it:
+            try:
+                kind, op, size, cut, shapes_known = plans[first]
+                if kind < ACT:
+                    if kind == TWO:
+                        of, id, a, b = next(take4)
+                        arg, arg2 = defs[a], defs[b]
+                        if arg is None or arg2 is None:
+                            raise KeyError
+                        args, imm = [arg, arg2], []
+                    elif kind == ONE:
+                        of, id, a = next(take3)
+                        arg = defs[a]
+                        if arg is None:
+                            raise KeyError
+                        args, imm = [arg], []
+                    elif kind == PART:
+                        of, id, a, b = next(take4)
+                        arg = defs[a]
+                        if arg is None:
+                            raise KeyError
+                        args, imm = [arg], [b]
+                    elif kind == FOUR:
+                        of, id, a, b, c, d = next(take6)
+                        arg, arg2, arg3, arg4 = defs[a], defs[b], defs[c], defs[d]
+                        if arg is None or arg2 is None or arg3 is None or arg4 is None:
+                            raise KeyError
+                        args, imm = [arg, arg2, arg3, arg4], []
+                    elif kind == VALUE:
+                        of, id = next(take2)
+                        args, imm = self.several(self.take(cut)), []
+                    elif kind == VALUE_WORDS:
+                        of, id, *ids = self.take(size - 1)
+                        imm = ids[cut - 3 :]
+                        args = self.several(ids[: cut - 3])
+                    elif kind == VARIABLE:
+                        of, id, word = next(take3)
+                        if word not in shapes_known:
+                            raise KeyError
+                        args, imm = [], [word]
+                    else:
+                        of, id, source, number = next(take4)
+                        more = self.take(size - 5)
+                        if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
+                            raise KeyError
+                        args, imm = self.several((source, *more)), [number]
+                    type = defs[of]
+                    if type is None or defs[id] is not None:
                         raise KeyError
                     inst = defs[id] = new(Inst)
                     inst.op = op
@@ -236,177 +435,71 @@ class _Decoder(Reader):
                     inst.args = args
                     inst.imm = imm
                     inst.id = id
-                except KeyError:
-                    if first not in plans:
-                        plan_of(first)
-                        continue
-                    inst = self.general(start, end)
-                inst.mark = every
-                insts.append(inst)
-                start = end
-        except BadSpirv as error:
-            error.word = start if error.word is None else error.word
-            raise
-
-    def several(self, start: int, a: int, b: int) -> list[Inst]:
-        """The operands from word ``a`` of an instruction to word ``b``. Raises KeyError."""
-        args: list[Inst] = []
-        if b > a:
-            defs = self.defs
-            for id in self.words[start + a : start + b]:  # faster than a comprehension
-                args.append(defs[id])
-        return args
-
-    def made(self, start: int, end: int, plan: Plan) -> Inst:
-        """Any one instruction, by its plan."""
-        kind, op, _, cut, shapes_known = plan
-        words, defs = self.words, self.defs
-        if kind == TEXT and self.data.find(0, start + cut << 2) >> 2 == end - 1:
-            inst = Inst(op, None, [], words[start + cut : end])
-            if cut == 1:
-                return inst
-            inst.id = words[start + 1]
-            if inst.id not in defs:
-                defs[inst.id] = inst
-                return inst
-        if not SHAPED <= kind <= PAIRED:
-            return self.general(start, end)
-        try:
-            if kind == PAIRED:
-                key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
-                a, b, c, d, at = shapes_known[key]
-            else:
-                a, b, c, d, at = shapes_known[words[start + cut]]
-            args = [defs[words[start + a]]] if b == a + 1 else self.several(start, a, b)
-            imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
-            if not at:
-                return Inst(op, None, args, imm)
-            type = defs[words[start + 1]] if at == 2 else None
-            id = words[start + at]
-            if id in defs:
-                raise KeyError
-        except KeyError:
-            return self.general(start, end)
-        inst = defs[id] = Inst.__new__(Inst)
-        inst.op = op
-        inst.type = type
-        inst.args = args
-        inst.imm = imm
-        inst.id = id
-        inst.mark = 0
-        return inst
-
-    def read_functions(self, start: int) -> int:
-        """From the first function to the end, which it gives; as ``read_types``."""
-        words, defs, plans, new = self.words, self.defs, PLANS, Inst.__new__
-        insts: list[Inst] | None = None  # of the block that is being read
-        if not self.promised:
-            self.look_ahead(start)
-        try:
-            while True:
-                first = words[start]
-                try:
-                    kind, op, size, cut, _ = plans[first]
-                    end = start + size
-                    if kind < ACT:
-                        if kind == VALUE:
-                            imm: list[int] = []
-                            if size == 4:
-                                _, of, id, a = words[start:end]
-                                args = [defs[a]]
-                            elif size == 5:
-                                _, of, id, a, b = words[start:end]
-                                args = [defs[a], defs[b]]
-                            elif size == 7:
-                                _, of, id, a, b, c, d = words[start:end]
-                                args = [defs[a], defs[b], defs[c], defs[d]]
-                            else:
-                                _, of, id, *ids = words[start:end]
-                                args = []
-                                for a in ids:  # faster than a comprehension
-                                    args.append(defs[a])
-                        elif kind == VALUE_WORDS:
-                            if size == 5 and cut == 4:  # the extraction of a part
-                                _, of, id, a, b = words[start:end]
-                                args, imm = [defs[a]], [b]
-                            elif cut == 5:  # a shuffle
-                                _, of, id, a, b, *imm = words[start:end]
-                                args = [defs[a], defs[b]]
-                            else:
-                                of, id = words[start + 1], words[start + 2]
-                                args = self.several(start, 3, cut)
-                                imm = words[start + cut : end]
-                        else:
-                            of, id = words[start + 1], words[start + 2]
-                            args, imm = self.extended(start, end)
-                        type = defs[of]
-                        if id in defs:
+                    inst.mark = 0
+                elif kind == ACT:
+                    if cut == 2:
+                        a, b = next(take2)
+                        arg, arg2 = defs[a], defs[b]
+                        if arg is None or arg2 is None:
                             raise KeyError
-                        inst = defs[id] = new(Inst)
-                        inst.op = op
-                        inst.type = type
-                        inst.args = args
-                        inst.imm = imm
-                        inst.id = id
-                        inst.mark = 0
-                    elif kind == ACT:
-                        if cut == 2:
-                            _, a, b = words[start:end]
-                            args = [defs[a], defs[b]]
-                        elif cut == 1:
-                            args = [defs[words[start + 1]]]
-                        else:
-                            args = self.several(start, 1, 1 + cut)
-                        inst = new(Inst)
-                        inst.op = op
-                        inst.type = None
-                        inst.args = args
-                        inst.imm = []
-                        inst.id = inst.mark = 0
-                    elif kind == STRUCTURE:
-                        self.structure(start, end)
-                        insts = None if self.block is None else self.block.insts
-                        start = end
-                        continue
-                    elif kind == END:
-                        return start
+                        args = [arg, arg2]
+                    elif cut == 1:
+                        arg = defs[next(it)]
+                        if arg is None:
+                            raise KeyError
+                        args = [arg]
                     else:
-                        if kind in (NAME, NOTE):
-                            self.enter(start, op, cut)
-                        inst = self.made(start, end, plans[first])
-                except KeyError:
-                    if first not in plans:
-                        plan_of(first)
+                        args = self.several(self.take(cut)) if cut else []
+                    inst = new(Inst)
+                    inst.op = op
+                    inst.type = None
+                    inst.args = args
+                    inst.imm = []
+                    inst.id = inst.mark = 0
+                elif kind == LABEL:
+                    block, function = defs[next(it)], self.function
+                    if (
+                        isinstance(block, Block)
+                        and block.mark
+                        and insts is None
+                        and function is not None
+                        and not self.pending
+                    ):
+                        block.mark = 0
+                        function.blocks.append(block)
+                        self.block, insts = block, block.insts
                         continue
-                    inst = self.general(start, end)
-                if insts is not None:
-                    insts.append(inst)
-                    if kind >= ACT and op in TERMINATORS:
-                        insts = self.block = None
+                    self.put(self.general(self.at() - size, self.at()))
+                    insts = None if self.block is None else self.block.insts
+                    continue
+                elif kind == STRUCTURE:
+                    start = self.skip(size)
+                    self.structure(start, start + size)
+                    continue
+                elif kind == END:
+                    return self.at() - 1
                 else:
-                    self.start = start
-                    self.put(inst)
-                start = end
-        except BadSpirv as error:
-            error.word = start if error.word is None else error.word
-            raise
-
-    def extended(self, start: int, end: int) -> tuple[list[Inst], list[int]]:
-        """The operands of an OpExtInst of GLSL.std.450. Raises KeyError if it is none, or if
-        something is wrong with it."""
-        words, defs = self.words, self.defs
-        if words[start + 3] not in self.glsl or (
-            GLSL_SIZES.get(words[start + 4]) != end - start - 5
-        ):
-            raise KeyError
-        args = [defs[words[start + 3]]]
-        for id in words[start + 5 : end]:
-            args.append(defs[id])
-        return args, [words[start + 4]]
+                    start = self.skip(size)
+                    if kind in (NAME, NOTE):
+                        self.enter(start, op, cut)
+                    inst = self.made(start, start + size, plans[first])
+            except (KeyError, IndexError):
+                if first not in plans:
+                    self.plan(first)
+                    continue
+                inst = self.general(self.at() - size, self.at())
+            if insts is not None:
+                insts.append(inst)
+                if kind >= ACT and op in TERMINATORS:
+                    insts = self.block = None
+            else:
+                self.start = self.at() - size
+                self.put(inst)
+        raise IndexError  # the last one runs past the end
 
     def structure(self, start: int, end: int) -> None:
-        """Begin or end a function or a block; first the plain ways, in which nothing is wrong."""
-        words, get, function = self.words, self.defs.get, self.function
+        """Begin or end a function; first the plain ways, in which nothing is wrong."""
+        words, get, function = self.words, self.known, self.function
         first = words[start]
         if self.block is not None or self.pending:
             pass
@@ -420,58 +513,46 @@ class _Decoder(Reader):
                     self.section = core.SECTIONS
                     self.module.functions.append(made)
                     return
-        elif first == LABEL_WORD:
-            block = get(words[start + 1])
-            if isinstance(block, Block) and block.mark:
-                block.mark = 0
-                function.blocks.append(block)
-                self.block = block
-                return
         elif first == END_WORD:
             self.function = None
             return
         self.put(self.general(start, end))
 
-    def read_notes(self) -> None:
-        """Entry points and decorations: they may speak of anything, so they are read when all of
-        it is there."""
-        words, sections = self.words, self.module.sections
-        defs, new, shapes_known = self.defs, Inst.__new__, NOTE_SHAPES
-        if GROUP_WORD in map(words.__getitem__, self.notes):
+    def finish_notes(self) -> None:
+        """What speaks of others may speak of anything, so this comes when all of it is there."""
+        words, defs, sections = self.words, self.defs, self.module.sections
+        if self.grouped:
             self.promise_groups()
-        for start in self.notes:
-            first = words[start]
+        try:
+            for section in (core.EXECUTION_MODES, core.ANNOTATIONS):
+                for inst in sections[section]:
+                    if inst.op:
+                        target = defs[inst.id]
+                        if target is None:
+                            raise IndexError
+                        inst.args = [target]
+                        inst.id = 0
+        except IndexError:
+            return self.bad_note()
+        for start in self.entries:
             try:
-                if first & 0xFFFF == ops.OpEntryPoint:
-                    sections[core.ENTRY_POINTS].append(self.entry_point(start))
-                    continue
-                op, size, at, known = shapes_known[first]
-                word = words[start + at]
-                if word not in known and (word, words[start + at + 1]) not in known:
-                    raise KeyError
-                args = [defs[words[start + 1]]]
-                inst = new(Inst)
-                inst.op = op
-                inst.type = None
-                inst.args = args
-                inst.imm = words[start + 2 : start + size]
-                inst.id = inst.mark = 0
-            except KeyError:
-                op = first & 0xFFFF
-                inst = self.general(start, start + (first >> 16))
+                inst = self.entry_point(start)
+            except (KeyError, IndexError):
+                inst = self.general(start, start + (words[start] >> 16))
                 inst.mark = core.ALL
-            sections[NOTES[op]].append(inst)
+            sections[core.ENTRY_POINTS].append(inst)
+        for section, at, start in self.late:
+            inst = sections[section][at] = self.general(start, start + (words[start] >> 16))
+            inst.mark = core.ALL
 
     def entry_point(self, start: int) -> Inst:
         """An OpEntryPoint. Raises KeyError if something is wrong with it."""
-        words, defs = self.words, self.defs
+        words = self.words
         end = start + (words[start] >> 16)
         last = self.data.find(0, start + 3 << 2) >> 2  # word of the name
         if words[start + 1] not in MODELS or not start + 2 < last < end:
             raise KeyError
-        args = [defs[words[start + 2]]]
-        for id in words[last + 1 : end]:
-            args.append(defs[id])
+        args = self.several([words[start + 2], *words[last + 1 : end]])
         inst = Inst(ops.OpEntryPoint, None, args, [words[start + 1], *words[start + 3 : last + 1]])
         inst.mark = core.ALL
         return inst
@@ -480,9 +561,10 @@ class _Decoder(Reader):
         """A third of a small module."""
         defs, names = self.defs, self.names
         try:
-            targets = [defs[words[1]] for words in names]
-        except KeyError:
+            targets = list(filter(None, map(defs.__getitem__, map(itemgetter(1), names))))
+        except IndexError:
             return self.bad_name()
-        if max([words[-1] for words in names], default=0) >> 24:  # the string fills its words
+        # the last word of a string has a nul
+        if len(targets) < len(names) or max(map(itemgetter(-1), names), default=0) >> 24:
             return self.bad_name()
         self.module.names = list(zip(targets, names))

@@ -18,22 +18,29 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 # Kinds of plans.
-VALUE: Final = 0  # result type, result id, ids
-VALUE_WORDS: Final = 1  # the same, then other words
-EXTENDED: Final = 2  # OpExtInst, as VALUE if its set is GLSL.std.450
-ACT: Final = 3  # ids and no result; from here on may be terminators
-NUMBER: Final = 4  # result type, result id, a number as wide as the type
-NAMED: Final = 5  # result id, ids
-SHAPED: Final = 6  # as the one enumerant in it says
-VARIABLE: Final = 7  # such a one: OpVariable without initializer
-POINTER: Final = 8  # such a one: OpTypePointer
-PAIRED: Final = 9  # as the two enumerants in it say
-SLOW: Final = 10  # by walking the grammar
-TEXT: Final = 11  # a string, perhaps behind a result id
-STRUCTURE: Final = 12  # labels and what else cuts functions
-NAME: Final = 13  # OpName, OpMemberName
-NOTE: Final = 14  # also speaks of what may come later
-END: Final = 15  # no instruction: the end of the words
+TWO: Final = 0  # as VALUE, with two ids
+ONE: Final = 1  # as VALUE, with one id
+FOUR: Final = 2  # as VALUE, with four ids
+VALUE: Final = 3  # result type, result id, ids
+PART: Final = 4  # as VALUE_WORDS, with one id and one other word
+VALUE_WORDS: Final = 5  # as VALUE, then other words
+VARIABLE: Final = 6  # as SHAPED: OpVariable without initializer
+EXTENDED: Final = 7  # OpExtInst, as VALUE if its set is GLSL.std.450
+ACT: Final = 8  # ids and no result; from here on may be terminators
+NUMBER: Final = 9  # result type, result id, a number as wide as the type
+NAMED: Final = 10  # result id, ids
+SHAPED: Final = 11  # as the one enumerant in it says
+POINTER: Final = 12  # such a one: OpTypePointer
+VECTOR: Final = 13  # such a one: result id, id, a size
+SCALAR: Final = 14  # such a one: result id, a size, perhaps another word
+PAIRED: Final = 15  # as the two enumerants in it say
+SLOW: Final = 16  # by walking the grammar
+TEXT: Final = 17  # a string, perhaps behind a result id
+LABEL: Final = 18
+STRUCTURE: Final = 19  # what else cuts functions
+NAME: Final = 20  # OpName, OpMemberName
+NOTE: Final = 21  # also speaks of what may come later
+END: Final = 22  # no instruction: the end of the words
 
 # Where the ids and the other words of an instruction are: (first id, past the last id, first word,
 # past the last word, 0 for no result or the position of the result id).
@@ -77,10 +84,19 @@ NOTES: Final[dict[int, int]] = {
     for op, section in SECTION.items()
     if section in (core.ENTRY_POINTS, core.EXECUTION_MODES, core.NAMES, core.ANNOTATIONS)
 }
+LABEL_WORD: Final = 2 << 16 | ops.OpLabel  # first word of every label
 STRUCTURES: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 # first words of what is SHAPED and so frequent that it is read in a way of its own
-_FREQUENT: Final = {4 << 16 | ops.OpVariable: VARIABLE, 4 << 16 | ops.OpTypePointer: POINTER}
+_FREQUENT: Final = {
+    4 << 16 | ops.OpVariable: VARIABLE,
+    4 << 16 | ops.OpTypePointer: POINTER,
+    4 << 16 | ops.OpTypeVector: VECTOR,
+    4 << 16 | ops.OpTypeMatrix: VECTOR,
+    4 << 16 | ops.OpTypeInt: SCALAR,
+    3 << 16 | ops.OpTypeFloat: SCALAR,
+}
+_VALUES: Final = {1: ONE, 2: TWO, 4: FOUR}
 # (opcode, number of words) -> shapes met, each with the positions of the words that decide it
 _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], Split]]]]] = {}
 
@@ -89,9 +105,10 @@ _STRING: Final = (shapes.K_STRING * 4,)
 # first word -> how to read it, from ``plan_of``; the shapes in it, and those of notes, come as they
 # are met
 PLANS: Final[dict[int, Plan]] = {}
-# first word of a note -> its opcode, its number of words, the position of its first enumerant, and
-# with which ones it is plain
+# first word of a note -> its opcode, its number of words, the position of its first enumerant after
+# the id, and with which ones it is plain
 NOTE_SHAPES: Final[dict[int, tuple[int, int, int, Plain]]] = {}
+MODE_SHAPES: Final[dict[int, tuple[int, int, int, Plain]]] = {}  # the same of execution modes
 NAME_WORDS: Final[set[int]] = set()  # those of PLANS that begin names
 
 
@@ -119,7 +136,7 @@ def plan_of(first: int) -> Plan:
                 raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
             NAME_WORDS.add(first)
     elif op in STRUCTURES:
-        kind = STRUCTURE
+        kind = LABEL if first == LABEL_WORD else STRUCTURE
     elif op in core.RARE:
         pass
     elif shapes.OPERANDS[op] == _STRING and size > head:
@@ -130,9 +147,10 @@ def plan_of(first: int) -> Plan:
         kind = NUMBER
     elif fast >= 0 and (cut == size or (fast >> 6 == 1 and cut < size)):
         named = NAMED if info.FLAGS.get(op, 0) & info.TYPE else SLOW
-        kind, at = (ACT, SLOW, named, VALUE)[result], size - head
+        at = size - head
+        kind = (ACT, SLOW, named, _VALUES.get(at, VALUE))[result]
     elif fast >> 6 == 2 and cut < size and result == 3:
-        kind, at = VALUE_WORDS, cut
+        kind, at = PART if cut == 4 and size == 5 else VALUE_WORDS, cut
     plan = PLANS[first] = kind, op, size, at, {}
     return plan
 
@@ -192,11 +210,12 @@ def _remember_note(first: int, at: int, words: list[int], enumerants: list[int])
     """Note that with these enumerants a note is one id, then other words; False if they are not
     where those of others that begin with the same word are."""
     op, size = first & 0xFFFF, first >> 16
-    _, _, held, plain = NOTE_SHAPES.setdefault(first, (op, size, at, set()))
+    table = NOTE_SHAPES if NOTES[op] == core.ANNOTATIONS else MODE_SHAPES
+    _, _, held, plain = table.setdefault(first, (op, size, at - 2, set()))
     own = enumerants[0]
-    if held == at and enumerants == [own]:
+    if held == at - 2 and enumerants == [own]:
         plain.add(words[own])
-    elif held == at and enumerants == [own, own + 1]:
+    elif held == at - 2 and enumerants == [own, own + 1]:
         plain.add((words[own], words[own + 1]))
     else:
         return False

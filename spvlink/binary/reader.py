@@ -7,8 +7,12 @@ place in the module, forward references, and where an error is.
 from __future__ import annotations
 
 from bisect import bisect_left
+from itertools import repeat
+from operator import length_hint
 
 from spvlink.binary.plans import (
+    LABEL_WORD,
+    NOTES,
     SECTION,
     SIZED,
     check_size,
@@ -17,7 +21,6 @@ from spvlink.binary.plans import (
     split_of,
 )
 from spvlink.binary.walk import Walk
-from spvlink.binary.words import MAGIC
 from spvlink.errors import BadSpirv
 from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
@@ -25,7 +28,24 @@ from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterator
     from typing import Final
+
+AT_ONCE: Final = 8  # how many words ``Reader.takes`` can take, plus one
+
+
+class Sparse(dict[int, "Inst | None"]):
+    """What stands in for the list of Insts by id where that would be much longer than the module:
+    None for what is not defined, IndexError from the bound on."""
+
+    __slots__ = ("bound",)
+
+    def __init__(self, bound: int) -> None:
+        self.bound = bound
+
+    def __missing__(self, id: int) -> None:
+        if id >= self.bound:
+            raise IndexError
 
 
 class Reader:
@@ -37,11 +57,22 @@ class Reader:
         self.data = data  # the same as bytes, to search for labels; empty: look at instructions
         self.module = Module()
         self.module.rare = set()
-        self.defs: dict[int, Inst] = {}
+        # By id; None: nothing defined it so far. A list is thrice as fast as a dict.
+        self.defs: list[Inst | None] | Sparse = []
         # id -> word index of its first use before definition, and whether a type uses it
         self.missing: dict[int, tuple[int, bool]] = {}
-        self.notes: list[int] = []  # starts of what only speaks of others: read last
-        self.names: list[list[int]] = []  # the words of names, the same
+        it = iter(words)
+        self.it = it
+        # how to take so many words at once, without a slice
+        self.takes: list[Iterator[tuple[int, ...]]] = [
+            repeat(()), zip(it), zip(it, it), zip(it, it, it), zip(it, it, it, it),
+            zip(it, it, it, it, it), zip(it, it, it, it, it, it), zip(it, it, it, it, it, it, it),
+        ]  # fmt: skip
+        self.entries: list[int] = []  # starts of entry points, which are read at the end
+        # what else speaks of others and is read at the end: section, position in it, start
+        self.late: list[tuple[int, int, int]] = []
+        self.grouped = False  # there are decoration groups among these
+        self.names: list[list[int]] = []  # the words of names
         self.start = 0  # of the instruction that is being read
         self.promised = False  # Blocks and Functions are made
         self.promises: list[Inst] = []  # which
@@ -50,6 +81,35 @@ class Reader:
         self.function: Function | None = None
         self.block: Block | None = None
         self.pending: list[Inst] = []  # OpLine and OpNoLine that wait for what they stand before
+
+    def at(self) -> int:
+        """Index of the word that is to be taken next."""
+        return self.size + 1 - length_hint(self.it)
+
+    def seek(self, at: int) -> None:
+        """Go on with another word. Raises StopIteration past the end."""
+        if at > self.size:
+            raise StopIteration
+        self.it.__setstate__(at)  # type: ignore[attr-defined]
+
+    def skip(self, size: int) -> int:
+        """Go on behind the instruction of so many words whose first was just taken; gives its
+        start. Raises StopIteration past the end."""
+        start = self.at() - 1
+        self.seek(start + size)
+        return start
+
+    def take(self, count: int) -> tuple[int, ...]:
+        """The next words, of which there may be many. Raises StopIteration past the end."""
+        if count < AT_ONCE:
+            return next(self.takes[count])
+        at = self.at()
+        self.seek(at + count)
+        return tuple(self.words[at : at + count])
+
+    def known(self, id: int) -> Inst | None:
+        """The Inst of an id, or None."""
+        return self.defs[id] if id < self.module.bound else None
 
     def cut(self) -> list[int]:
         """The start of every instruction. Raises BadSpirv for a bad word count."""
@@ -67,7 +127,7 @@ class Reader:
             raise BadSpirv(what, starts[-1], len(starts) - 1)
         return starts
 
-    def explain(self, error: BadSpirv | IndexError | ValueError) -> None:
+    def explain(self, error: BadSpirv | IndexError | StopIteration) -> None:
         """Say where an error is; raises BadSpirv for what it comes from: a bad word count, or an id
         out of bounds before it. Reading itself takes no time to look for these."""
         starts = self.cut()
@@ -87,31 +147,34 @@ class Reader:
         """Make the Blocks and Functions from here on. What defines them is searched for as bytes
         (whoever reads has to see to words that only look so), or one instruction after another."""
         self.promised = True
-        words, data, end, wanted = self.words, self.data, self.size, _PROMISES
-        for first in wanted if data else ():
-            mark = first.to_bytes(4, "little" if data[0] == MAGIC & 0xFF else "big")
-            found = data.find(mark, at * 4)
-            while found >= 0:
-                if not found & 3:
-                    self.promise(found >> 2)
-                found = data.find(mark, found + 1)
+        words, data, end = self.words, self.data, self.size
         while at < end and not data:
             first = words[at]
-            if first in wanted:
-                self.promise(at)
+            if first == LABEL_WORD:
+                self.promise(at, words[at + 1], Block)
+            elif first == FUNCTION_WORD:
+                self.promise(at, words[at + 2], Function)
             at += first >> 16 or end  # that there is none is seen when it is read
+        if data:
+            find = data.find
+            for first, node, position in _PROMISES:
+                low = first & 0xFF  # for one byte ``find`` is at its fastest
+                found = find(low, at * 4)
+                while found >= 0:
+                    word = found >> 2
+                    if words[word] == first:
+                        self.promise(word, words[word + position], node)
+                    found = find(low, found + 1)
 
-    def promise(self, at: int) -> None:
+    def promise(self, at: int, id: int, node: type[Block] | type[Function]) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
-        words, defs = self.words, self.defs
-        is_label = words[at] == LABEL_WORD
-        id = words[at + 1 if is_label else at + 2] if at + 2 < len(words) else 0
-        if not id:
-            return  # it runs past the end
-        if id in defs:
+        if not 0 < id < self.module.bound:
+            return  # which is said when it is read
+        defs = self.defs
+        if defs[id] is not None:
             self.start = at
             raise BadSpirv(f"id {id} is defined twice")
-        made = defs[id] = Block(id) if is_label else Function(id)
+        made = defs[id] = node(id)
         made.mark = -1  # not reached yet
         self.promises.append(made)
 
@@ -119,8 +182,9 @@ class Reader:
         """The Inst of an id that nothing defined so far."""
         if not self.promised:
             self.look_ahead(self.start)
-            if id in self.defs:
-                return self.defs[id]
+            found = self.known(id)
+            if found is not None:
+                return found
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
         op = self.words[self.start] & 0xFFFF
@@ -131,9 +195,9 @@ class Reader:
         return inst
 
     def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
-        inst = self.defs.get(id)
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
+        inst = self.defs[id]
         if inst is None:
             inst = self.defs[id] = Inst(op, type, args, imm, id)
             return inst
@@ -148,8 +212,7 @@ class Reader:
     def general(self, start: int, end: int) -> Inst:
         """Any one instruction, with all checks."""
         self.start = start
-        words, defs, glsl = self.words, self.defs, self.glsl
-        get = defs.get
+        words, get, glsl = self.words, self.known, self.glsl
         op = words[start] & 0xFFFF
         if op in core.RARE:
             self.module.rare.add(op)
@@ -176,7 +239,7 @@ class Reader:
             imm = [words[at + 1]]
             if GLSL_SIZES.get(imm[0]) != end - at - 2:
                 self.bad_glsl(imm[0], end - at - 2)
-            args = [defs[words[at]], *self.referred(at + 2, end)]
+            args = [*self.referred(at, at + 1), *self.referred(at + 2, end)]
         elif fast < 0 or (kind == 4 and cut < end):
             args, imm = self.slow(op, words[at:end], type)
         else:
@@ -193,14 +256,14 @@ class Reader:
 
     def promise_groups(self) -> None:
         """The decoration groups, which their own decorations come before."""
-        for start in self.notes:
+        for _, _, start in self.late:
             id = self.words[start + 1]
-            if self.words[start] == GROUP_WORD and id not in self.defs:
+            if self.words[start] == GROUP_WORD and self.defs[id] is None:
                 self.defs[id] = Inst(0, None, [], [], id)
 
     def referred(self, at: int, end: int) -> list[Inst]:
         """The ids from one word to another; stand-ins for what nothing defined so far."""
-        get = self.defs.get
+        get = self.known
         return [get(id) or self.forward(id) for id in self.words[at:end]]
 
     def bad_glsl(self, number: int, count: int) -> None:
@@ -261,7 +324,7 @@ class Reader:
     def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
-        get, forward = self.defs.get, self.forward
+        get, forward = self.known, self.forward
         if op == ops.OpEntryPoint and len(words) > 2 and words[0] in MODELS:
             _, end = string_of(words, 2)
             functions = [get(words[1]) or forward(words[1])]
@@ -275,10 +338,10 @@ class Reader:
         if op in (ops.OpConstant, ops.OpSpecConstant):
             literal_words = number_words(type)
         elif op == ops.OpSwitch and words:
-            selector = self.defs.get(words[0])
+            selector = self.known(words[0])
             literal_words = number_words(selector.type if selector is not None else None)
         elif op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and words:
-            source = self.defs.get(words[0])
+            source = self.known(words[0])
             if source is not None and source.op == ops.OpExtInstImport:
                 set_name = string_of(source.imm)[0]
         walk = Walk(words, literal_words, set_name)
@@ -304,8 +367,15 @@ class Reader:
                 self.start = start
                 if self.words[start + size - 1] >> 24:
                     raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
-                if self.words[start + 1] not in self.defs:
+                if self.known(self.words[start + 1]) is None:
                     self.forward(self.words[start + 1])
+
+    def bad_note(self) -> None:
+        """Raise BadSpirv for the first of the notes that something is wrong with."""
+        for start in self.cut():
+            op, size = self.words[start] & 0xFFFF, self.words[start] >> 16
+            if NOTES.get(op, core.NAMES) != core.NAMES:
+                self.general(start, start + size)
 
 
 GLSL_SIZES: Final[dict[int, int]] = {
@@ -320,12 +390,12 @@ _FORWARD_TYPES: Final = frozenset(
 )  # fmt: skip
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
-LABEL_WORD: Final = 2 << 16 | ops.OpLabel
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _GLSL: Final = words_of("GLSL.std.450")
 MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-_PROMISES: Final = (LABEL_WORD, FUNCTION_WORD)
+# first word -> what to make, and the position of its id
+_PROMISES: Final = ((LABEL_WORD, Block, 1), (FUNCTION_WORD, Function, 2))
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
 NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 GLOBAL_OPS: Final = frozenset(

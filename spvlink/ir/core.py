@@ -204,7 +204,7 @@ class Module:
         self.generator = 0
         self.bound = 1  # one more than the largest id
         self.schema = 0
-        self.sections: list[list[Inst]] = [[] for _ in range(SECTIONS)]
+        self.sections: list[list[Inst]] = [[], [], [], [], [], [], [], [], [], [], []]  # SECTIONS
         # two of these by name; whoever replaces what is in one of them does so in place
         self.annotations: list[Inst] = self.sections[ANNOTATIONS]
         # types, constants, module-scope variables, in order of definition

@@ -316,9 +316,9 @@ Wanted = tuple[tuple[int, ...], Inst]  # qualifiers, the vector or scalar that a
 
 
 def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | None]:
-    """For each new value a component that gets free: that of a value of its qualifiers and type, one
-    in a Location of such, or in one that gets free as a whole, if that needs no more Locations;
-    None where there is none."""
+    """For each new value a component that gets free: that of one of its qualifiers and type, one in
+    a Location of such, or in one that gets free as a whole, if that needs no more Locations; None
+    where there is none."""
     slots = link.inputs.slots
     own = {k: (slots[k].qualifiers, slots[k].type.op, slots[k].width) for k in slots}
     kinds = {
