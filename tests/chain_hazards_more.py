@@ -436,5 +436,31 @@ gl_ClipDistance[1] = gl_in[i].gl_Position.x + 0.4;"""),
         ),
         gone=("unread",),
     ),
+    Chain(
+        "arrays of one element",
+        (
+            vert(
+                """layout(location = 0) out float c[1]; layout(location = 1) flat out ivec2 n[1];
+layout(location = 2) out vec4 unread;""",
+                "c[0] = sin(a.x); n[0] = k.xy; unread = b;",
+            ),
+            tesc(
+                """layout(location = 0) in float c[][1]; layout(location = 1) in ivec2 n[][1];
+layout(location = 0) out float p[][1]; layout(location = 1) patch out float s[1];""",
+                """p[gl_InvocationID][0] = cos(c[gl_InvocationID][0] * 3.0);
+s[0] = sin(float(n[0][0].x * n[1][0].y));""",
+            ),
+            tese(
+                """layout(location = 0) in float p[][1]; layout(location = 1) patch in float s[1];
+layout(location = 0) out float f[1]; layout(location = 1) out vec2 g[1];""",
+                "f[0] = p[0][0] * w.x + sin(p[1][0]) * w.y + s[0]; g[0] = sin(w.xy * p[2][0]);",
+            ),
+            frag(
+                "layout(location = 0) in float f[1]; layout(location = 1) in vec2 g[1];",
+                "color = vec4(cos(f[0]), cos(g[0]), sin(f[0]));",
+            ),
+        ),
+        gone=("unread",),
+    ),
 )  # fmt: skip
 MORE = ACROSS + MEMORY

@@ -258,7 +258,7 @@ class Raise:
             return
         made: list[Inst] = []
         part = whole
-        if len(varying.keys) > 1:
+        if len(varying.keys) > 1 or varying.whole:  # an array may have one element
             path = [lane]
             if varying.whole:
                 column, row = divmod(lane, len(varying.keys) // varying.columns)
