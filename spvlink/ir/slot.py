@@ -153,7 +153,7 @@ class Varying:
 
     @property
     def components(self) -> int:
-        return len(self.keys) * (2 if self.width == 64 else 1)
+        return len(self.keys) * (2 if self.base.endswith("64") else 1)
 
     def place_of(self, lane: int) -> tuple[int, int]:
         """(Location, Component) of a lane."""

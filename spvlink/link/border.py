@@ -238,8 +238,7 @@ class Link:
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
         transform feedback captures: its bytes count, written or not."""
-        used = self.stores.keys() | self.loads.keys() | self.read_back.keys()
-        return sorted(used | self.outputs.captured.keys())
+        return sorted({*self.stores, *self.loads, *self.read_back, *self.outputs.captured})
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)

@@ -438,6 +438,9 @@ def _dissolve(
             for b in bins.values()
             if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
         ]
+        # what fills one of them and its holes are four components together
+        if sum([b.free() for b in mine]) < 4:
+            return
         if not _dissolve_one(bins, mine, flat and width == "32", fixed):
             return
 
@@ -511,6 +514,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
     out: list[Varying] = []
     last: tuple[object, ...] | None = None
     captured, inputs, outputs = link.outputs.captured, link.inputs.slots, link.outputs.slots
+    is_mesh = link.producer.name == "mesh"
     expected = -1
     for at, key in enumerate(cells):
         if key < 0:
@@ -521,10 +525,14 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
         wire, qualifiers = slot.base, slot.qualifiers
         if bin is not None and bin.base != "mixed":
             wire, qualifiers = bin.base, bin.qualifiers
-        relaxed = read is not None and read.relaxed, written is not None and written.relaxed
-        group = slot.group if read is None else ~slot.group
-        kind: tuple[object, ...] = (group, wire, qualifiers, relaxed)
-        if link.producer.name == "mesh":
+        kind: tuple[object, ...] = (
+            slot.group if read is None else ~slot.group,
+            wire,
+            qualifiers,
+            read is not None and read.relaxed,
+            written is not None and written.relaxed,
+        )
+        if is_mesh:
             kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
         if key in captured:  # bytes that are neighbours, as the components are
             kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
@@ -536,7 +544,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
             made.captured = captured.get(key)
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
-    return _paired(link, out)
+    return _paired(link, out) if len(out) == 2 else out
 
 
 def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
@@ -546,17 +554,18 @@ def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
 
 
 def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
-    """Three components of half precision and one: two pairs, each a word where a device keeps such
-    values in 16 bits, which does not hold for the others (Arm, "High varying load")."""
-    if len(varyings) != 2 or sorted([len(v.keys) for v in varyings]) != [1, 3]:
-        return varyings
-    keys = [key for v in varyings for key in v.keys]
+    """Two variables of a Location. Three components of half precision and one become two pairs,
+    each a word where a device keeps such values in 16 bits, which does not hold for the others
+    (Arm, "High varying load")."""
     first, second = varyings
-    kinds = {(_relaxed(link, k), _extras(link, k)) for k in keys}
-    if kinds != {((True, True), ())} or first.base != "f32" or second.base != "f32":
+    keys = first.keys + second.keys
+    if len(keys) != 4 or len(first.keys) == 2 or link.in_place:
         return varyings
-    if first.qualifiers != second.qualifiers or link.in_place:
+    if first.base != "f32" or second.base != "f32" or first.qualifiers != second.qualifiers:
         return varyings
+    for key in keys:
+        if _relaxed(link, key) != (True, True) or _extras(link, key):
+            return varyings
     if not link.outputs.captured.keys().isdisjoint(keys):
         return varyings  # whose bytes must be neighbours
     for varying, at in ((first, 0), (second, 2)):
@@ -574,13 +583,12 @@ def _describe(link: Link, varying: Varying) -> None:
     outputs, inputs = link.outputs.slots, link.inputs.slots
     slots: list[Slot] = []
     sources: list[Slot] = []
-    extras: set[tuple[int, ...]] = set()
+    extras: tuple[tuple[int, ...], ...] = ()
     for key in varying.keys:
         slot = outputs.get(key)
         if slot is not None:
             sources.append(slot)
-            if slot.extras:
-                extras.update(slot.extras)
+            extras += slot.extras
         slots.append(inputs.get(key) or outputs[key])
     names: dict[str, None] = {}
     for slot, source in zip(slots, sources or slots):
@@ -589,4 +597,4 @@ def _describe(link: Link, varying: Varying) -> None:
     varying.name = "_".join(names)
     if varying.whole:
         varying.name = varying.name.partition("[")[0]
-    varying.extras = tuple(sorted(extras))
+    varying.extras = tuple(sorted(set(extras))) if extras else ()

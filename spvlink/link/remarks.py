@@ -207,7 +207,10 @@ def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int
     locations: set[int] = set()
     for varying in placement.varyings:
         components += varying.components
-        locations.update([varying.place_of(n)[0] for n in range(len(varying.keys))])
+        if varying.columns == 1 and varying.component + varying.components <= 4:  # nearly all
+            locations.add(varying.location)
+        else:
+            locations.update([varying.place_of(n)[0] for n in range(len(varying.keys))])
     for pinned in out.pinned:
         components += len(pinned.keys)
         by = placement.moved[pinned] - pinned.location
