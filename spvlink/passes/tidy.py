@@ -100,7 +100,9 @@ class _Walk:
                     if self.rebuild(inst, block, rule):
                         loose.add(inst)
                     if inst.args is not args:
-                        loose.update(args)
+                        for arg in args:
+                            if arg.op not in _OUTSIDE:
+                                loose.add(arg)
         for phi in phis_of(self.function):  # all else comes after what it uses
             phi.args = [resolve(a) for a in phi.args]
         if len(self.cfg.order) < len(self.function.blocks):
@@ -181,7 +183,6 @@ def drop_unused(
     ``loose``, which may be used no longer; if that was more than moves of components, dead code
     elimination may find more. ``lanes``: which live of constructs that have dead ones; what only
     dead ones take is read by nothing."""
-    loose = {i for i in loose if i.op not in _OUTSIDE}
     if not loose and not lanes:
         return
     copy, never = COPY, NEVER_ROOTS

@@ -37,8 +37,9 @@ def run(
         _debug_globals(module, live, nonsemantic)
     _trim_globals(module, live)
     module.pool, module.by_op = {}, {}
-    imports = module.sections[core.IMPORTS]
-    module.sections[core.IMPORTS] = [i for i in imports if i in live or i in nonsemantic]
+    for used in [*module.sections[core.IMPORTS]]:
+        if used not in live and used not in nonsemantic:
+            module.sections[core.IMPORTS].remove(used)
     if lines:
         module.globals[:] = _without_idle_lines(module.globals)
     _trim_entry(module, live)
@@ -58,8 +59,8 @@ def _drop_functions(module: Module, entry: Function) -> None:
                 todo.append(callee)
     if len(reached) < len(module.functions):
         module.functions = [f for f in module.functions if f in reached]
-    modes = module.sections[core.EXECUTION_MODES]
-    module.sections[core.EXECUTION_MODES] = [i for i in modes if i.args[0] in reached]
+        modes = module.sections[core.EXECUTION_MODES]
+        module.sections[core.EXECUTION_MODES] = [i for i in modes if i.args[0] in reached]
 
 
 def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> set[Inst]:
@@ -146,8 +147,8 @@ def _without_idle_lines(insts: list[Inst]) -> list[Inst]:
 def _trim_entry(module: Module, live: set[Inst]) -> None:
     entry = module.entry
     assert entry is not None
-    listed = dict.fromkeys(entry.inst.args[1:])
-    entry.inst.args = [entry.inst.args[0]] + [v for v in listed if v in live]
+    function, *listed = entry.inst.args
+    entry.inst.args = [function, *filter(live.__contains__, dict.fromkeys(listed))]
 
 
 def _trim_notes(module: Module, known: set[Inst]) -> None:
