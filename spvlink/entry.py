@@ -55,6 +55,7 @@ def count(module: Module) -> tuple[int, int]:
     for function in module.functions:
         blocks = function.blocks
         body += len(function.params) + len(blocks)
-        body += sum([len(block.insts) + len(block.lead) for block in blocks])
+        for block in blocks:
+            body += len(block.insts) + len(block.lead)
         outside += 2 + len(function.lead) + len(function.tail)
     return outside + body, body
