@@ -2,9 +2,9 @@
 
 Every Inst is made by plans (``plans``) that say how an instruction is read from its first word. A
 look ahead makes the Blocks and Functions, so that forward branches and calls refer to the real
-node; other forward references get an Inst that its definition fills in later. Names and decorations
-come last, since they may speak of anything. Whatever the grammar does not know is refused with its
-place.
+node; other forward references get an Inst that its definition fills in later. Names and the targets
+of decorations come last, since they may be anything. Whatever the grammar does not know is refused
+with its place.
 """
 
 from __future__ import annotations

@@ -32,12 +32,12 @@ class Decorations:
                 else:
                     targets[target] = [inst.imm]
             elif op == of_member or op == ops.OpMemberDecorateString:
-                number, *words = inst.imm
-                part = inst.args[0], number
+                imm = inst.imm
+                part = inst.args[0], imm[0]
                 if part in members:
-                    members[part].append(words)
+                    members[part].append(imm[1:])
                 else:
-                    members[part] = [words]
+                    members[part] = [imm[1:]]
             elif op == ops.OpDecorateId:
                 self.with_ids.setdefault(inst.args[0], []).append(inst)
             elif op == ops.OpGroupDecorate:

@@ -6,6 +6,8 @@ equality is ``is``. The pool finds what the module already has and appends what 
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
 
@@ -52,15 +54,12 @@ CAPABILITIES_OF = {
 def by_op(module: Module) -> dict[int, list[Inst]]:
     """The types, constants and Private variables of a module by their opcodes. What ``make`` made
     of an opcode since it was first asked for one is not in it."""
-    found = module.by_op
-    if not found:
+    if not module.by_op:
+        found: dict[int, list[Inst]] = defaultdict(list)
         for inst in module.globals:
-            op = inst.op
-            if op in found:
-                found[op].append(inst)
-            else:
-                found[op] = [inst]
-    return found
+            found[inst.op].append(inst)
+        module.by_op = found
+    return module.by_op
 
 
 def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:

@@ -17,6 +17,8 @@ specification, "Shader Input and Output Interfaces"):
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 from spvlink.errors import Broken
 from spvlink.facts.decorations import Decorations, Names, Words
 from spvlink.grammar import enums, info, ops
@@ -29,6 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Place = tuple[int, int]  # (Location, Component)
 
+_FIRST: Final = itemgetter(0)  # the decoration of its words
 _OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 # Whose variables are arrays over vertices or primitives, Patch ones apart.
@@ -161,7 +164,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
         assert variable.type is not None
         words = targets.get(variable, [])
         type = variable.type.args[0]
-        held = own_words = {w[0] for w in words}
+        held = own_words = set(map(_FIRST, words))
         if enums.Decoration_BuiltIn in held:
             continue
         place = _place(words)
@@ -170,7 +173,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
         if element.op == ops.OpTypeStruct:
             held = set(held)
             for index in range(len(element.args)):
-                held.update([w[0] for w in members.get((element, index), ())])
+                held.update(map(_FIRST, members.get((element, index), ())))
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
                 raise Broken(f"{label} is no array over vertices")
@@ -185,7 +188,7 @@ def declared(module: Module, storage: int) -> list[Declared]:
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
             inner = members.get((type, index), [])
-            inner_words = {w[0] for w in inner}
+            inner_words = set(map(_FIRST, inner))
             if enums.Decoration_BuiltIn in inner_words:
                 break
             own = _place(inner)
@@ -211,7 +214,9 @@ def _decorations(
     for variable in variables:
         assert variable.type is not None
         type = variable.type.args[0]
-        structs.add(type.args[0] if type.op == ops.OpTypeArray else type)
+        type = type.args[0] if type.op == ops.OpTypeArray else type
+        if type.op == ops.OpTypeStruct:
+            structs.add(type)
     for inst in module.annotations:
         target = inst.args[0]
         if target in targets:
@@ -277,10 +282,13 @@ def _cover(type: Inst, place: Place, covers: set[Place], label: Label) -> int:
     size = type.imm[0] if op == ops.OpTypeVector else 1
     wide = scalar.imm[0] == 64
     words = size * (2 if wide else 1)
-    if (wide and component % 2) or component + min(words, 4) > 4 or (words > 4 and component):
+    end = component + words
+    if (wide and component % 2) or (end > 4 and (words <= 4 or component)):
         raise Broken(f"{label} does not fit at {_at(place)}")
-    for at in range(component, component + words):
-        covers.add((location, at) if at < 4 else (location + 1, at - 4))
+    for at in range(component, end if end < 4 else 4):
+        covers.add((location, at))
+    for at in range(4, end):
+        covers.add((location + 1, at - 4))
     return 2 if words > 4 else 1
 
 
