@@ -181,7 +181,7 @@ class _Marker:
             self.gaps[block] = gone
 
     def is_root(self, inst: Inst, block: Block) -> bool:
-        """Whether an instruction is live by itself."""
+        """Whether an instruction, none of _ROOTS, is live by itself."""
         op = inst.op
         if op in _MERGES or op == ops.OpBranch:
             return False
