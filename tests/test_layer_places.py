@@ -42,10 +42,10 @@ def test_a_runtime_folder_that_will_not_do(
 
 def serving(place: Place) -> subprocess.Popen[bytes]:
     server = subprocess.Popen([sys.executable, "-m", "spvlink", "serve"], env=place.variables)
-    for _ in range(500):
+    for _ in range(10_000):
         if os.path.exists(socket_of(place)):
             return server
-        time.sleep(0.02)
+        time.sleep(0.001)
     raise AssertionError("it does not listen")
 
 

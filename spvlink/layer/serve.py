@@ -107,9 +107,11 @@ class Server:
 
     def run(self) -> None:
         """Serve until idle or ended by a signal."""
-        _remove(self.path)  # of a process that was killed: we hold the lock
-        self.listener.bind(self.path)
+        fresh = f"{os.path.splitext(self.path)[0]}.new"
+        _remove(fresh)  # of a process that was killed: we hold the lock
+        self.listener.bind(fresh)
         self.listener.listen(128)
+        os.replace(fresh, self.path)  # whoever finds it there is not refused
         self.listener.setblocking(False)
         self.selector.register(self.listener, selectors.EVENT_READ, self.accept)
         while not self.finished():
