@@ -16,8 +16,10 @@ from spvlink.binary import plans
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv
-from spvlink.grammar import ops
-from spvlink.ir.core import RARE
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import ANNOTATIONS, RARE, SECTIONS, Inst, Module
 from tests.linking import fragment, vertex
 from tests.samples import assemble, pair
 
@@ -150,3 +152,19 @@ def steps(size: int, folder: Path) -> float:
 def test_work_is_linear_in_the_size_of_the_module(tmp_path: Path) -> None:
     """Counted, not timed."""
     assert steps(20_000, tmp_path) < 1.25 * steps(2_000, tmp_path)
+
+
+def test_replaced_annotations_are_read_again() -> None:
+    """Also if there are as many as before: the tables are kept as long as the list only grows."""
+    module = decode(pair()[0])
+    variable = next(i for i in module.globals if i.op == ops.OpVariable)
+    assert Effects.of(module).tables is Decorations.of(module)
+    volatile = Inst(ops.OpDecorate, None, [variable], [enums.Decoration_Volatile])
+    Decorations.replace(module, [*module.annotations[1:], volatile])
+    assert Decorations.of(module).find(variable, enums.Decoration_Volatile) == []
+    assert Effects.of(module).volatile == {variable}
+    assert module.annotations is module.sections[ANNOTATIONS]
+
+
+def test_a_module_has_every_section() -> None:
+    assert len(Module().sections) == SECTIONS

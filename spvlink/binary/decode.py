@@ -50,7 +50,6 @@ from spvlink.binary.reader import (
     GLSL_SIZES,
     GROUP_WORD,
     MODELS,
-    NUMBERS,
     Reader,
     Sparse,
 )
@@ -59,6 +58,7 @@ from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.types import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

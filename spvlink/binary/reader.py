@@ -397,7 +397,6 @@ END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 # first word -> what to make, and the position of its id
 _PROMISES: Final = ((LABEL_WORD, Block, 1), (FUNCTION_WORD, Function, 2))
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
-NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 GLOBAL_OPS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
 ) | {

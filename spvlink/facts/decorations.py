@@ -51,8 +51,7 @@ class Decorations:
 
     @staticmethod
     def of(module: Module) -> Decorations:
-        """The tables, cached until annotations are added or the list is another: nobody takes any
-        out of it."""
+        """The tables, cached until annotations are added; who takes some out calls ``replace``."""
         notes = module.annotations
         held = module.facts.get("decorations")
         if held is not None:
@@ -62,6 +61,14 @@ class Decorations:
         tables = Decorations(module)
         module.facts["decorations"] = (len(notes), tables)
         return tables
+
+    @staticmethod
+    def replace(module: Module, notes: list[Inst]) -> None:
+        """Other annotations; what was made of the old ones is forgotten, since it cannot tell as
+        many of them from these."""
+        module.annotations[:] = notes
+        module.facts.pop("decorations", None)
+        module.facts.pop("effects", None)
 
     @staticmethod
     def add(module: Module, variable: Inst, notes: list[Words]) -> None:

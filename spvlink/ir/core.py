@@ -205,7 +205,7 @@ class Module:
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[], [], [], [], [], [], [], [], [], [], []]  # SECTIONS
-        # two of these by name; whoever replaces what is in one of them does so in place
+        # two of these by name; what is in them is replaced in place (``Decorations.replace``)
         self.annotations: list[Inst] = self.sections[ANNOTATIONS]
         # types, constants, module-scope variables, in order of definition
         self.globals: list[Inst] = self.sections[GLOBALS]

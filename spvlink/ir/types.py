@@ -41,6 +41,8 @@ CONSTANTS = frozenset(
     )
 )
 
+NUMBERS = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+
 # What a number's type asks for besides Shader: (type's opcode, width) -> capability.
 CAPABILITIES_OF = {
     (ops.OpTypeFloat, 16): enums.Capability_Float16,

@@ -350,14 +350,13 @@ def _hand_over(side: Side, variable: Inst) -> None:
 
 def _undecorate(module: Module, targets: set[Inst]) -> None:
     """Without the Locations, and all that came with them."""
-    module.annotations[:] = [
+    Decorations.replace(module, [
         i for i in module.annotations
         if not (
             i.op == ops.OpDecorate and i.args[0] in targets
             and i.imm[0] in (_LOCATION, enums.Decoration_Component)
         )
-    ]  # fmt: skip
-    module.facts.pop("decorations", None)
+    ])  # fmt: skip
     module.version += 1
 
 

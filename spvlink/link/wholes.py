@@ -9,6 +9,7 @@ the entry point's function.
 
 from __future__ import annotations
 
+from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -91,10 +92,10 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     module.entry.function.blocks[0].insts.insert(0, variable)
     entry = module.entry.inst
     entry.args = [entry.args[0]] + [a for a in entry.args[1:] if a is not variable]
-    module.annotations[:] = [
+    Decorations.replace(module, [
         i for i in module.annotations
         if not (i.op == ops.OpDecorate and i.args[0] is variable and i.imm[0] in _OF_INTERFACES)
-    ]  # fmt: skip
+    ])  # fmt: skip
     module.facts = {}
     module.version += 1
     return True

@@ -38,13 +38,12 @@ def run(module: Module, values: dict[int, str]) -> None:
         module.by_op = {}  # another opcode may be the right one by now
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
-    module.annotations[:] = [
-        n
-        for n in module.annotations
+    Decorations.replace(module, [
+        n for n in module.annotations
         if not (
             n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values
         )
-    ]
+    ])  # fmt: skip
     module.pool, module.by_op = {}, {}
     module.version += 1
 

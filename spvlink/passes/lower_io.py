@@ -19,6 +19,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
+from spvlink.ir.types import NUMBERS
 from spvlink.passes import captures
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
@@ -57,7 +58,6 @@ _ARRAYED_OUTPUTS: Final = frozenset(
 _SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
 # What may stand between the variables of a function, which come first: lines, debug information.
 _AMONG_VARIABLES: Final = frozenset((ops.OpLine, ops.OpNoLine, ops.OpExtInst))
-_NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 _PARTED: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
 _REPEATED: Final = _PARTED | {ops.OpTypeVector}
 _PINNING: Final = frozenset((enums.Decoration_Volatile, enums.Decoration_Coherent))
@@ -231,7 +231,7 @@ class Lowering:
             return all(self.may_take_apart(member) for member in type.args)
         while type.op in _REPEATED:
             type = type.args[0]
-        if type.op not in _NUMBERS or type.imm[0] != 16:
+        if type.op not in NUMBERS or type.imm[0] != 16:
             return True
         whole = enums.Capability_Float16 if type.op == ops.OpTypeFloat else enums.Capability_Int16
         return any(c.imm[0] == whole for c in self.module.sections[CAPABILITIES])
@@ -443,7 +443,7 @@ class Lowering:
         spot = self.spots[leaf]
         variable, name = spot.variable, spot.name
         scalar = leaf.type.args[0] if leaf.type.op == ops.OpTypeVector else leaf.type
-        if scalar.op not in _NUMBERS:
+        if scalar.op not in NUMBERS:
             raise BadSpirv(f"the interface variable {name or '?'} holds no numbers")
         size = leaf.type.imm[0] if leaf.type.op == ops.OpTypeVector else 1
         step = 2 if scalar.imm[0] == 64 else 1
@@ -589,7 +589,7 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
         part = keys_of_type(type.args[0], location, component, payload)
         return [k + 8 * step * i for i in range(count) for k in part]
     scalar = type.args[0] if op == ops.OpTypeVector else type
-    if scalar.op not in _NUMBERS:
+    if scalar.op not in NUMBERS:
         if not payload:
             raise BadSpirv("an interface variable holds something else than numbers")
         parts = 2 if scalar.op == ops.OpTypePointer else 1

@@ -4,6 +4,7 @@ declared: outputs of the last stage, and every capability (a driver may have bee
 
 from __future__ import annotations
 
+from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import core
@@ -155,7 +156,7 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
-        module.annotations[:] = [i for i in module.annotations if i.args[0] in known]
+        Decorations.replace(module, [i for i in module.annotations if i.args[0] in known])
         return
     kept: list[Inst] = []
     groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
@@ -173,4 +174,4 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
         ):
             continue
         kept.append(inst)
-    module.annotations[:] = kept
+    Decorations.replace(module, kept)
