@@ -9,7 +9,7 @@ from pathlib import Path
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.ir.check import check
-from tests.samples import assemble, compile_glsl
+from tests.samples import assemble, compile_glsl, disassemble
 
 EMPTY = """
 OpCapability Shader
@@ -116,3 +116,31 @@ void main() { unread = vec4(1.0); gl_Position = vec4(0.0); }
     )
     linked = spvlink.link([first, compile_glsl(text, "frag")])
     assert (linked.defect, linked.passed_through) == (None, None)
+
+
+def test_a_pointer_to_its_own_struct() -> None:
+    """OpTypeForwardPointer stays before what it announces, and goes with it."""
+    text = """#version 460
+#extension GL_EXT_buffer_reference : require
+layout(buffer_reference) buffer Node;
+layout(buffer_reference) buffer Other;
+layout(buffer_reference, std430) buffer Node { vec4 colour; Node next; Other other; };
+layout(buffer_reference, std430) buffer Other { vec4 colour; Node back; };
+layout(push_constant) uniform P { Node first; };
+layout(location = 0) in vec4 a;
+layout(location = 0) out vec4 o;
+void main() { o = a.x * BODY; }
+"""
+    for body, left in (("first.next.colour", 2), ("vec4(2.0)", 0)):
+        frag = compile_glsl(text.replace("BODY", body), "frag", "vulkan1.2")
+        linked = spvlink.link([compile_glsl(FOUR, "vert", "vulkan1.2"), frag])
+        assert (linked.defect, linked.validated) == (None, "validated")
+        assert disassemble(linked.stages[1].data).count("OpTypeForwardPointer") == left
+
+
+FOUR = """#version 460
+layout(location = 0) in vec4 p;
+layout(location = 0) out vec4 a;
+layout(location = 1) out vec4 unread;
+void main() { a = p; unread = p; gl_Position = p; }
+"""
