@@ -116,6 +116,8 @@ def _is_candidate(link: Link, key: int) -> bool:
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or out.length is None or out.extras or key in link.read_back:
         return False
+    if link.settled(key):
+        return False
     if info.APART_DECORATIONS.intersection(slot.qualifiers + out.qualifiers):
         return False
     return all(i.op == LOAD_INPUT for i in link.loads[key]) and single_value(link, key) is not None
