@@ -52,6 +52,8 @@ from spvlink.link import compact
 from spvlink.link.border import Link
 from spvlink.link.dedup import computed_once, divergence_of, equal_on_primitive
 from spvlink.link.propagate import single_value
+from spvlink.link.resources import Blocks, Cannot
+from spvlink.link.transfer import surely_there
 from spvlink.passes.raise_io import need_capability
 
 TYPE_CHECKING = False
@@ -386,6 +388,12 @@ class _Remake:
             if any(types.index_of(a) is None for a in pointer.args[1:]):
                 return False
             pointer = pointer.args[0]
+        if variable.imm[0] == enums.StorageClass_Uniform:
+            blocks = Blocks(self.module)
+            try:
+                return surely_there(blocks.access(load), blocks)
+            except Cannot:
+                return False
         return pointer is variable
 
     def store(self, values: list[tuple[int, Inst]]) -> None:

@@ -90,6 +90,7 @@ class Blend(Kind):
     """A sum over vertices as a way to read an input: an operation on reads of it and weights."""
 
     __slots__ = ("affine", "function", "name", "operands", "parts")
+    blends = True
 
     def __init__(
         self, function: tuple[int, int], operands: list[Kind | Lane], parts: Parts
