@@ -84,10 +84,12 @@ def depth(expression: str) -> str:
     return f"gl_FragDepth = {expression};"
 
 
-SPREAD = " * vec4(2.0, 2.0, 1.0, 0.5) - vec4(1.0, 1.0, 0.0, -0.75)"  # over the picture
+SPREAD = " * vec4(1.0, 1.0, 0.5, 0.25) + vec4(0.0, 0.0, 0.5, 1.0)"  # over the picture
 # what is looked at, and of one component
 EXPRESSION = "(x * u.k.x + y) * two * 0.1 + (again - x * 1.0) * even + known * 0.01 + 0.0"
-SCALAR = "fract(abs((x.x * u.k.x + y.y) * two * 0.1 + (again.x - x.x * 1.0) * even + known.x))"
+SCALAR = (
+    "0.2 + 0.1 * abs(((x.x * u.k.x + y.y) * two * 0.1 + (again.x - x.x * 1.0) * even + known.x))"
+)
 
 
 def geometry(pipeline: str, invariant: str) -> Stages:
@@ -97,7 +99,7 @@ def geometry(pipeline: str, invariant: str) -> Stages:
             spelled(text, lambda name, n=n: f"{name}[{n}]")  # type: ignore[misc]
             for text in (EXPRESSION, BESIDES[pipeline])
         ]
-        body += f"gl_Position = fract(abs({mine})){SPREAD};\n"
+        body += f"gl_Position = sin({mine}){SPREAD};\n"
         body += f"o = {other}; EmitVertex();\n"
     modes = "layout(triangles) in;\nlayout(triangle_strip, max_vertices = 3) out;\n"
     declared = f"{modes}{UNIFORM}{ARRAYS}layout(location = 0) out vec4 o;\n{invariant}"
@@ -111,7 +113,7 @@ def geometry(pipeline: str, invariant: str) -> Stages:
 def evaluation(pipeline: str, invariant: str) -> Stages:
     mine = spelled(EXPRESSION, evaluated)
     main = f"""vec3 w = gl_TessCoord;
-gl_Position = fract(abs({mine})){SPREAD};
+gl_Position = sin({mine}){SPREAD};
 o = {spelled(BESIDES[pipeline], evaluated)};"""
     declared = f"layout(triangles) in;\n{UNIFORM}{TAKE}layout(location = 0) out vec4 o;{invariant}"
     return [
@@ -145,7 +147,7 @@ def varyings(pipeline: str, invariant: str) -> Stages:
     stages[2] = stage, source
     stages[3] = frag(
         "layout(location = 0) in vec4 o; layout(location = 1) in vec4 i;",
-        "color = o * 0.0 + i; gl_FragDepth = fract(abs(i.x));",
+        "color = o * 0.0 + i; gl_FragDepth = 0.2 + abs(i.x) * 0.1;",
     )
     return stages
 
