@@ -18,10 +18,11 @@ continue construct) stays a call.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
+from spvlink.facts.calls import callees
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
@@ -32,7 +33,10 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
-_ENDS: Final = frozenset((ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable))
+# what ends a block, and all that comes after
+_ENDS: Final = frozenset(
+    op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
+) | {ops.OpUnreachable}
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
@@ -61,16 +65,6 @@ def run(module: Module) -> None:
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
     module.functions = [f for f in module.functions if f in left or f not in order]
-
-
-def callees(function: Function) -> list[Function]:
-    """The functions that a function calls, in order, each once."""
-    found: dict[Function, None] = {}
-    for block in function.blocks:
-        for inst in block.insts:
-            if inst.op == ops.OpFunctionCall and isinstance(inst.args[0], Function):
-                found[inst.args[0]] = None
-    return list(found)
 
 
 def _callees_first(entry: Function) -> list[Function]:
