@@ -92,13 +92,14 @@ if (at == 0) { all = va[1]; one = vb[0]; }
 """
     mix = """vec4 sum = own[0] * w.x + own[1] * w.y + own[2] * w.z;
 c = sum * 0.5 + twin[1].wzyx * 0.25 + all * 0.25 + steady[0] + one * 0.125 + parts[0][0] * 0.1
-    + (x[0] + y[0]) * w.x + (x[1] + y[1]) * w.y + (x[2] + y[2]) * w.z + parts[0][1] * 0.2 + parts[1][1] * 0.2 + parts[2][1] * 0.2;
+    + parts[0][1] * 0.2 + parts[1][1] * 0.2 + parts[2][1] * 0.2;
+d = x[0] * w.x + x[1] * w.y + x[2] * w.z + (y[0] * w.x + y[1] * w.y + y[2] * w.z);
 """
     return (
         vert(HAND, "va = a; vb = b * 0.5;"),
         tesc(AT + TAKE + across.replace("{0}", "out") + effect.function, stores + effect.call),
-        tese(across.replace("{0}", "in") + "layout(location = 0) out vec4 c;", mix),
-        frag("layout(location = 0) in vec4 c;", "color = c;"),
+        tese(across.replace("{0}", "in") + "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;", mix),
+        frag("layout(location = 0) in vec4 c; layout(location = 1) in vec4 d;", "color = c + d;"),
     )
 
 
@@ -109,7 +110,8 @@ layout(location = 2) {0} ivec4 {1}k[]; layout(location = 3) {0} vec4 {1}x[];
 """
     into, out = arrays.replace("{0}", "in"), arrays.replace("{0}", "out").replace("{1}", "e")
     mix = """vec4 sum = ea[0] * w.x + ea[1] * w.y + ea[2] * w.z;
-vec4 other = (eb[0] + ex[0]) * w.x + (eb[1] + ex[1]) * w.y + (eb[2] + ex[2]) * w.z;
+vec4 other = eb[0] * w.x + eb[1] * w.y + eb[2] * w.z
+    + (ex[0] * w.x + ex[1] * w.y + ex[2] * w.z);
 """
     copy = "ea[at] = va[at]; eb[at] = vb[at]; ek[at] = vk[at]; ex[at] = vb[at].yxwz * va[at];"
     return (
