@@ -98,7 +98,11 @@ d = x[0] * w.x + x[1] * w.y + x[2] * w.z + (y[0] * w.x + y[1] * w.y + y[2] * w.z
     return (
         vert(HAND, "va = a; vb = b * 0.5;"),
         tesc(AT + TAKE + across.replace("{0}", "out") + effect.function, stores + effect.call),
-        tese(across.replace("{0}", "in") + "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;", mix),
+        tese(
+            across.replace("{0}", "in")
+            + "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;",
+            mix,
+        ),
         frag("layout(location = 0) in vec4 c; layout(location = 1) in vec4 d;", "color = c + d;"),
     )
 

@@ -16,7 +16,7 @@ from spvlink.ir.core import Module
 from spvlink.passes import inline
 from tests.call_chains import EFFECTS, Effect, stages_of
 from tests.linking import BASE
-from tests.render import Result, Scene, compare, draw, draw_covering
+from tests.render import Result, Scene, draw, draw_covering
 from tests.samples import compile_glsl, edited
 from tests.test_pipelines import assert_close
 
@@ -80,7 +80,7 @@ def calls_stay(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("effect, name", MATRIX, ids=lambda x: getattr(x, "name", x))
 def test_effect(effect: Effect, name: str) -> None:
     codes = compiled(effect)
-    linked, ran = link(codes, BASE | {name})
+    linked, _ = link(codes, BASE | {name})
     scene, before = drawn(effect)
     after = draw([s.data for s in linked.stages], scene)
     assert_close(before, after)

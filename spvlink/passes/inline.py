@@ -12,7 +12,7 @@ inner loop a return sets a flag, breaks, and the flag is tested after each loop 
 
 A callee is inlined after its own calls. One with a single call site gives its blocks away instead
 of being copied. What cannot be inlined (a callee that can end the invocation, called from a
-continue construct) stays a call.
+continue construct; one that gives pointers into several buffers) stays a call.
 """
 
 from __future__ import annotations
@@ -133,7 +133,9 @@ def _inline_into(
                 if shape is None:
                     shape = shapes[callee] = _Shape(callee)
                 plain = shape.style == DIRECT and not shape.ends
-                if plain or not _in_continue(cfg, structure, block):
+                # else its pointers would meet in a phi
+                may = not shape.pointers or types.pointers_may_meet(module)
+                if may and (plain or not _in_continue(cfg, structure, block)):
                     body = _Body(module, callee, calls[callee] > 1, shape)
                     current = body.inline(function, blocks, current, inst, todo)
                     continue
@@ -169,6 +171,9 @@ class _Shape:
         self.ends = any(b.terminator.op in _ENDS for b in callee.blocks)
         returns = [b for b in cfg.order if b.terminator.op in _RETURNS]
         self.style = max([self.style_of(b) for b in returns], default=DIRECT)
+        # whether it gives one of several pointers
+        assert callee.type is not None
+        self.pointers = len(returns) > 1 and types.holds_pointers(callee.type)
 
     def style_of(self, block: Block) -> int:
         """What a return in this block asks for."""

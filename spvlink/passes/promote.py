@@ -114,6 +114,28 @@ class Promotion:
                     if inst.op == ops.OpVariable and inst in pointers:
                         uses.append(at)
 
+        if not types.pointers_may_meet(self.module):
+            for variable, root in self.roots.items():
+                if types.holds_pointers(root.type):
+                    self.hold_pointers(variable, root)
+
+    def hold_pointers(self, variable: Inst, root: Node) -> None:
+        """Pointers stay in memory unless they are stored once, before all loads: others would meet
+        in a phi."""
+        stored: Block | None = None
+        ok = root.kind == WHOLE
+        for block in self.cfg.order:
+            for at in self.uses[block] if ok else ():
+                inst = block.insts[at]
+                if inst.op == ops.OpStore and inst.args[0] is variable:
+                    ok = stored is None and not variable.args
+                    stored = block
+                elif inst.op == ops.OpLoad and inst.args[0] is variable:
+                    ok &= stored is not None or bool(variable.args)
+                    ok &= stored is None or self.cfg.dominates(stored, block)
+        if not ok:
+            root.pin("it holds pointers that must not meet in a phi")
+
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
         for pointer, (variable, indices) in self.pointers.items():
