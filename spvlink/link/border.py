@@ -8,6 +8,7 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
+from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -21,7 +22,6 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.slot import Interface, Pinned, Slot
-from spvlink.passes.parts import EMITS, first_stream
 from spvlink.pipeline import Source
 
 TYPE_CHECKING = False
@@ -172,11 +172,12 @@ class Link:
                 self.returns += 1
 
     def number_emits(self, block: Block) -> None:
-        """The stores before each EmitVertex belong to it."""
+        """The stores before each EmitVertex, or call that may come to one, belong to it."""
+        calls = Calls.of(self.producer.module)
         for inst in block.insts:
             if inst.op == STORE_OUTPUT:
                 self.sites[inst] = self.returns
-            elif inst.op in EMITS and first_stream(inst):
+            elif calls.does(inst, info.EMITS):
                 self.spots[self.returns] = block, inst, []
                 self.returns += 1
 

@@ -13,6 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
@@ -456,10 +457,15 @@ def always_read(blocks: Blocks) -> set[tuple[object, ...]]:
     assert entry is not None
     found: set[tuple[object, ...]] = set()
     cfg = Cfg.of(module, entry.function)
-    ends = [b for b in cfg.order if not b.successors()]  # a discard is one, too
+    does = Calls.of(module).does
+    # a discard is an end, too, and so is a call that may come to one
+    last = {b for b in cfg.order if any([does(i, info.ENDS) for i in b.insts])}
+    ends = [b for b in cfg.order if b in last or not b.successors()]
     for block in cfg.order:
         if all([cfg.dominates(block, end) for end in ends]):
             for inst in block.insts:
+                if block in last and does(inst, info.ENDS):
+                    break
                 if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
                     try:
                         access = blocks.access(inst)

@@ -39,6 +39,7 @@ from __future__ import annotations
 
 import itertools
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, ops
@@ -200,7 +201,7 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
     effects = Effects.of(module)
     assert module.entry is not None
     found: set[Inst] = set()
-    todo: list[Inst] = []
+    todo = list(Calls.of(module).variables)  # a callee may make a position of anything
     written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
     outputs = stage.outputs
     slots = outputs.slots if outputs is not None else {}
@@ -216,6 +217,8 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
                 key = inst.imm[0]
                 if key not in slots or slots[key].extras or key in captured or key in beyond:
                     todo.append(inst.args[0])
+            elif inst.op == ops.OpFunctionCall:
+                todo += inst.args
         end = block.terminator
         if end.op in (ops.OpBranchConditional, ops.OpSwitch):
             todo.append(end.args[0])

@@ -13,6 +13,7 @@ otherwise pinned; ``Lowering.finish`` rewrites.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
+from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
@@ -23,7 +24,6 @@ from spvlink.ir.types import NUMBERS
 from spvlink.passes import captures
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.inline import callees
 from spvlink.passes.parts import holds_slots, separable
 from spvlink.passes.promote import Promotion, output_stores
 
@@ -110,7 +110,7 @@ class Lowering:
         """Find the candidates, how the code touches them, and what must stay whole."""
         # what nothing reaches would still name what is promoted
         drop_unreachable(self.module, self.function)
-        elsewhere = self.touched_elsewhere()
+        elsewhere = Calls.of(self.module).variables
         self.local_roots(elsewhere)
         self.interface_roots(elsewhere)
         glsl = next(iter(Effects.of(self.module).glsl), None)
@@ -122,21 +122,6 @@ class Lowering:
         promotion.analyse()
         for variable, side in self.sides.items():
             self.locate(variable, side)
-
-    def touched_elsewhere(self) -> set[Inst]:
-        """Module-scope variables that a function that the entry point calls uses."""
-        used: set[Inst] = set()
-        if len(self.module.functions) == 1:
-            return used
-        called = callees(self.function)
-        for function in called:  # grows
-            called += [f for f in callees(function) if f not in called]
-            for block in function.blocks:
-                for inst in block.insts:
-                    for arg in inst.args:
-                        if arg.op == ops.OpVariable:
-                            used.add(arg)
-        return used
 
     def local_roots(self, elsewhere: set[Inst]) -> None:
         wanted = ops.OpVariable

@@ -4,12 +4,12 @@ declared: outputs of the last stage, and every capability (a driver may have bee
 
 from __future__ import annotations
 
+from spvlink.facts.calls import callees
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.passes.inline import callees
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
 
