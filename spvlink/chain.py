@@ -51,9 +51,8 @@ from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
-from spvlink.passes import freeze, raise_io, read_back, trim
+from spvlink.passes import flow, freeze, raise_io, read_back, trim
 from spvlink.passes.cells import WHOLE
-from spvlink.passes.flow import misplaced
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGE_BITS, Linked
 from spvlink.schedule import PASSES, Runner
@@ -95,15 +94,6 @@ def original(stage: Stage) -> Module:
     module = decode(stage.source.data)
     module.entry = select_entry(module, stage.source.entry)
     return module
-
-
-def check_blocks(module: Module) -> None:
-    """Raise Broken if a block stands before its dominator, which nobody else looks at without
-    spirv-val."""
-    assert module.entry is not None
-    block = misplaced(module, module.entry.function)
-    if block is not None:
-        raise Broken(f"the block %{block.id} stands before the one that dominates it")
 
 
 class Chain:
@@ -595,7 +585,7 @@ class Chain:
         """The new binaries, checked against each other; and the report."""
         begin = time.perf_counter()
         for stage in self.touched():
-            check_blocks(stage.module)
+            flow.check_order(stage.module)
         outputs = [s.source.data if s in self.untouched else encode(s.module) for s in self.stages]
         self.runner.seconds["encode"] = time.perf_counter() - begin
         begin = time.perf_counter()

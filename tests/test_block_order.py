@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from spvlink import chain, errors, validate
+from spvlink import errors, validate
 from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.ir.check import check
@@ -368,7 +368,7 @@ def test_nothing_out_of_order_is_written() -> None:
     function.blocks = [entry, two, merge, default]
     assert flow.misplaced(module, function) is merge
     with pytest.raises(errors.Broken, match="dominates"):
-        chain.check_blocks(module)
+        flow.check_order(module)
 
 
 VERT = """

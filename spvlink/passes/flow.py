@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from heapq import heapify, heappop, heappush
 
+from spvlink.errors import Broken
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import ops
 from spvlink.ir import types
@@ -70,6 +71,15 @@ def misplaced(module: Module, function: Function) -> Block | None:
             return block
         seen.add(block)
     return None
+
+
+def check_order(module: Module) -> None:
+    """Raise Broken if a block of the entry point stands before its dominator: nobody else looks
+    before it is written."""
+    assert module.entry is not None
+    block = misplaced(module, module.entry.function)
+    if block is not None:
+        raise Broken(f"the block %{block.id} stands before the one that dominates it")
 
 
 def put_in_order(module: Module, function: Function) -> None:
