@@ -812,6 +812,7 @@ APART_DECORATIONS: Final[frozenset[int]] = frozenset(
     {
         17,  # Decoration Sample
         5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
         5271,  # Decoration PerPrimitiveEXT
         15,  # Decoration Patch
     }
