@@ -205,7 +205,7 @@ class Looks:
         inst, lane = scalar
         parts = types.parts_of(self.module, inst) if lane >= 0 else None
         if parts is not None and lane >= len(parts):
-            return None  # an array of a size that is not known
+            return None  # cast from fewer lanes, or an array of a size that is not known
         bits = types.bits_of(inst if parts is None else parts[lane])
         if bits is not None:
             return {bits}
@@ -222,9 +222,6 @@ class Looks:
         if op == ops.OpBitwiseAnd:
             return self.masked(inst, lane)
         if op in _CONVERSIONS:
-            source = inst.args[0].type
-            if source is None or types.size_of(source) != types.size_of(inst.type):
-                return None  # a lane is not made of one lane
             behind = self.at((inst.args[0], lane), frozenset(), changed | around | {scalar})
             return _converted(self.module, inst, lane, behind)
         if op not in (ops.OpSelect, ops.OpPhi):
@@ -253,6 +250,8 @@ def _converted(module: Module, inst: Inst, lane: int, values: set[int] | None) -
         return None
     source, target = inst.args[0].type, inst.type
     if lane >= 0:
+        if types.size_of(source) != types.size_of(target):
+            return None
         source, target = source.args[0], target.args[0]
     found: set[int] = set()
     for bits in values:
