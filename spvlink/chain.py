@@ -51,7 +51,7 @@ from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
-from spvlink.passes import freeze, raise_io, read_back, trim
+from spvlink.passes import flow, freeze, raise_io, read_back, trim
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGE_BITS, Linked
@@ -584,6 +584,8 @@ class Chain:
     def encode(self) -> list[bytes]:
         """The new binaries, checked against each other; and the report."""
         begin = time.perf_counter()
+        for stage in self.touched():
+            flow.check_order(stage.module)
         outputs = [s.source.data if s in self.untouched else encode(s.module) for s in self.stages]
         self.runner.seconds["encode"] = time.perf_counter() - begin
         begin = time.perf_counter()
