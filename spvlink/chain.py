@@ -22,7 +22,8 @@ from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
-from spvlink.grammar import enums
+from spvlink.facts import invariant
+from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.layout import granted
 from spvlink.link import (
@@ -337,6 +338,7 @@ class Chain:
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
+        self.hold_outputs(consumer)
         passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
@@ -355,6 +357,20 @@ class Chain:
                     about(producer, self.runner.sweep_out, producer)
             if consumer.module.version != versions[1]:
                 about(consumer, self.runner.clean, consumer)
+
+    def hold_outputs(self, stage: Stage) -> None:
+        """Tell a stage in the middle what the stage behind makes positions and the like of."""
+        after = self.after(stage)
+        if after is None or after.consumer is self.behind:
+            return
+        self.hold_outputs(after.consumer)
+        if after.link is None:
+            keys = frozenset(stage.outputs.slots) if stage.outputs is not None else frozenset[int]()
+            variables = {v for v in stage.module.globals if v.op == ops.OpVariable}
+        else:
+            after.link.gather()
+            keys, variables = after.link.settled_outputs()
+        invariant.hold(stage.module, keys, frozenset(variables))
 
     def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
         """What is done to a pair, without what finds nothing to look at there."""

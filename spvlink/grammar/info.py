@@ -934,6 +934,13 @@ VOLATILE_BUILTINS: Final[frozenset[int]] = frozenset(
         5326,  # BuiltIn RayTmaxKHR
     }
 )
+INVOCATION_BUILTINS: Final[frozenset[int]] = frozenset(
+    {
+        29,  # BuiltIn LocalInvocationIndex
+        27,  # BuiltIn LocalInvocationId
+        8,  # BuiltIn InvocationId
+    }
+)
 
 
 def may_read(op: int) -> bool:

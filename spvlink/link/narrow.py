@@ -148,7 +148,7 @@ def _may(link: Link, key: int) -> bool:
     if key in link.read_back or key in link.outputs.captured or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
-    return slot.width <= 32 and link.carries_bits(slot) and not out.extras
+    return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
 
 
 def _group(link: Link, key: int) -> tuple[object, ...]:

@@ -12,6 +12,7 @@ empty.
 
 from __future__ import annotations
 
+from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.structure import Structure, is_switch
 from spvlink.grammar import ops
@@ -122,6 +123,7 @@ def empty_selections(module: Module, function: Function) -> None:
     """Selections with two empty arms: no branch is needed."""
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
+    frozen = invariant.frozen(module)
     changed = False
     for header, merge in structure.merge_of.items():
         end = header.terminator
@@ -132,6 +134,8 @@ def empty_selections(module: Module, function: Function) -> None:
         ways = [_through(cfg, structure, arm, header, merge) for arm in end.args[1:]]
         if ways[0] is None or ways[1] is None or end.args[1] is end.args[2]:
             continue
+        if frozen and any([i in frozen for i in merge.insts if i.op == ops.OpPhi]):
+            continue  # an Invariant output keeps its control flow
         if set(cfg.preds[merge]) != set(ways) or merge in cfg.dead_preds:
             continue
         if not _select(module, header, merge, end.args[0], ways[0], ways[1]):

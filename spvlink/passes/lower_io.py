@@ -13,6 +13,7 @@ otherwise pinned; ``Lowering.finish`` rewrites.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
+from spvlink.facts import invariant
 from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations, Names, untouchable
 from spvlink.facts.effects import Effects
@@ -446,6 +447,8 @@ class Lowering:
                 key, scalar, variable, name, lane, group, base, qualifiers, relaxed, extras, length
             )
         leaf.keys += keys
+        if extras and not leaf.is_input:
+            invariant.add_slots(self.module, keys)
         if variable in self.captured:
             captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 
