@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.errors import BadSpirv
 from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -22,7 +23,6 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.slot import Interface, Pinned, Slot
-from spvlink.passes.parts import EMITS, first_stream
 from spvlink.pipeline import Source
 
 TYPE_CHECKING = False
@@ -173,11 +173,12 @@ class Link:
                 self.returns += 1
 
     def number_emits(self, block: Block) -> None:
-        """The stores before each EmitVertex belong to it."""
+        """The stores before each EmitVertex, or call that may come to one, belong to it."""
+        calls = Calls.of(self.producer.module)
         for inst in block.insts:
             if inst.op == STORE_OUTPUT:
                 self.sites[inst] = self.returns
-            elif inst.op in EMITS and first_stream(inst):
+            elif calls.does(inst, info.EMITS):
                 self.spots[self.returns] = block, inst, []
                 self.returns += 1
 
@@ -328,6 +329,17 @@ class Border:
     @property
     def title(self) -> str:
         return f"{self.producer.name}->{self.consumer.name}"
+
+    def hold_outputs(self) -> None:
+        """Tell the producer which of its outputs the consumer makes positions and the like of: all
+        of them, for what we know, where the border is not linked."""
+        producer, keys, variables = self.producer, frozenset[int](), set[Inst]()
+        if self.link is not None:
+            self.link.gather()
+            keys, variables = self.link.settled_outputs()
+        else:
+            variables = {v for v in producer.module.globals if v.op == ops.OpVariable}
+        invariant.hold(producer.module, keys, frozenset(variables))
 
     def refuse(self, why: str) -> None:
         if not self.kept:

@@ -204,6 +204,8 @@ class Looks:
         self.left -= 1
         inst, lane = scalar
         parts = types.parts_of(self.module, inst) if lane >= 0 else None
+        if parts is not None and lane >= len(parts):
+            return None  # cast from fewer lanes, or an array of a size that is not known
         bits = types.bits_of(inst if parts is None else parts[lane])
         if bits is not None:
             return {bits}

@@ -13,6 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
@@ -525,8 +526,9 @@ def _on_all(ways: list[Ends]) -> Ends:
 def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
     """How far a block reads into each resource, and whether it surely goes on to others."""
     found: Ends = {}
+    does = Calls.of(blocks.module).does
     for inst in block.insts:
-        if inst.op == ops.OpFunctionCall:  # which may end the invocation
+        if does(inst, info.ENDS):
             return found, False
         if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
             try:

@@ -40,6 +40,7 @@ from __future__ import annotations
 import itertools
 
 from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
 from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, ops
@@ -203,6 +204,8 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
     assert module.entry is not None
     uses = invariant.Uses(module)
     seeds: list[Seed] = [(condition, None) for condition in uses.branches]
+    # a callee may capture anything, or branch on it
+    seeds += [(variable, None) for variable in Calls.of(module).variables]
     outputs = stage.outputs
     captured = outputs.captured if outputs is not None else {}
     slots = outputs.slots if outputs is not None else {}

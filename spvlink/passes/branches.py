@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.structure import Structure
+from spvlink.facts.structure import Structure, is_switch
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
@@ -104,12 +104,18 @@ def _literal(words: list[int], selector: Inst) -> int:
 
 
 def _leaves_plainly(structure: Structure, cfg: Cfg, header: Block, merge: Block) -> bool:
-    """Whether the merge block of a selection is reached only from directly inside it."""
-    for pred in cfg.preds.get(merge, ()):
-        if pred is header:
-            continue
-        if structure.parent.get(pred) is not header or pred in structure.merge_of:
-            return False
+    """Whether a selection needs no merge instruction once its way is known: its merge block, and
+    the cases of a switch that others fall through into, are reached by plain branches from
+    directly inside it only."""
+    cases = header.successors() if is_switch(header) else []
+    for target in {merge, *cases}:
+        for pred in cfg.preds.get(target, ()):
+            if pred is header:
+                continue
+            if structure.parent.get(pred) is not header or pred in structure.merge_of:
+                return False
+            if pred.terminator.op != ops.OpBranch:
+                return False
     return True
 
 
