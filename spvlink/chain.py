@@ -47,7 +47,7 @@ from spvlink.link import (
     slim,
     weighted,
 )
-from spvlink.link.border import IN_PLACE, Border, Link, Stage
+from spvlink.link.border import IN_PLACE, Border, Link, Stage, hold_outputs
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
@@ -120,8 +120,7 @@ class Chain:
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
     def run(self) -> list[bytes]:
-        """All passes; the new binaries in pipeline order. Raises Refused if no pair can be
-        linked."""
+        """All passes; the new binaries in order. Raises Refused if no pair can be linked."""
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
@@ -337,7 +336,7 @@ class Chain:
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
-        self.hold_outputs(consumer)
+        hold_outputs(self.borders)
         passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
@@ -356,13 +355,6 @@ class Chain:
                     about(producer, self.runner.sweep_out, producer)
             if consumer.module.version != versions[1]:
                 about(consumer, self.runner.clean, consumer)
-
-    def hold_outputs(self, stage: Stage) -> None:
-        """Tell stages in the middle what those behind make positions and the like of."""
-        after = self.after(stage)
-        if after is not None and after.consumer is not self.behind:
-            self.hold_outputs(after.consumer)
-            after.hold_outputs()
 
     def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
         """What is done to a pair, without what finds nothing to look at there."""

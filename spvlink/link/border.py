@@ -349,3 +349,10 @@ class Border:
         """Whether either module changed since the last look."""
         versions = self.producer.module.version, self.consumer.module.version
         return self.link is not None and versions != self.seen
+
+
+def hold_outputs(borders: list[Border]) -> None:
+    """Tell the stages of a chain what those behind them make positions and the like of."""
+    for border in reversed(borders):
+        if border.consumer.name != FIXED_FUNCTIONS:
+            border.hold_outputs()
