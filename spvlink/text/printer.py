@@ -146,7 +146,8 @@ def _indent(inst: Inst, names: Names | None) -> str:
 def print_function(function: Function, names: Names | None = None) -> str:
     lines = [print_inst(i, names) for i in function.lead]
     lines.append(print_inst(function, names))
-    lines += [_indent(i, names) for i in function.params]
+    for param in function.params:
+        lines += [_indent(i, names) for i in (*function.leads.get(param, ()), param)]
     text = "\n".join(lines) + "\n"
     text += "".join(print_block(b, names) for b in function.blocks)
     text += "".join(print_inst(i, names) + "\n" for i in function.tail)
