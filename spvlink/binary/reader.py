@@ -367,7 +367,7 @@ class Reader:
         if walk.at != len(words):
             raise BadSpirv(f"{ops.NAMES[op]} has words after its last operand")
         if walk.opaque:
-            self.module.opaque = f"it uses the extended instruction set {set_name!r}, which is unknown"
+            self.module.opaque = f"it uses extended instructions of the unknown set {set_name!r}"
         ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
         rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
         if op in SIZED:

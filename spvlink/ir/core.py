@@ -241,8 +241,8 @@ class Module:
 
 
 def says_nothing(name: str) -> bool:
-    """Whether the instructions of an extended set do nothing but describe (SPV_KHR_non_semantic_info;
-    the sets of debug information that are older)."""
+    """Whether the instructions of an extended set only describe (SPV_KHR_non_semantic_info, and the
+    older set of debug information)."""
     return name.startswith("NonSemantic.") or name in debug.SETS
 
 

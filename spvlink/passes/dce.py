@@ -367,6 +367,8 @@ class _Marker:
     def sweep(self) -> None:
         module, structure = self.module, self.structure
         changed = flow = False
+        if module.debug is not None:
+            module.debug.look_at_lanes()
         for inst in reversed(self.moves):
             mark = inst.mark & ALL
             if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):

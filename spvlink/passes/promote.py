@@ -59,6 +59,11 @@ from spvlink.passes.parts import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
+    from typing import Final
+
+    from spvlink.ir.debug import Note
+
+MAX_TOLD: Final = 64  # parts of a variable whose values debug information gives
 
 
 class Promotion:
@@ -88,6 +93,10 @@ class Promotion:
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.cfg = Cfg.of(module, function)
+        self.debug = module.debug
+        # cell -> what was said of its variable, and where in that it is
+        self.declared: dict[int, tuple[list[Note], tuple[int, ...]]] = {}
+        self.at: tuple[list[Inst], int] = ([], 0)  # the instruction that is being renamed
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -190,12 +199,17 @@ class Promotion:
         """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
         for variable, root in self.roots.items():
             initializer = variable.args[0] if variable.args else None
+            told = self.debug.declares.get(variable) if self.debug is not None else None
+            if told and len(list(root.leaves())) > MAX_TOLD:
+                told = None
             for leaf in root.leaves():
                 if leaf.kind == MEMORY:
                     self.place_memory(variable, root, leaf, initializer)
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
+                if told:
+                    self.declared[leaf.cell] = told, leaf.path
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
@@ -239,7 +253,10 @@ class Promotion:
         for block in self.cfg.order:
             self.fill_phis(block)
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
-                block.insts[-1:-1] = stores(self, block)
+                made = stores(self, block)
+                if self.debug is not None:
+                    self.debug.all_like(made, block.insts[-1])
+                block.insts[-1:-1] = made
         if self.cells:
             self.module.version += 1
         if not self.unswept:
@@ -305,6 +322,10 @@ class Promotion:
         phis = self.phis.get(block)
         if not phis:
             return
+        if self.declared:
+            self.at = block.insts.copy(), 0
+            for cell, phi in phis.items():
+                self.tell(cell, phi, block)
         for cell, phi in phis.items():
             for pred in self.cfg.preds[block]:
                 phi.args += [self.lookup(cell, pred), pred]
@@ -340,12 +361,20 @@ class Promotion:
         self.at_exit[block] = now
         places, insts = self.places, block.insts
         out: list[Inst] = []
-        done = 0
+        done = mark = 0
+        if self.declared and block is self.function.blocks[0]:
+            self.at = insts, 0
+            for cell, initial in self.start.items():
+                self.tell(cell, initial, block)
         for at in self.uses[block] if stores is None else range(len(insts)):
+            if self.debug is not None and done:
+                self.debug.all_like(out[mark:], insts[done - 1])
             if at > done:
                 out += insts[done:at]
             done = at + 1
+            mark = len(out)
             inst = insts[at]
+            self.at = insts, at
             op = inst.op
             if op == ops.OpLoad:
                 place = places.get(inst.args[0])
@@ -366,7 +395,16 @@ class Promotion:
             elif stores is not None and op in EMITS and first_stream(inst):
                 out += stores(self, block)
             out.append(inst)
+        if self.debug is not None and done:
+            self.debug.all_like(out[mark:], insts[done - 1])
         block.insts = out + insts[done:]
+
+    def tell(self, cell: int, now: Inst, block: Block) -> None:
+        """Debug information: from here on a cell has this value."""
+        declared = self.declared.get(cell)
+        if declared is not None and self.debug is not None:
+            for note in declared[0]:
+                self.debug.wrote(note, declared[1], now, block, *self.at)
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
         """A variable or access chain: it stays only for what lies in memory."""
@@ -506,6 +544,7 @@ class Promotion:
                 new = value(self.module, ops.OpCompositeInsert, node.type, args, [index])
             out.append(new)
             self.at_exit[block][node.cell] = new
+            self.tell(node.cell, new, block)
         elif node.kind == WHOLE:
             self.store_whole(node, resolve(stored), place.vertex, block, out)
         else:
@@ -516,6 +555,8 @@ class Promotion:
     ) -> None:
         if not node.in_place:
             self.at_exit[block][node.cell] = stored
+            if self.declared:
+                self.tell(node.cell, stored, block)
             return
         for lane, key in enumerate(node.keys):
             part = stored

@@ -165,7 +165,9 @@ class _Operands:
         known = {n: number for number, n in names.EXT_NAMES.get(name, {}).items()}
         number = known[token] if token in known else _word(token)
         self.imm.append(number)
-        shape = shapes.EXT_SETS.get(name, {}).get(number)
+        shape = (
+            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
+        )
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 

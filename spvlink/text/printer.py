@@ -104,7 +104,9 @@ class _Line:
         number = self.word()
         name = string_of(self.inst.args[0].imm)[0]
         self.out.append(grammar_names.EXT_NAMES.get(name, {}).get(number, str(number)))
-        shape = shapes.EXT_SETS.get(name, {}).get(number)
+        shape = (
+            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
+        )
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 

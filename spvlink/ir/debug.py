@@ -1,0 +1,93 @@
+"""Debug information of functions while they are being changed: beside the code, not in it.
+
+No pass sees a line, a scope or a debug instruction, so none can decide by one: a module with debug
+information becomes the same code as without. Instructions keep their place in the source by being
+themselves; what a pass makes anew has none. ``passes/debuginfo`` takes the information out and puts
+back what is left of it.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import debug, ops
+from spvlink.ir.core import ALL, Block, Inst
+from spvlink.ir.edit import resolve
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# What holds at an instruction: the OpLine, the DebugLine, the DebugScope (each None for none).
+Place = tuple[Inst | None, Inst | None, Inst | None]
+NOWHERE: Final[Place] = (None, None, None)
+
+
+class Note:
+    """A debug instruction that has to stand where it stood, between instructions of its block."""
+
+    __slots__ = ("after", "at", "block", "inst", "partial", "path", "place")
+
+    def __init__(
+        self, inst: Inst, place: Place, block: Block, around: list[Inst], at: int,
+        path: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        self.inst = inst
+        self.place = place
+        self.block = block
+        self.after = around  # the instructions of the block: it stands before number ``at``
+        self.at = at
+        self.path = path  # to the part of the variable that it speaks of
+        self.partial = False  # some lanes of the value that it speaks of are dead
+
+
+class Debug:
+    """What was taken out of the functions of one module."""
+
+    __slots__ = ("declares", "definitions", "made", "moved", "notes", "places", "shifted", "woven")
+
+    def __init__(self) -> None:
+        self.places: dict[Inst, Place] = {}  # of every instruction that has one
+        self.notes: list[Note] = []
+        # a local variable or parameter -> the DebugDeclares of it
+        self.declares: dict[Inst, list[Note]] = {}
+        self.definitions: dict[Inst, Inst] = {}  # function -> its DebugFunctionDefinition
+        self.made: set[Inst] = set()  # DebugInlinedAts that have no id yet
+        self.moved: dict[Inst, Inst] = {}  # interface variable -> what is the same variable now
+        # instructions that changed their place in the code, so nothing can be told from it
+        self.shifted: set[Inst] = set()
+        self.woven = False  # everything is back in the functions
+
+    def like(self, made: Inst, source: Inst) -> None:
+        """What was made in place of an instruction belongs to the same place of the source."""
+        place = self.places.get(source)
+        if place is not None:
+            self.places[made] = place
+
+    def all_like(self, made: list[Inst], source: Inst) -> None:
+        """As ``like``, of those that have no place."""
+        place = self.places.get(source)
+        if place is not None:
+            for inst in made:
+                self.places.setdefault(inst, place)
+
+    def wrote(
+        self, declare: Note, path: tuple[int, ...], stored: Inst, block: Block,
+        around: list[Inst], at: int,
+    ) -> None:  # fmt: skip
+        """From here on a variable that is none any more, or the part of it at ``path``, has this
+        value."""
+        set_, local, _, expression, *rest = declare.inst.args
+        args = [set_, local, stored, expression, *rest]
+        inst = Inst(ops.OpExtInst, declare.inst.type, args, [debug.DebugValue])
+        self.notes.append(Note(inst, declare.place, block, around, at, path))
+
+    def look_at_lanes(self) -> None:
+        """After dead code elimination: a vector with dead lanes does not say any more what the
+        source's variable holds."""
+        for note in self.notes:
+            for arg in note.inst.args[2:]:
+                found = resolve(arg)
+                type = found.type
+                if type is not None and type.op == ops.OpTypeVector:
+                    lanes, full = found.mark & ALL, (1 << type.imm[0]) - 1
+                    if lanes and lanes & full != full:
+                        note.partial = True
