@@ -15,7 +15,7 @@ import time
 from spvlink import validate
 from spvlink.binary.decode import decode
 from spvlink.chain import Chain
-from spvlink.entry import count, select_entry
+from spvlink.entry import count, described_bytes, select_entry
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
@@ -64,6 +64,7 @@ class _Session:
         self.linked = Linked()
         self.stages: list[Stage] = []
         self.before: list[tuple[int, int]] = []
+        self.described: list[int] = []  # bytes of debug information of the inputs
 
     def run(self) -> Linked:
         self.timed("decode", self.decode)
@@ -117,6 +118,7 @@ class _Session:
                 raise second.bad(f"a second {first.name} stage beside {first.source.file or 'one'}")
         for stage in self.stages:
             self.before.append(count(stage.module))
+            self.described.append(described_bytes(stage.module))
 
     def target_env(self) -> str:
         versions = [stage.module.spirv_version for stage in self.stages]
@@ -144,7 +146,7 @@ class _Session:
             [i.components for i in linked.interfaces],
             [i.read for i in linked.interfaces],
             [s.body for s in linked.stages],
-            [s.bytes for s in linked.stages],
+            self.code_bytes(),
         )
         for pairs in figures:
             more = 0  # than before
@@ -153,6 +155,15 @@ class _Session:
             if more:
                 return more < 0
         return False
+
+    def code_bytes(self) -> list[tuple[int, int]]:
+        """Bytes of each module before and after, without debug information, which decides
+        nothing."""
+        found: list[tuple[int, int]] = []
+        for stage, result, before in zip(self.stages, self.linked.stages, self.described):
+            after = described_bytes(stage.module)
+            found.append((result.bytes[0] - before, result.bytes[1] - after))
+        return found
 
     def validate(self, outputs: list[bytes]) -> Linked:
         """spirv-val over what is about to go out."""

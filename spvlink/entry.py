@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
-from spvlink.ir.core import EntryPoint, Function, Module, string_of
+from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
 from spvlink.pipeline import STAGES
 
 # What an entry point may list, and of which type that is.
@@ -49,12 +49,49 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
 
 def count(module: Module) -> tuple[int, int]:
     """(instructions of the module, instructions in function bodies: everything between OpFunction
-    and OpFunctionEnd)."""
-    body = 0
+    and OpFunctionEnd that does not only describe)."""
+    body = described = 0
+    aside = asides(module)
     outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:
             body += len(block.insts) + len(block.lead)
+            if aside:
+                described += sum([describes(i, aside) for i in (*block.lead, *block.insts)])
         outside += 2 + len(function.lead) + len(function.tail)
-    return outside + body, body
+        outside += sum(map(len, function.leads.values()))
+    return outside + body, body - described
+
+
+def asides(module: Module) -> set[Inst]:
+    """The strings and sets of instructions by which a module describes itself; without any there
+    are no lines either."""
+    found = {i for i in module.sections[core.STRINGS] if i.id}
+    found.update([i for i in module.sections[core.IMPORTS] if says_nothing(string_of(i.imm)[0])])
+    return found
+
+
+def describes(inst: Inst, aside: set[Inst]) -> bool:
+    """Whether an instruction is a line or one of a set that only describes."""
+    if inst.op == ops.OpLine or inst.op == ops.OpNoLine:
+        return True
+    return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and inst.args[0] in aside
+
+
+def described_bytes(module: Module) -> int:
+    """Bytes of the debug information of a module: lines, strings, instructions that only
+    describe."""
+    aside = asides(module)
+    if not aside:
+        return 0
+    found = [*aside, *module.tail]
+    found += [i for i in module.globals if describes(i, aside)]
+    for function in module.functions:
+        found += (*function.lead, *function.tail)
+        for leads in function.leads.values():
+            found += leads
+        for block in function.blocks:
+            found += [i for i in (*block.lead, *block.insts) if describes(i, aside)]
+    words = sum([1 + (i.id != 0) + (i.type is not None) + len(i.args) + len(i.imm) for i in found])
+    return words * 4

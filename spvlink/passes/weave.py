@@ -214,7 +214,8 @@ class _Weaver:
         """Write what is needed so that this holds from here on."""
         if to is self.now:
             return
-        for part, (old, new) in enumerate(zip(self.now, to)):
+        for part in (0, 2, 1):  # a scope before the line in it
+            old, new = self.now[part], to[part]
             if old is new or (old is not None and new is not None and _same(old, new)):
                 continue
             if new is not None:
