@@ -69,6 +69,13 @@ class Debug:
             for inst in made:
                 self.places.setdefault(inst, place)
 
+    def inside(self, made: list[Inst], source: Inst) -> None:
+        """What was made to happen just before an instruction: in its scope, but of no line."""
+        scope = self.places.get(source, NOWHERE)[2]
+        if scope is not None:
+            for inst in made:
+                self.places.setdefault(inst, (None, None, scope))
+
     def wrote(
         self, declare: Note, path: tuple[int, ...], stored: Inst, block: Block,
         around: list[Inst], at: int,

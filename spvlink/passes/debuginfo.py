@@ -81,13 +81,14 @@ class _Lines:
         for function in module.functions:
             function.lead = self.without(function.lead)
             self.put(function)
+            early: list[Inst] = []  # DXC's DebugDeclares of parameters stand before the first block
             for param in function.params:
-                for inst in function.leads.get(param, ()):
-                    self.is_line(inst)
+                early += self.without(function.leads.get(param, []))
                 self.put(param)
             function.leads = {}
             for block in function.blocks:
-                lead = self.without(block.lead)
+                lead = early + self.without(block.lead)
+                early = []
                 block.lead = []
                 self.put(block)
                 block.insts = lead + self.without(block.insts)
@@ -260,27 +261,31 @@ def _inlined_ids(inst: Inst) -> tuple[int, ...]:
 # -- the module's own ------------------------------------------------------------------------------
 
 
+def forget_functions(module: Module) -> None:
+    """Of a function that is gone, debug information says that there is none any more."""
+    functions: set[Inst] = set(module.functions)
+    sets, nothing = debug_sets(module), _Nothing(module)
+    for inst in _globals(module):
+        if inst.imm[0] == debug.DebugFunction and inst.args[0] in sets:
+            lost = [a for a in inst.args if a.op == ops.OpFunction and a not in functions]
+            if lost:
+                nothing.replace(inst, lost)
+
+
 def trim(module: Module, live: set[Inst]) -> set[Inst]:
     """The debug instructions at module scope that stay: all but those that speak of what is gone.
-    Of a global variable, and of a function, it may be said that there is none any more."""
-    nonsemantic = Effects.of(module).nonsemantic
-    found = [i for i in module.globals if i.op in _EXTENDED and i.args[0] in nonsemantic]
-    if not found:
-        return set()
-    functions = set(module.functions)
+    Of a global variable it may be said that there is none any more."""
     held = module.debug
     if held is not None:
-        _follow(module, held, found, live)
+        _follow(module, held, live)
+    functions, sets, nothing = set(module.functions), debug_sets(module), _Nothing(module)
     gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
-    sets = debug_sets(module)
-    nothing = _Nothing(module)
-    for inst in found:
-        lost = [
-            a for a in inst.args if a in gone or (isinstance(a, Function) and a not in functions)
-        ]
-        if lost and inst.args[0] in sets and inst.imm[0] in _MAY_LACK:
-            none = nothing.of(inst)
-            inst.args = [none if a in lost else a for a in inst.args]
+    for inst in _globals(module):
+        if inst.imm[0] == debug.DebugGlobalVariable and inst.args[0] in sets:
+            lost = [a for a in inst.args if a in gone]
+            if lost:
+                nothing.replace(inst, lost)
+    found = _globals(module)
     changed = True
     while changed:
         changed = False
@@ -290,19 +295,20 @@ def trim(module: Module, live: set[Inst]) -> set[Inst]:
             ):
                 gone.add(inst)
                 changed = True
-    found += nothing.made
     return {i for i in found if i not in gone}
 
 
-# whose variable, or function, may be DebugInfoNone
-_MAY_LACK: Final = frozenset((debug.DebugGlobalVariable, debug.DebugFunction))
+def _globals(module: Module) -> list[Inst]:
+    """The instructions at module scope that only describe."""
+    nonsemantic = Effects.of(module).nonsemantic
+    return [i for i in module.globals if i.op in _EXTENDED and i.args[0] in nonsemantic]
 
 
-def _follow(module: Module, held: Debug, found: list[Inst], live: set[Inst]) -> None:
+def _follow(module: Module, held: Debug, live: set[Inst]) -> None:
     """A DebugGlobalVariable of what is the same variable in another place goes behind that one,
     unless something names it."""
     named = {a for i in module.globals for a in i.args}
-    for inst in found:
+    for inst in _globals(module):
         for at, arg in enumerate(inst.args):
             other = held.moved.get(arg)
             if other is None or other not in live or inst in named:
@@ -318,8 +324,11 @@ class _Nothing:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.made: list[Inst] = []
         self.known: dict[Inst, Inst] = {}
+
+    def replace(self, user: Inst, lost: list[Inst]) -> None:
+        none = self.of(user)
+        user.args = [none if a in lost else a for a in user.args]
 
     def of(self, user: Inst) -> Inst:
         set_ = user.args[0]
@@ -334,6 +343,5 @@ class _Nothing:
                 id = self.module.new_id()
                 found = Inst(ops.OpExtInst, user.type, [set_], [debug.DebugInfoNone], id)
                 self.module.globals.insert(at, found)
-                self.made.append(found)
             self.known[set_] = found
         return found

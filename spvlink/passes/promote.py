@@ -255,7 +255,7 @@ class Promotion:
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
                 made = stores(self, block)
                 if self.debug is not None:
-                    self.debug.all_like(made, block.insts[-1])
+                    self.debug.inside(made, block.insts[-1])
                 block.insts[-1:-1] = made
         if self.cells:
             self.module.version += 1
@@ -394,6 +394,8 @@ class Promotion:
                 continue
             elif stores is not None and op in EMITS and first_stream(inst):
                 out += stores(self, block)
+                if self.debug is not None:
+                    self.debug.inside(out[mark:], inst)
             out.append(inst)
         if self.debug is not None and done:
             self.debug.all_like(out[mark:], insts[done - 1])

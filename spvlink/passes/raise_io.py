@@ -340,7 +340,7 @@ class Raise:
                 self.store_one(varying, lanes, self.variables[id(varying)], out)
                 any_stored = True
             if self.module.debug is not None:
-                self.module.debug.all_like(out[mark:], insts[end])
+                self.module.debug.inside(out[mark:], insts[end])
             out.append(insts[end])
             start = end + 1
         if any_stored:

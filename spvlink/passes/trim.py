@@ -28,6 +28,8 @@ def run(
     weave.weave(module)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
+    if nonsemantic:
+        debuginfo.forget_functions(module)
     if nonsemantic or ops.OpTypeForwardPointer in module.rare:
         _close(live, list(live))
     if nonsemantic:
