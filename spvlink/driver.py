@@ -15,7 +15,7 @@ import time
 from spvlink import validate
 from spvlink.binary.decode import decode
 from spvlink.chain import Chain
-from spvlink.entry import count, described_bytes, select_entry
+from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
@@ -180,9 +180,15 @@ class _Session:
             return linked
         originals = self.validate_originals()
         for n in bad:
-            if originals[n] is None:
+            verdict, original = verdicts[n], originals[n]
+            if original is not None:
+                if not validate.about_debug(original):
+                    continue
+                bare = without_debug(outputs[n])  # the rest must be in order all the same
+                verdict = validate.validate(bare, linked.target_env)
+            if verdict is not None:
                 stage = self.stages[n]
-                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdicts[n]}"
+                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdict}"
                 return self.pass_through(linked.defect)
         return linked
 
@@ -192,11 +198,21 @@ class _Session:
         linked = self.linked
         verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
         linked.validated = "validated"
+        unknown = False  # whether some stage is not validated at all
         for stage, verdict in zip(self.stages, verdicts):
-            if verdict is not None:
-                if not validate.too_old(verdict):
-                    raise stage.bad(f"spirv-val refuses it: {verdict}")
-                linked.validated = f"not validated: spirv-val refuses the input too ({verdict})"
+            if verdict is None:
+                continue
+            bare: str | None = verdict
+            if validate.about_debug(verdict):  # no device looks at it
+                bare = validate.validate(without_debug(stage.source.data), linked.target_env)
+            if bare is None:
+                what = "validated without debug information"
+            elif validate.too_old(bare):
+                what, verdict, unknown = "not validated", bare, True
+            else:
+                raise stage.bad(f"spirv-val refuses it: {bare}")
+            if bare is not None or not unknown:
+                linked.validated = f"{what}: spirv-val refuses the input too ({verdict})"
         return verdicts
 
     def blame(self, error: Exception) -> Linked:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
@@ -77,6 +79,31 @@ def describes(inst: Inst, aside: set[Inst]) -> bool:
     if inst.op == ops.OpLine or inst.op == ops.OpNoLine:
         return True
     return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and inst.args[0] in aside
+
+
+def without_debug(data: bytes) -> bytes:
+    """A copy of a module without what ``describes``, and without names and decorations of that."""
+    module = decode(data)
+    aside = asides(module)
+    gone: set[Inst] = set()
+
+    def rest(insts: list[Inst]) -> list[Inst]:
+        gone.update([i for i in insts if describes(i, aside)])
+        return [i for i in insts if i not in gone]
+
+    module.globals[:] = rest(module.globals)
+    module.tail = rest(module.tail)
+    for function in module.functions:
+        function.lead, function.tail = rest(function.lead), rest(function.tail)
+        function.leads = {param: rest(lead) for param, lead in function.leads.items()}
+        for block in function.blocks:
+            block.lead, block.insts = rest(block.lead), rest(block.insts)
+    imports = module.sections[core.IMPORTS]
+    gone.update([i for i in imports if i in aside])
+    imports[:] = [i for i in imports if i not in aside]
+    module.names = [n for n in module.names if n[0] not in gone]
+    module.annotations[:] = [i for i in module.annotations if i.args[0] not in gone]
+    return encode(module)
 
 
 def described_bytes(module: Module) -> int:

@@ -98,3 +98,36 @@ class Debug:
                     lanes, full = found.mark & ALL, (1 << type.imm[0]) - 1
                     if lanes and lanes & full != full:
                         note.partial = True
+
+
+class Told:
+    """What debug information says of variables while they become values: of each cell of them, by
+    its number."""
+
+    __slots__ = ("at", "cells", "debug")
+
+    def __init__(self, debug: Debug | None) -> None:
+        self.debug = debug
+        # cell -> the DebugDeclares of its variable, and where in that it is
+        self.cells: dict[int, tuple[list[Note], tuple[int, ...]]] = {}
+        self.at: tuple[list[Inst], int] = ([], 0)  # the instruction that is being renamed
+
+    def begin(self, variable: Inst, cell: int, path: tuple[int, ...]) -> None:
+        """A cell is this part of a variable."""
+        notes = self.debug.declares.get(variable) if self.debug is not None else None
+        if notes:
+            self.cells[cell] = notes, path
+
+    def now(self, cell: int, value: Inst, block: Block) -> None:
+        """From here on a cell has this value."""
+        known = self.cells.get(cell)
+        if known is not None and self.debug is not None:
+            for note in known[0]:
+                self.debug.wrote(note, known[1], value, block, *self.at)
+
+    def all_of(self, values: dict[int, Inst], block: Block) -> None:
+        """At the beginning of a block these cells have these values."""
+        if self.cells:
+            self.at = block.insts.copy(), 0
+            for cell, value in values.items():
+                self.now(cell, value, block)

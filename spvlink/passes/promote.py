@@ -39,6 +39,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
+from spvlink.ir.debug import Told
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
@@ -59,11 +60,6 @@ from spvlink.passes.parts import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
-
-    from spvlink.ir.debug import Note
-
-MAX_TOLD: Final = 64  # parts of a variable whose values debug information gives
 
 
 class Promotion:
@@ -94,9 +90,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.cfg = Cfg.of(module, function)
         self.debug = module.debug
-        # cell -> what was said of its variable, and where in that it is
-        self.declared: dict[int, tuple[list[Note], tuple[int, ...]]] = {}
-        self.at: tuple[list[Inst], int] = ([], 0)  # the instruction that is being renamed
+        self.told = Told(module.debug)
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -199,17 +193,13 @@ class Promotion:
         """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
         for variable, root in self.roots.items():
             initializer = variable.args[0] if variable.args else None
-            told = self.debug.declares.get(variable) if self.debug is not None else None
-            if told and len(list(root.leaves())) > MAX_TOLD:
-                told = None
             for leaf in root.leaves():
                 if leaf.kind == MEMORY:
                     self.place_memory(variable, root, leaf, initializer)
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
-                if told:
-                    self.declared[leaf.cell] = told, leaf.path
+                self.told.begin(variable, leaf.cell, leaf.path)
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
@@ -322,10 +312,7 @@ class Promotion:
         phis = self.phis.get(block)
         if not phis:
             return
-        if self.declared:
-            self.at = block.insts.copy(), 0
-            for cell, phi in phis.items():
-                self.tell(cell, phi, block)
+        self.told.all_of(phis, block)
         for cell, phi in phis.items():
             for pred in self.cfg.preds[block]:
                 phi.args += [self.lookup(cell, pred), pred]
@@ -359,22 +346,21 @@ class Promotion:
         needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
-        places, insts = self.places, block.insts
+        places, insts, debug = self.places, block.insts, self.debug
         out: list[Inst] = []
         done = mark = 0
-        if self.declared and block is self.function.blocks[0]:
-            self.at = insts, 0
-            for cell, initial in self.start.items():
-                self.tell(cell, initial, block)
+        if block is self.function.blocks[0]:
+            self.told.all_of(self.start, block)
         for at in self.uses[block] if stores is None else range(len(insts)):
-            if self.debug is not None and done:
-                self.debug.all_like(out[mark:], insts[done - 1])
+            if debug is not None and done:
+                debug.all_like(out[mark:], insts[done - 1])
             if at > done:
                 out += insts[done:at]
             done = at + 1
-            mark = len(out)
             inst = insts[at]
-            self.at = insts, at
+            if debug is not None:
+                mark = len(out)
+                self.told.at = insts, at
             op = inst.op
             if op == ops.OpLoad:
                 place = places.get(inst.args[0])
@@ -394,19 +380,12 @@ class Promotion:
                 continue
             elif stores is not None and op in EMITS and first_stream(inst):
                 out += stores(self, block)
-                if self.debug is not None:
-                    self.debug.inside(out[mark:], inst)
+                if debug is not None:
+                    debug.inside(out[mark:], inst)
             out.append(inst)
-        if self.debug is not None and done:
-            self.debug.all_like(out[mark:], insts[done - 1])
+        if debug is not None and done:
+            debug.all_like(out[mark:], insts[done - 1])
         block.insts = out + insts[done:]
-
-    def tell(self, cell: int, now: Inst, block: Block) -> None:
-        """Debug information: from here on a cell has this value."""
-        declared = self.declared.get(cell)
-        if declared is not None and self.debug is not None:
-            for note in declared[0]:
-                self.debug.wrote(note, declared[1], now, block, *self.at)
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
         """A variable or access chain: it stays only for what lies in memory."""
@@ -546,7 +525,7 @@ class Promotion:
                 new = value(self.module, ops.OpCompositeInsert, node.type, args, [index])
             out.append(new)
             self.at_exit[block][node.cell] = new
-            self.tell(node.cell, new, block)
+            self.told.now(node.cell, new, block)
         elif node.kind == WHOLE:
             self.store_whole(node, resolve(stored), place.vertex, block, out)
         else:
@@ -557,8 +536,7 @@ class Promotion:
     ) -> None:
         if not node.in_place:
             self.at_exit[block][node.cell] = stored
-            if self.declared:
-                self.tell(node.cell, stored, block)
+            self.told.now(node.cell, stored, block)
             return
         for lane, key in enumerate(node.keys):
             part = stored
@@ -613,23 +591,3 @@ class Promotion:
         rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
         out.append(inst)
         return True
-
-
-def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
-    """STORE_OUTPUT of every component of every output that has a value here: at the return that
-    ends a block that was renamed, or at an emit that the renaming has come to."""
-    out: list[Inst] = []
-    for cell, node in enumerate(promotion.cells):
-        if not node.keys or node.is_input or node.in_place:
-            continue
-        found = promotion.now(cell, block) if promotion.at_emits else promotion.lookup(cell, block)
-        if found.op == ops.OpUndef:
-            continue
-        if node.type.op != ops.OpTypeVector:
-            out.append(store_slot(node.keys[0], found, None))
-            continue
-        for lane, key in enumerate(node.keys):
-            part = extract(promotion.module, found, (lane,), node.type.args[0], out)
-            if part.op != ops.OpUndef:
-                out.append(store_slot(key, part, None))
-    return out

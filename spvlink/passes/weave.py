@@ -1,5 +1,4 @@
-"""Debug information comes back into the functions, after the last pass (``debuginfo`` took it out).
-"""
+"""Debug information comes back into the functions after the last pass (see ``debuginfo``)."""
 
 from __future__ import annotations
 
