@@ -50,7 +50,6 @@ from spvlink.passes.parts import (
     POINTERS,
     extract,
     first_stream,
-    is_debug,
     is_volatile,
     lower_copies,
     part_of,
@@ -155,10 +154,8 @@ class Promotion:
                 self.place(variable, pointers[inst][1], True)
         elif op == ops.OpVariable or (op == ops.OpCopyMemory and not inst.imm):
             pass  # the latter ``lower_copies`` makes into a load and a store
-        elif op == ops.OpExtInst and (
-            self.interpolates(inst) or (inst.args[0] is not self.glsl_set and is_debug(inst))
-        ):
-            pass  # debug information is removed with the variable
+        elif op == ops.OpExtInst and self.interpolates(inst):
+            pass
         else:
             for arg in args:
                 if arg in pointers:
@@ -562,14 +559,9 @@ class Promotion:
                 self.store_whole(child, made, place.vertex, block, out)
 
     def extended(self, inst: Inst, block: Block, out: list[Inst]) -> bool:
-        """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted
-        variable goes."""
+        """interpolateAt* becomes one INTERPOLATE a component."""
         if inst.args[0] is not self.glsl_set:
-            if not is_debug(inst):
-                return False
-            return any(
-                a in self.places and self.places[a].node.kind != MEMORY for a in inst.args[1:]
-            )
+            return False
         place = self.places.get(inst.args[1]) if len(inst.args) > 1 else None
         if place is None or place.node.kind == MEMORY or inst.imm[0] not in INTERPOLATIONS:
             if place is not None and not place.rest and place.node.variable is not None:
