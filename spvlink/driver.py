@@ -90,6 +90,7 @@ class _Session:
                 for block in function.blocks:
                     block.insts = []
             stage.module.facts = {}
+            stage.module.debug = None
 
     def timed(self, name: str, act: Callable[[], object]) -> None:
         begin = time.perf_counter()

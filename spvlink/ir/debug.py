@@ -18,13 +18,14 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # What holds at an instruction: the OpLine, the DebugLine, the DebugScope (each None for none).
 Place = tuple[Inst | None, Inst | None, Inst | None]
+MAX_PARTS: Final = 64  # of a variable, whose values are told
 NOWHERE: Final[Place] = (None, None, None)
 
 
 class Note:
     """A debug instruction that has to stand where it stood, between instructions of its block."""
 
-    __slots__ = ("after", "at", "block", "inst", "partial", "path", "place")
+    __slots__ = ("around", "at", "block", "inst", "partial", "path", "place")
 
     def __init__(
         self, inst: Inst, place: Place, block: Block, around: list[Inst], at: int,
@@ -33,7 +34,7 @@ class Note:
         self.inst = inst
         self.place = place
         self.block = block
-        self.after = around  # the instructions of the block: it stands before number ``at``
+        self.around = around  # the instructions of the block: it stands before number ``at``
         self.at = at
         self.path = path  # to the part of the variable that it speaks of
         self.partial = False  # some lanes of the value that it speaks of are dead
@@ -112,10 +113,10 @@ class Told:
         self.cells: dict[int, tuple[list[Note], tuple[int, ...]]] = {}
         self.at: tuple[list[Inst], int] = ([], 0)  # the instruction that is being renamed
 
-    def begin(self, variable: Inst, cell: int, path: tuple[int, ...]) -> None:
-        """A cell is this part of a variable."""
+    def begin(self, variable: Inst, cell: int, path: tuple[int, ...], parts: int) -> None:
+        """A cell is this part of a variable that has so many."""
         notes = self.debug.declares.get(variable) if self.debug is not None else None
-        if notes:
+        if notes and parts <= MAX_PARTS:
             self.cells[cell] = notes, path
 
     def now(self, cell: int, value: Inst, block: Block) -> None:

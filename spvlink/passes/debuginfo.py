@@ -262,14 +262,20 @@ def _inlined_ids(inst: Inst) -> tuple[int, ...]:
 
 
 def forget_functions(module: Module) -> None:
-    """Of a function that is gone, debug information says that there is none any more."""
+    """Of a function that is gone, a DebugFunction says that there is none any more; what else
+    speaks of it at module scope goes."""
     functions: set[Inst] = set(module.functions)
     sets, nothing = debug_sets(module), _Nothing(module)
+    gone: set[Inst] = set()
     for inst in _globals(module):
-        if inst.imm[0] == debug.DebugFunction and inst.args[0] in sets:
-            lost = [a for a in inst.args if a.op == ops.OpFunction and a not in functions]
-            if lost:
-                nothing.replace(inst, lost)
+        lost = [a for a in inst.args if a.op == ops.OpFunction and a not in functions]
+        if lost and inst.imm[0] == debug.DebugFunction and inst.args[0] in sets:
+            nothing.replace(inst, lost)
+        else:
+            gone.update(lost)
+    if gone:
+        _spread(_globals(module), gone)
+        module.globals[:] = [i for i in module.globals if i not in gone]
 
 
 def trim(module: Module, live: set[Inst]) -> set[Inst]:
@@ -278,7 +284,7 @@ def trim(module: Module, live: set[Inst]) -> set[Inst]:
     held = module.debug
     if held is not None:
         _follow(module, held, live)
-    functions, sets, nothing = set(module.functions), debug_sets(module), _Nothing(module)
+    sets, nothing = debug_sets(module), _Nothing(module)
     gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
     for inst in _globals(module):
         if inst.imm[0] == debug.DebugGlobalVariable and inst.args[0] in sets:
@@ -286,16 +292,19 @@ def trim(module: Module, live: set[Inst]) -> set[Inst]:
             if lost:
                 nothing.replace(inst, lost)
     found = _globals(module)
+    _spread(found, gone)
+    return {i for i in found if i not in gone}
+
+
+def _spread(found: list[Inst], gone: set[Inst]) -> None:
+    """What speaks of what is gone is gone, chain by chain."""
     changed = True
     while changed:
         changed = False
         for inst in found:
-            if inst not in gone and any(
-                a in gone or (isinstance(a, Function) and a not in functions) for a in inst.args
-            ):
+            if inst not in gone and not gone.isdisjoint(inst.args):
                 gone.add(inst)
                 changed = True
-    return {i for i in found if i not in gone}
 
 
 def _globals(module: Module) -> list[Inst]:

@@ -61,6 +61,8 @@ def run(module: Module) -> None:
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
     module.functions = [f for f in module.functions if f in left or f not in order]
+    if module.debug is not None:
+        debuginfo.forget_functions(module)
 
 
 def callees(function: Function) -> list[Function]:

@@ -190,13 +190,14 @@ class Promotion:
         """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
         for variable, root in self.roots.items():
             initializer = variable.args[0] if variable.args else None
-            for leaf in root.leaves():
+            leaves = root.leaves()
+            for leaf in leaves:
                 if leaf.kind == MEMORY:
                     self.place_memory(variable, root, leaf, initializer)
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
-                self.told.begin(variable, leaf.cell, leaf.path)
+                self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)

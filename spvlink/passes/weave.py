@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.grammar import debug, ops
@@ -55,6 +57,9 @@ class _Weaver:
         self.before: dict[Inst, list[Note]] = {}
         self.behind: dict[Inst, list[Note]] = {}
         self.starts: dict[Block, list[Note]] = {}
+        self.left: dict[
+            int, list[int]
+        ] = {}  # by list of instructions: numbers of those still there
         self.used: set[Inst] = set()  # lines and scopes that stand somewhere already
         self.now: Place = NOWHERE
         self.out: list[Inst] = []
@@ -105,13 +110,19 @@ class _Weaver:
 
     def spot(self, note: Note) -> tuple[dict[Inst, list[Note]], Inst, int] | None:
         """The instruction before or after which a note goes, and the index there in its block."""
-        homes, around, shifted = self.homes, note.after, self.held.shifted
-        for inst in around[note.at :]:
-            if inst in homes and inst not in shifted:
-                return self.before, inst, homes[inst][1]
-        for inst in reversed(around[: note.at]):
-            if inst in homes and inst not in shifted:
-                return self.behind, inst, homes[inst][1] + 1
+        homes, around = self.homes, note.around
+        held = self.left.get(id(around))
+        if held is None:
+            shifted = self.held.shifted
+            held = [at for at, i in enumerate(around) if i in homes and i not in shifted]
+            self.left[id(around)] = held  # ``around`` lives as long as its note
+        first = bisect_left(held, note.at)
+        if first < len(held):
+            inst = around[held[first]]
+            return self.before, inst, homes[inst][1]
+        if held:
+            inst = around[held[-1]]
+            return self.behind, inst, homes[inst][1] + 1
         if note.block in self.blocks:
             return self.starts, note.block, 0  # type: ignore[return-value]
         return None
@@ -140,8 +151,6 @@ class _Weaver:
         """Whether a value is there at this place."""
         if arg in self.outside or arg in self.function.params or arg is self.function:
             return True
-        if arg.op in types.CONSTANTS or arg.op == ops.OpUndef:
-            return arg.id != 0 and arg not in self.homes and arg in set(self.module.globals)
         found = self.homes.get(arg)
         if found is None:
             return False
