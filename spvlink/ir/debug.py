@@ -105,13 +105,14 @@ class Told:
     """What debug information says of variables while they become values: of each cell of them, by
     its number."""
 
-    __slots__ = ("at", "cells", "debug")
+    __slots__ = ("at", "cells", "debug", "mark")
 
     def __init__(self, debug: Debug | None) -> None:
         self.debug = debug
         # cell -> the DebugDeclares of its variable, and where in that it is
         self.cells: dict[int, tuple[list[Note], tuple[int, ...]]] = {}
         self.at: tuple[list[Inst], int] = ([], 0)  # the instruction that is being renamed
+        self.mark = 0  # what comes after this one was made in its place
 
     def begin(self, variable: Inst, cell: int, path: tuple[int, ...], parts: int) -> None:
         """A cell is this part of a variable that has so many."""
@@ -132,3 +133,25 @@ class Told:
             self.at = block.insts.copy(), 0
             for cell, value in values.items():
                 self.now(cell, value, block)
+
+    def begin_block(self, block: Block, values: dict[int, Inst]) -> None:
+        """A block is about to be renamed; cells have these values when it begins."""
+        self.all_of(values, block)
+        self.at = block.insts, 0
+        self.mark = 0
+
+    def step(self, out: list[Inst], done: int, at: int) -> None:
+        """So many of a block's instructions are done; all before number ``at`` stay as they are."""
+        if self.debug is not None and done:
+            self.debug.all_like(out[self.mark :], self.at[0][done - 1])
+        self.mark = len(out) + at - done
+        self.at = self.at[0], at
+
+    def emitted(self, out: list[Inst]) -> None:
+        """What was just made goes out with what is being renamed."""
+        self.inside(out[self.mark :], self.at[0][self.at[1]])
+
+    def inside(self, made: list[Inst], source: Inst) -> None:
+        """As ``Debug.inside``."""
+        if self.debug is not None:
+            self.debug.inside(made, source)

@@ -26,9 +26,10 @@ nothing recurses, so depth is no limit.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.frontier import dominance_frontiers
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -44,12 +45,10 @@ from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
     CHAINS,
-    EMITS,
     INTERPOLATIONS,
     NUMERIC,
     POINTERS,
     extract,
-    first_stream,
     is_volatile,
     lower_copies,
     part_of,
@@ -87,8 +86,8 @@ class Promotion:
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
+        self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
-        self.debug = module.debug
         self.told = Told(module.debug)
 
     # -- analysis ----------------------------------------------------------------------------------
@@ -115,6 +114,28 @@ class Promotion:
                 else:
                     if inst.op == ops.OpVariable and inst in pointers:
                         uses.append(at)
+
+        if not types.pointers_may_meet(self.module):
+            for variable, root in self.roots.items():
+                if types.holds_pointers(root.type):
+                    self.hold_pointers(variable, root)
+
+    def hold_pointers(self, variable: Inst, root: Node) -> None:
+        """Pointers stay in memory unless they are stored once, before all loads: others would meet
+        in a phi."""
+        stored: Block | None = None
+        ok = root.kind == WHOLE
+        for block in self.cfg.order:
+            for at in self.uses[block] if ok else ():
+                inst = block.insts[at]
+                if inst.op == ops.OpStore and inst.args[0] is variable:
+                    ok = stored is None and not variable.args
+                    stored = block
+                elif inst.op == ops.OpLoad and inst.args[0] is variable:
+                    ok &= stored is not None or bool(variable.args)
+                    ok &= stored is None or self.cfg.dominates(stored, block)
+        if not ok:
+            root.pin("it holds pointers that must not meet in a phi")
 
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
@@ -242,8 +263,7 @@ class Promotion:
             self.fill_phis(block)
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
                 made = stores(self, block)
-                if self.debug is not None:
-                    self.debug.inside(made, block.insts[-1])
+                self.told.inside(made, block.insts[-1])
                 block.insts[-1:-1] = made
         if self.cells:
             self.module.version += 1
@@ -272,7 +292,7 @@ class Promotion:
                             if leaf.kind == WHOLE and not leaf.in_place:
                                 own.add(leaf.cell)
                                 self.written.setdefault(leaf.cell, set()).add(block)
-                elif outputs and self.at_emits and op in EMITS:
+                elif outputs and self.at_emits and self.calls.does(inst, info.EMITS):
                     self.goes_out(own)
             if outputs and not self.at_emits and block.terminator.op == ops.OpReturn:
                 self.goes_out(own)
@@ -344,21 +364,17 @@ class Promotion:
         needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
-        places, insts, debug = self.places, block.insts, self.debug
+        places, insts, told = self.places, block.insts, self.told
         out: list[Inst] = []
-        done = mark = 0
-        if block is self.function.blocks[0]:
-            self.told.all_of(self.start, block)
+        done = 0
+        told.begin_block(block, self.start if block is self.function.blocks[0] else {})
         for at in self.uses[block] if stores is None else range(len(insts)):
-            if debug is not None and done:
-                debug.all_like(out[mark:], insts[done - 1])
+            if told.debug is not None:
+                told.step(out, done, at)
             if at > done:
                 out += insts[done:at]
             done = at + 1
             inst = insts[at]
-            if debug is not None:
-                mark = len(out)
-                self.told.at = insts, at
             op = inst.op
             if op == ops.OpLoad:
                 place = places.get(inst.args[0])
@@ -376,13 +392,11 @@ class Promotion:
                     continue
             elif op == ops.OpExtInst and self.extended(inst, block, out):
                 continue
-            elif stores is not None and op in EMITS and first_stream(inst):
+            elif stores is not None and self.calls.does(inst, info.EMITS):
                 out += stores(self, block)
-                if debug is not None:
-                    debug.inside(out[mark:], inst)
+                told.emitted(out)
             out.append(inst)
-        if debug is not None and done:
-            debug.all_like(out[mark:], insts[done - 1])
+        told.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
