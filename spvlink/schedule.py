@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import attributes, branches, dce, indices, inline, simplify, tidy
+from spvlink.passes import attributes, branches, dce, debuginfo, indices, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -182,6 +182,8 @@ class Runner:
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
+        debuginfo.take_lines(stage.module)
         self.run("inline", stage, inline.run, stage.module)
+        debuginfo.take_notes(stage.module)
         if stage.name == "vert":
             self.run("inline", stage, attributes.run, stage.module)

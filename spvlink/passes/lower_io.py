@@ -22,11 +22,11 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
 from spvlink.ir.types import NUMBERS
-from spvlink.passes import captures
+from spvlink.passes import captures, outgoing
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.parts import holds_slots, separable
-from spvlink.passes.promote import Promotion, output_stores
+from spvlink.passes.promote import Promotion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -400,7 +400,7 @@ class Lowering:
             find_wholes(root, side)
         promotion.replace_places()
         promotion.unswept = unswept
-        promotion.rename(output_stores if self.outputs is not None else None)
+        promotion.rename(outgoing.output_stores if self.outputs is not None else None)
         for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
             self.make_pinned(node, side)
 
