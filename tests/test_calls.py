@@ -19,6 +19,7 @@ from spvlink.link.dead import sample_rate_reasons
 from spvlink.passes import inline
 from tests.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.chain_text import frag as chain_frag
+from tests.chain_text import geom as chain_geom
 from tests.chain_text import tesc as chain_tesc
 from tests.chain_text import tese as chain_tese
 from tests.chain_text import vert as chain_vert
@@ -191,6 +192,38 @@ def test_what_a_callee_makes_a_position_of_stays(function: str, call: str, fewer
 
 
 @pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize(
+    "function, call, fewer",
+    [
+        ("void go(vec4 v) { gl_Position = v; }", "go(c[i]);", False),
+        ("vec4 g;\nvoid go() { gl_Position = g; }", "g = c[i]; go();", False),
+        ("void go() { gl_Position.z = 0.5; }", "gl_Position = gl_in[i].gl_Position; go();", True),
+    ],
+)
+def test_what_a_later_callee_makes_a_position_of_stays(
+    function: str, call: str, fewer: bool
+) -> None:
+    """The same if a geometry shader hands to it what the evaluation shader adds up."""
+    arrays = "layout(location = 0) {0} vec4 x[]; layout(location = 1) {0} vec4 y[];\n"
+    store = "x[gl_InvocationID] = va[gl_InvocationID]; y[gl_InvocationID] = vb[gl_InvocationID];"
+    sums = """c = x[0] * w.x + x[1] * w.y + x[2] * w.z
+    + (y[0] * w.x + y[1] * w.y + y[2] * w.z);\n"""
+    read = "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 d;\n"
+    stages = (
+        chain_vert(HAND, "va = a; vb = b;"),
+        chain_tesc(TAKE + arrays.replace("{0}", "out"), store),
+        chain_tese(arrays.replace("{0}", "in") + "layout(location = 0) out vec4 c;", sums),
+        chain_geom(
+            read + function, f"for (int i = 0; i < 3; ++i) {{ d = c[i]; {call} EmitVertex(); }}"
+        ),
+        chain_frag("layout(location = 0) in vec4 d;", "color = d;"),
+    )
+    codes = tuple(compile_glsl(source, stage) for stage, source in stages)
+    before, after = link(codes, BASE | {"weighted"})[0].interfaces[1].components
+    assert before == 8 and (after < 8) == fewer
+
+
+@pytest.mark.usefixtures("calls_stay")
 def test_sample_rate_of_a_function_that_is_not_called_any_more() -> None:
     """It goes with its last call, so it cannot be what makes the shader run once a sample."""
     inputs = "layout(location = 0) in vec4 va; layout(location = 1) sample in vec4 vb;\n"
@@ -249,6 +282,7 @@ def test_summary(text: str, flags: int) -> None:
     calls, call = summary(text)
     for what in (info.EMITS, info.ENDS, info.BARRIER):
         assert calls.does(call, what) == bool(flags & what)
+
 
 IN_CONTINUE = """int next(int i) {{ {first} if (i == 5) return i + 2; else return i + 1; }}"""
 
