@@ -817,8 +817,54 @@ APART_DECORATIONS: Final[frozenset[int]] = frozenset(
     {
         17,  # Decoration Sample
         5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
         5271,  # Decoration PerPrimitiveEXT
         15,  # Decoration Patch
+    }
+)
+READING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
+    }
+)
+VARYING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        0,  # Decoration RelaxedPrecision
+        2,  # Decoration Block
+        30,  # Decoration Location
+        31,  # Decoration Component
+        32,  # Decoration Index
+        35,  # Decoration Offset
+        36,  # Decoration XfbBuffer
+        37,  # Decoration XfbStride
+        29,  # Decoration Stream
+        18,  # Decoration Invariant
+        14,  # Decoration Flat
+        13,  # Decoration NoPerspective
+        16,  # Decoration Centroid
+        17,  # Decoration Sample
+        15,  # Decoration Patch
+        5271,  # Decoration PerPrimitiveEXT
+        5285,  # Decoration PerVertexKHR
+        19,  # Decoration Restrict
+        20,  # Decoration Aliased
+        21,  # Decoration Volatile
+        23,  # Decoration Coherent
+        24,  # Decoration NonWritable
+        25,  # Decoration NonReadable
+        6,  # Decoration ArrayStride
+        7,  # Decoration MatrixStride
+        4,  # Decoration RowMajor
+        5,  # Decoration ColMajor
+        11,  # Decoration BuiltIn
+        5635,  # Decoration UserSemantic
+        5636,  # Decoration UserTypeGOOGLE
+    }
+)
+NAMING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5634,  # Decoration CounterBuffer
     }
 )
 UNINTERPOLATED_DECORATIONS: Final[frozenset[int]] = frozenset(
@@ -886,6 +932,13 @@ VOLATILE_BUILTINS: Final[frozenset[int]] = frozenset(
         5377,  # BuiltIn SMIDNV
         5376,  # BuiltIn WarpIDNV
         5326,  # BuiltIn RayTmaxKHR
+    }
+)
+INVOCATION_BUILTINS: Final[frozenset[int]] = frozenset(
+    {
+        29,  # BuiltIn LocalInvocationIndex
+        27,  # BuiltIn LocalInvocationId
+        8,  # BuiltIn InvocationId
     }
 )
 

@@ -144,6 +144,7 @@ def _inline_into(
     function.blocks = blocks
     flow_changed(module)
     sweep(module, function)
+    drop_unreachable(module, function)  # a callee may not come back, or leave a loop by a return
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:

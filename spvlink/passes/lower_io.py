@@ -13,8 +13,9 @@ otherwise pinned; ``Lowering.finish`` rewrites.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
+from spvlink.facts import invariant
 from spvlink.facts.calls import Calls
-from spvlink.facts.decorations import Decorations, Names
+from spvlink.facts.decorations import Decorations, Names, untouchable
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -31,14 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_UNTOUCHABLE = {
-    enums.Decoration_Stream: "it belongs to a vertex stream",
-    enums.Decoration_Index: "it has an Index",
-    enums.Decoration_ExplicitInterpAMD: "it is interpolated by the shader",
-    enums.Decoration_PassthroughNV: "it is passed through to the next stage",
-    enums.Decoration_PerViewNV: "it is per view",
-    enums.Decoration_PerTaskNV: "it is per task",
-}
 CAPTURED: Final = "transform feedback captures it"
 _QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
 # What a part of a variable keeps when it becomes one.
@@ -165,7 +158,7 @@ class Lowering:
             if side is None or variable in self.sides:
                 continue
             words = self.all_words(variable)
-            held = {w[0] for w in words}
+            held = {w[0] for w in words if w != [enums.Decoration_Stream, 0]}
             if enums.Decoration_BuiltIn in held and self.built_in(variable):
                 continue
             if self.only is not None and variable not in self.only:
@@ -182,9 +175,8 @@ class Lowering:
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
-            for word in words:
-                if word[0] in _UNTOUCHABLE and word != [enums.Decoration_Stream, 0]:
-                    node.pin(_UNTOUCHABLE[word[0]])
+            if why := untouchable(self.tables, variable, held):
+                node.pin(why)
 
     def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
@@ -235,15 +227,17 @@ class Lowering:
         )
 
     def all_words(self, variable: Inst) -> list[list[int]]:
-        """Decorations of a variable and, one level deep, of the members of its block."""
+        """Decorations of a variable and of all members of its block or struct."""
         words = list(self.tables.targets.get(variable, ()))
         assert variable.type is not None
-        struct = variable.type.args[0]
-        while struct.op == ops.OpTypeArray:
-            struct = struct.args[0]
-        if struct.op == ops.OpTypeStruct:
-            for index in range(len(struct.args)):
-                words += self.tables.members.get((struct, index), ())
+        todo = [variable.type.args[0]]
+        for type in todo:  # grows
+            while type.op == ops.OpTypeArray:
+                type = type.args[0]
+            if type.op == ops.OpTypeStruct:
+                for index in range(len(type.args)):
+                    words += self.tables.members.get((type, index), ())
+                todo += type.args
         return words
 
     # -- Locations ---------------------------------------------------------------------------------
@@ -453,6 +447,8 @@ class Lowering:
                 key, scalar, variable, name, lane, group, base, qualifiers, relaxed, extras, length
             )
         leaf.keys += keys
+        if extras and not leaf.is_input:
+            invariant.add_slots(self.module, keys)
         if variable in self.captured:
             captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 

@@ -112,7 +112,7 @@ class Raise:
             notes.append([enums.Decoration_Component, varying.component])
         is_output = self.storage == enums.StorageClass_Output
         for qualifier in varying.qualifiers:
-            if not is_output or qualifier != enums.Decoration_PerVertexKHR:  # for inputs only
+            if not is_output or qualifier not in info.READING_DECORATIONS:
                 notes.append([qualifier])
         # what travels as another type is no number that could be rounded
         for slot in mine:
@@ -497,7 +497,7 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
     for qualifier in qualifiers:
         if (
             qualifier not in held
-            and qualifier != enums.Decoration_PerVertexKHR
+            and qualifier not in info.READING_DECORATIONS
             and enums.Decoration_Location in held
         ):
             module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))
