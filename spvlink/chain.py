@@ -136,6 +136,9 @@ class Chain:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
                 about(border.consumer, dead.check_types, border.link)
+        for border, after in zip(self.borders, self.borders[1:]):
+            if border.link is not None:
+                border.link.after, border.link.hidden = after.link, after.link is None
         self.sweep()
         self.settle()
         for stage in self.touched():

@@ -27,6 +27,7 @@ one of the capabilities that need it. There is no way from Centroid back to the 
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
+from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, glsl, info, ops
@@ -34,6 +35,7 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
+from spvlink.link import rounded, sensitive
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.nodes import varies_at_a_glance
@@ -295,6 +297,9 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
         return None
     if not equal_on_primitive(link, other, divergence_of(link)):
         return None
+    if not comes_exact(link, key):
+        link.notes[key] = f"equal to {_called(link, other)}, but {rounded.of(link).why(key)}"
+        return None
     return AS_INTERPOLATED if special else PLAIN
 
 
@@ -334,6 +339,14 @@ def computed_once(module: Module, value: Inst) -> bool:
     return value.op in types.CONSTANTS
 
 
+def comes_exact(link: Link, key: int) -> bool:
+    """Whether an interpolated input that is equal at all vertices may come to the bit: nothing that
+    hangs on it could come out otherwise, and it is no infinity, which interpolation makes a NaN."""
+    effects = Effects.of(link.producer.module)
+    finite = not any([sensitive.unbounded(effects, s.args[0]) for s in link.stores[key]])
+    return finite and (link.carries_bits(link.inputs.slots[key]) or rounded.of(link).free(key))
+
+
 def convergent_slots(link: Link) -> frozenset[int]:
     """The float slots of 32 bits that every vertex of a primitive stores equally, so that any
     interpolation gives them back."""
@@ -353,7 +366,11 @@ def convergent_slots(link: Link) -> frozenset[int]:
     if not wanted:
         return frozenset()
     divergence = divergence_of(link)
-    return frozenset([k for k in wanted if equal_on_primitive(link, k, divergence)])
+    found = [k for k in wanted if equal_on_primitive(link, k, divergence)]
+    for key in found:
+        if not comes_exact(link, key):
+            link.notes.setdefault(key, f"not flattened: {rounded.of(link).why(key)}")
+    return frozenset([k for k in found if comes_exact(link, k)])
 
 
 def _may_flatten(slot: Slot) -> bool:

@@ -54,10 +54,10 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Slot
 from spvlink.link import lanes
@@ -77,55 +77,6 @@ _OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
-
-
-# What ``jumps`` may hold of.
-_JUMPING: Final = {o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS} | {ops.OpExtInst}
-
-
-def jumps(inst: Inst) -> bool:
-    """Whether the last bit of an operand may decide for another result."""
-    if inst.op == ops.OpExtInst:
-        return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
-    return info.FLAGS.get(inst.op, 0) & info.DISCONTINUOUS != 0
-
-
-_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
-_PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
-
-
-def sensitive(module: Module) -> set[Inst]:
-    """The values of the entry point whose last bit may decide a jump: what goes, through arithmetic
-    and variables, into an operation that is not continuous. Found once for each version."""
-    held = module.facts.get("sensitive")
-    if held is None or held[0] != module.version:
-        assert module.entry is not None
-        made = _sensitive(Effects.of(module), module.entry.function)
-        held = module.facts["sensitive"] = module.version, made
-    assert isinstance(held[1], set)
-    return held[1]
-
-
-def _sensitive(effects: Effects, function: Function) -> set[Inst]:
-    found: set[Inst] = set()
-    todo: list[Inst] = []
-    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
-    for block in function.blocks:
-        for inst in block.insts:
-            if inst.op in _WRITES:
-                written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-            elif inst.op in _JUMPING and jumps(inst):
-                todo += inst.args
-    while todo:
-        inst = todo.pop()
-        if inst in found or not inst.id:
-            continue
-        found.add(inst)
-        if inst.op in _PASSING or effects.flags(inst) & (info.SPECULATABLE | info.LANEWISE):
-            todo += inst.args
-        else:
-            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
-    return found
 
 
 def speculatable(effects: Effects, inst: Inst) -> bool:

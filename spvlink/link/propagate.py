@@ -38,12 +38,13 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.facts.effects import root
+from spvlink.facts.effects import Effects, root
 from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
+from spvlink.link import rounded, sensitive
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.resources import Cannot, Varies, size_of
@@ -135,6 +136,7 @@ def component(stored: Inst) -> Scalar:
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
     preserve, fast_math = asked.preserved, asked.fast_math
+    effects = Effects.of(link.producer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores or key in link.kept_in or key in link.kept_out:
@@ -161,6 +163,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("--exact: interpolation may round where the value does not")
             if not flat:
                 _check_special(stored, slot.width in preserve, fast_math)
+                if not rounded.of(link).free(key):
+                    raise Cannot(rounded.of(link).why(key))
         except Cannot as why:
             if not isinstance(why, Varies):
                 link.notes[key] = f"not propagated: {why}"
@@ -168,7 +172,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        if not flat and slot.width in preserve and stored.op not in types.CONSTANTS:
+        odd = slot.width in preserve or sensitive.unbounded(effects, stored)
+        if not flat and odd and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
