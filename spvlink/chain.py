@@ -47,7 +47,7 @@ from spvlink.link import (
     slim,
     weighted,
 )
-from spvlink.link.border import IN_PLACE, Border, Link, Stage
+from spvlink.link.border import IN_PLACE, Border, Link, Stage, join
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
@@ -136,9 +136,7 @@ class Chain:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
                 about(border.consumer, dead.check_types, border.link)
-        for border, after in zip(self.borders, self.borders[1:]):
-            if border.link is not None:
-                border.link.after, border.link.hidden = after.link, after.link is None
+        join(self.borders)
         self.sweep()
         self.settle()
         for stage in self.touched():

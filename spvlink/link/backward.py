@@ -323,7 +323,7 @@ class Graph:
         if sensitive.jumps(inst) or self.rounds(inst, number, deps):
             return False
         if all([d.node.convergent for d in deps]):
-            return (inst, number) not in sensitive.at(self.link).divided
+            return (inst, number) not in sensitive.at(self.link).poles
         return True
 
     def rounds(self, inst: Inst, number: int, deps: list[Use]) -> bool:

@@ -326,3 +326,10 @@ class Border:
         """Whether either module changed since the last look."""
         versions = self.producer.module.version, self.consumer.module.version
         return self.link is not None and versions != self.seen
+
+
+def join(borders: list[Border]) -> None:
+    """Let each border see the one behind it."""
+    for border, after in zip(borders, borders[1:]):
+        if border.link is not None:
+            border.link.after, border.link.hidden = after.link, after.link is None

@@ -23,17 +23,19 @@ interpolated values, an absolute value, a maximum, a comparison are not linear: 
 What breaks it, and what is done about it:
 * Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
-* Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, an
-  equality and the like (hashes, noise, checkerboards), a last bit becomes another picture: such
-  values stay, Flat ones too, since a compiler may contract them in one stage and not in the other.
-  Comparisons for less are not counted among these: what they choose between mostly meets there.
-  What floor and the like make of convergent values is not interpolated either: int(floor(id + 0.5))
-  is right for a rounded id, and wrong for a rounded floor.
+* Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, a
+  comparison, a lookup and the like (hashes, noise, checkerboards), here or in a later stage, a last
+  bit becomes another picture: such values stay (``sensitive``), Flat ones too, since a compiler may
+  contract them in one stage and not in the other. What floor and the like make of convergent values
+  is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and wrong for a
+  rounded floor.
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
   interpolateAt*) at least one driver is off by some thousandths where w varies. There only
   homogeneous sums move: x + y, but not x + c.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
-  place. Where the consumer preserves specials, nothing moves across interpolation.
+  place. So a division by what is no constant does not cross interpolation, nor does a factor with a
+  logarithm or another pole in it (UNBOUNDED). What overflows, and uniforms that are infinities, are
+  not considered. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
   computing with more precision is always allowed.
 * Undefined values. An output that some path does not store is undefined there. All outputs of one

@@ -10,15 +10,15 @@ be bound for a draw none of whose vertices reads it, so every path must store wh
 
 Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
 is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
-differs from an interpolated one in the last bit at most. ``--exact`` therefore moves only what is
-Flat.
+differs from an interpolated one in its last bits. What is not Flat is therefore moved only where
+nothing behind it could come out otherwise (``rounded``), and under ``--exact`` not at all.
 
 Infinities, NaNs and the sign of zero are another matter. Vulkan promises nothing of what their
 interpolation gives; hardware evaluates the plane through the vertices, p + i * (p1 - p) + j * (p2 -
 p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
 else is itself. Lavapipe gives just that. So for a consumer that preserves them
-(SignedZeroInfNanPreserve), which may tell the difference, an interpolated value is moved as
-(x - x) + x, without contraction; Mesa's x * 0 + x would keep -0. A constant that it would change
+(SignedZeroInfNanPreserve), which may tell the difference, and where the expression has a pole
+(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction; Mesa's x * 0 + x would keep -0. A constant that it would change
 (-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
 interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
 these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps

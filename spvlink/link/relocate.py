@@ -51,13 +51,13 @@ class Move:
         self.made = made
         self.places = places
         self.freed = freed
-        self.cautions: dict[int, str] = {}  # key -> what is divided by what is made of it
+        self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
         self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
 
     def run(self) -> None:
-        self.look_for_divisions()
+        self.look_for_poles()
         self.produce()
         self.consume()
         self.describe()
@@ -229,15 +229,15 @@ class Move:
                     todo.append(dep)
         return "_".join(sorted(n for n in dict.fromkeys(names) if n))
 
-    def look_for_divisions(self) -> None:
-        """What is divided by the values that move, as long as that is still there."""
-        divided = sensitive.at(self.link).divided
+    def look_for_poles(self) -> None:
+        """What has a pole in the values that move, as long as that is still there."""
+        poles = sensitive.at(self.link).poles
         for node in self.made:
-            place = divided.get((node.inst, node.lane))
+            place = poles.get((node.inst, node.lane))
             if place is None or node.flat:
                 continue
             what = sensitive.words(self.source, place)
-            why = f"{what} in the {self.link.consumer.name} stage divides by that"
+            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
             todo, seen = list(node.deps), set(node.deps)
             for dep in todo:
                 if dep.key is not None:

@@ -21,8 +21,8 @@ class Story:
     and the slots and variables that it is about, but nothing of the code."""
 
     __slots__ = (
-        "captured", "cautions", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs", "made",
-        "notes", "outputs", "pinned", "placement", "producer", "read",
+        "captured", "cautions", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs",
+        "made", "notes", "outputs", "pinned", "placement", "producer", "read",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:

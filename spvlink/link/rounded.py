@@ -210,7 +210,7 @@ class Rounded:
         self.effects = Effects.of(module)
         self.sinks = sensitive.of(module)
         self.kept: dict[int, Inst] = {}  # keys that must not come exact -> what hangs on them
-        self.divided: dict[int, Inst] = {}  # keys -> the division by what is made of them
+        self.poles: dict[int, Inst] = {}  # keys -> what has a pole there
         self.ranges: dict[Inst, list[Range]] = {}
         self.memory: dict[Inst | None, Range] = {}
         self.sweeps = 0
@@ -231,13 +231,13 @@ class Rounded:
     # -- asking ------------------------------------------------------------------------------------
 
     def free(self, key: int) -> bool:
-        """Whether an input may come exact where it was interpolated; says what is divided by it."""
+        """Whether an input may come exact where it was interpolated; says what has a pole there."""
         if key not in self.seeds or key in self.kept:
             return False
-        place = self.divided.get(key)
+        place = self.poles.get(key)
         if place is not None:
             what = sensitive.words(self.link.consumer.module, place)
-            why = f"{what} in the {self.link.consumer.name} stage divides by what is made of it"
+            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
             self.link.cautions[key] = why
         return True
 
@@ -323,7 +323,7 @@ class Rounded:
             return
         for found in ranges:
             for key in found.keys:
-                self.divided.setdefault(key, place)
+                self.poles.setdefault(key, place)
 
     def varies(self, value: Inst) -> bool:
         """Whether a value is made of an input that differs over the primitive."""
@@ -413,8 +413,7 @@ class Rounded:
         made = []
         for number in range(size):
             groups = [
-                [self.at(lane) for lane in group]
-                for group in lanes.made_of(inst, number, lanewise)
+                [self.at(lane) for lane in group] for group in lanes.made_of(inst, number, lanewise)
             ]
             made.append(self.result(inst, flags, groups))
         self.put(inst, made)
@@ -491,7 +490,7 @@ class Rounded:
             if at is not None:
                 return Range(at, at, True, _NOBODY)
         elif number in (glsl.Glsl_Asin, glsl.Glsl_Acos):
-            if -1 < first.low and first.high < 1:
+            if first.low > -1 and first.high < 1:
                 return _of_any(every)
         self.keep(every, inst)
         return ANY

@@ -7,15 +7,15 @@ depth that a fragment is tested with, or into what this code does not see, stays
 lane: an alpha that is tested says nothing of the colour beside it. Outputs of a stage in the middle
 count as what the next stage does with them (``beyond``).
 
-A division by what varies over the primitive is beside a pole on a line at most, where the original
-was as little to be relied on: that may be moved (else nothing could in front of ``c / (c + 1)``),
-and the report says so. What is equal for a primitive and divided by stays.
+What is divided by (or has another pole: SINGULAR) and varies over the primitive is beside the pole
+on a line at most, where the original was as little to be relied on: that may be moved (else nothing
+could in front of ``c / (c + 1)``), and the report says so. What is equal for a primitive stays.
 """
 
 from __future__ import annotations
 
 from spvlink.facts.effects import Effects, root
-from spvlink.grammar import enums, glsl, info, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module, string_of
 from spvlink.link import lanes
 from spvlink.link.border import Link
@@ -55,7 +55,7 @@ def all_lanes(value: Inst) -> list[Lane]:
 class Sensitive:
     """The values of an entry point's function on whose last bit something hangs."""
 
-    __slots__ = ("alone", "beyond", "divided", "effects", "places", "written")
+    __slots__ = ("alone", "beyond", "effects", "places", "poles", "written")
 
     def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
         """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
@@ -64,7 +64,7 @@ class Sensitive:
         self.beyond = beyond
         self.alone = sum(bool(f.blocks) for f in module.functions) == 1
         self.places: dict[Lane, Inst] = {}  # -> what hangs on it
-        self.divided: dict[Lane, Inst] = {}  # -> the division by what is made of it
+        self.poles: dict[Lane, Inst] = {}  # -> what has one there, a division
         self.written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
         assert module.entry is not None
         todo: list[tuple[Lane, Inst]] = []
@@ -75,10 +75,12 @@ class Sensitive:
                     self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
                 if inst.op in _ENDING:
                     todo += [(lane, inst) for lane in self.decisive(inst)]
-                elif inst.op == ops.OpFDiv:
-                    divisors += [(lane, inst) for lane in all_lanes(inst.args[1])]
+                if self.effects.flags(inst) & info.SINGULAR:
+                    operands = lanes.operands(inst)
+                    for arg in operands[1:] if inst.op == ops.OpFDiv else operands:
+                        divisors += [(lane, inst) for lane in all_lanes(arg)]
         self.spread(todo, self.places)
-        self.spread(divisors, self.divided)
+        self.spread(divisors, self.poles)
 
     def spread(self, todo: list[tuple[Lane, Inst]], found: dict[Lane, Inst]) -> None:
         """What these are made of, too."""
@@ -157,16 +159,18 @@ def _boolean(type: Inst) -> bool:
 def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive:
     """Found once for each version of a module."""
     held = module.facts.get("sensitive")
-    if held is None or held[0] != (module.version, beyond):
-        made = Sensitive(module, beyond)
-        held = module.facts["sensitive"] = (module.version, beyond), made
-    assert isinstance(held[1], Sensitive)
-    return held[1]
+    if held is not None and held[0] == module.version:
+        found: Sensitive = held[1]
+        if found.beyond == beyond:
+            return found
+    made = Sensitive(module, beyond)
+    module.facts["sensitive"] = module.version, made
+    return made
 
 
 def unbounded(effects: Effects, inst: Inst) -> bool:
-    """Whether a value may be an infinity or NaN although what was read is none: something in it is
-    divided by what is no constant, or is another function with poles."""
+    """Whether a value may be an infinity although what was read is none: something in it is divided
+    by what is no constant, or is another function with poles."""
     todo, seen = [inst], {inst}
     for at in todo:
         flags = effects.flags(at)
@@ -180,20 +184,13 @@ def unbounded(effects: Effects, inst: Inst) -> bool:
 
 
 def _harmless(inst: Inst) -> bool:
-    """Whether the divisors are constants, or the edges of a smooth step apart."""
+    """Whether what is divided by is a constant."""
     if inst.op == ops.OpBitcast:
         return inst.type is None or lanes.scalar(inst.type).op != ops.OpTypeFloat
-    if inst.op == ops.OpExtInst:
-        if inst.imm[0] != glsl.Glsl_SmoothStep:
-            return False
-        low, high = (_numbers(a) for a in inst.args[1:3])
-        return None not in low and None not in high and all(a != b for a, b in zip(low, high))
-    return all(n for n in _numbers(inst.args[1]))
-
-
-def _numbers(inst: Inst) -> list[float | None]:
-    """The lanes of a constant; None for what is no finite number."""
-    return [number_of(inst, n) for n in range(lanes.count(inst.type))]
+    if inst.op != ops.OpFDiv:
+        return False
+    divisor = inst.args[1]
+    return all([number_of(divisor, n) for n in range(lanes.count(divisor.type))])
 
 
 def beyond(link: Link) -> frozenset[int] | None:

@@ -48,7 +48,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module, words_of
 from spvlink.ir.edit import value
-from spvlink.link import compact, rounded
+from spvlink.link import compact
 from spvlink.link.border import Link
 from spvlink.link.dedup import comes_exact, computed_once, divergence_of, equal_on_primitive
 from spvlink.link.propagate import single_value
@@ -245,9 +245,8 @@ def _per_primitive(link: Link, keys: list[int], exact: bool) -> bool:
     lost = [k for k in smooth if exact or link.inputs.slots[k].width in preserved]
     for key in lost:
         link.notes[key] = "equal for all vertices, but interpolation may round"
-    for key in [k for k in smooth if k not in lost and not comes_exact(link, k)]:
-        link.notes[key] = f"equal for all vertices, but {rounded.of(link).why(key)}"
-        lost.append(key)
+    what = "equal for all vertices, but "
+    lost += [k for k in smooth if k not in lost and not comes_exact(link, k, what)]
     keys = [k for k in keys if k not in lost]
     why = _obstacle(link)
     places = index_stores(link.producer.module) if not why else []

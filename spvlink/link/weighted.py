@@ -26,8 +26,8 @@ hazard 5; Mesa does not look at the domain).
 What stays, for it would round differently:
 * everything under ``--exact``, where a stage preserves infinities, NaNs and zeros, and in stages
   whose rounding modes differ;
-* what is NoContraction, what something hangs on (``sensitive``, later stages included), and whatever goes into a built-in
-  output, an Invariant one, one that transform feedback captures, or a branch, here or in a geometry
+* what is NoContraction, what something hangs on (``sensitive``, later stages included), and
+  whatever goes into a built-in output, an Invariant one, one that transform feedback captures, or a branch, here or in a geometry
   shader that follows: the position of a vertex and what decides about one must come out as in
   another pass that draws the same. Such an instruction stays, and with it the inputs that it is
   made of.
