@@ -36,8 +36,10 @@ DEBUG: Final = 524288
 ANNOTATION: Final = 1048576
 INTERPOLATE: Final = 2097152
 DISCONTINUOUS: Final = 4194304
-SINGULAR: Final = 8388608
-UNBOUNDED: Final = 16777216
+EMITS: Final = 8388608
+ENDS: Final = 16777216
+SINGULAR: Final = 33554432
+UNBOUNDED: Final = 67108864
 
 FACT_NAMES: Final[dict[int, str]] = {
     1: "PURE",
@@ -63,8 +65,10 @@ FACT_NAMES: Final[dict[int, str]] = {
     1048576: "ANNOTATION",
     2097152: "INTERPOLATE",
     4194304: "DISCONTINUOUS",
-    8388608: "SINGULAR",
-    16777216: "UNBOUNDED",
+    8388608: "EMITS",
+    16777216: "ENDS",
+    33554432: "SINGULAR",
+    67108864: "UNBOUNDED",
 }
 
 FLAGS: Final[dict[int, int]] = {
@@ -165,7 +169,7 @@ FLAGS: Final[dict[int, int]] = {
     116: 4194351,
     117: 3,
     120: 3,
-    124: 20971559,
+    124: 71303207,
     126: 47,
     127: 47,
     128: 63,
@@ -176,7 +180,7 @@ FLAGS: Final[dict[int, int]] = {
     133: 63,
     134: 43,
     135: 43,
-    136: 25165871,
+    136: 100663343,
     137: 43,
     138: 43,
     139: 43,
@@ -252,9 +256,9 @@ FLAGS: Final[dict[int, int]] = {
     213: 843,
     214: 843,
     215: 843,
-    218: 6144,
+    218: 8394752,
     219: 6144,
-    220: 6144,
+    220: 8394752,
     221: 6144,
     224: 22592,
     225: 22528,
@@ -280,7 +284,7 @@ FLAGS: Final[dict[int, int]] = {
     249: 32768,
     250: 32768,
     251: 32768,
-    252: 32768,
+    252: 16809984,
     253: 32768,
     254: 32768,
     255: 32768,
@@ -348,7 +352,7 @@ FLAGS: Final[dict[int, int]] = {
     4162: 2306,
     4163: 131072,
     4190: 131072,
-    4416: 32768,
+    4416: 16809984,
     4417: 131072,
     4418: 2,
     4419: 3,
@@ -365,8 +369,8 @@ FLAGS: Final[dict[int, int]] = {
     4431: 450,
     4432: 450,
     4447: 3,
-    4448: 32768,
-    4449: 32768,
+    4448: 16809984,
+    4449: 16809984,
     4450: 55,
     4451: 55,
     4452: 39,
@@ -391,14 +395,14 @@ FLAGS: Final[dict[int, int]] = {
     5110: 450,
     5111: 450,
     5115: 131072,
-    5121: 32768,
+    5121: 16809984,
     5127: 1048576,
     5129: 262147,
     5147: 262147,
     5148: 262146,
     5281: 131072,
     5288: 131072,
-    5294: 32768,
+    5294: 16809984,
     5295: 6144,
     5296: 4194754,
     5313: 131072,
@@ -409,6 +413,7 @@ FLAGS: Final[dict[int, int]] = {
     5365: 22592,
     5370: 131072,
     5371: 131072,
+    5380: 16783360,
     5381: 2,
     5398: 3,
     5600: 262144,
@@ -484,17 +489,17 @@ GLSL_FLAGS: Final[dict[int, int]] = {
     21: 15,
     22: 15,
     23: 4194319,
-    24: 20971535,
-    25: 8388623,
-    26: 25165839,
+    24: 71303183,
+    25: 33554447,
+    26: 100663311,
     27: 15,
-    28: 25165839,
+    28: 100663311,
     29: 15,
-    30: 25165839,
-    31: 8388655,
-    32: 25165839,
+    30: 100663311,
+    31: 33554479,
+    32: 100663311,
     33: 7,
-    34: 25165831,
+    34: 100663303,
     35: 4198400,
     36: 4194343,
     37: 63,
@@ -521,14 +526,14 @@ GLSL_FLAGS: Final[dict[int, int]] = {
     59: 4194343,
     60: 7,
     61: 7,
-    62: 16777255,
+    62: 67108903,
     63: 7,
     64: 7,
-    65: 16777255,
+    65: 67108903,
     66: 7,
     67: 23,
     68: 7,
-    69: 8388615,
+    69: 33554439,
     70: 4194311,
     71: 7,
     72: 4194311,
@@ -816,8 +821,54 @@ APART_DECORATIONS: Final[frozenset[int]] = frozenset(
     {
         17,  # Decoration Sample
         5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
         5271,  # Decoration PerPrimitiveEXT
         15,  # Decoration Patch
+    }
+)
+READING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
+    }
+)
+VARYING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        0,  # Decoration RelaxedPrecision
+        2,  # Decoration Block
+        30,  # Decoration Location
+        31,  # Decoration Component
+        32,  # Decoration Index
+        35,  # Decoration Offset
+        36,  # Decoration XfbBuffer
+        37,  # Decoration XfbStride
+        29,  # Decoration Stream
+        18,  # Decoration Invariant
+        14,  # Decoration Flat
+        13,  # Decoration NoPerspective
+        16,  # Decoration Centroid
+        17,  # Decoration Sample
+        15,  # Decoration Patch
+        5271,  # Decoration PerPrimitiveEXT
+        5285,  # Decoration PerVertexKHR
+        19,  # Decoration Restrict
+        20,  # Decoration Aliased
+        21,  # Decoration Volatile
+        23,  # Decoration Coherent
+        24,  # Decoration NonWritable
+        25,  # Decoration NonReadable
+        6,  # Decoration ArrayStride
+        7,  # Decoration MatrixStride
+        4,  # Decoration RowMajor
+        5,  # Decoration ColMajor
+        11,  # Decoration BuiltIn
+        5635,  # Decoration UserSemantic
+        5636,  # Decoration UserTypeGOOGLE
+    }
+)
+NAMING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5634,  # Decoration CounterBuffer
     }
 )
 UNINTERPOLATED_DECORATIONS: Final[frozenset[int]] = frozenset(
@@ -885,6 +936,13 @@ VOLATILE_BUILTINS: Final[frozenset[int]] = frozenset(
         5377,  # BuiltIn SMIDNV
         5376,  # BuiltIn WarpIDNV
         5326,  # BuiltIn RayTmaxKHR
+    }
+)
+INVOCATION_BUILTINS: Final[frozenset[int]] = frozenset(
+    {
+        29,  # BuiltIn LocalInvocationIndex
+        27,  # BuiltIn LocalInvocationId
+        8,  # BuiltIn InvocationId
     }
 )
 

@@ -18,7 +18,8 @@ interpolation gives; hardware evaluates the plane through the vertices, p + i * 
 p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
 else is itself. Lavapipe gives just that. So for a consumer that preserves them
 (SignedZeroInfNanPreserve), which may tell the difference, and where the expression has a pole
-(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction; Mesa's x * 0 + x would keep -0. A constant that it would change
+(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction;
+Mesa's x * 0 + x would keep -0. A constant that it would change
 (-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
 interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
 these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps
@@ -159,6 +160,10 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("not every invocation reads what it is made from")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
+            if link.frozen(key):
+                raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
+            if not (flat and _moved_only(stored)) and link.settled(key):
+                raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
             if not flat and exact:
                 raise Cannot("--exact: interpolation may round where the value does not")
             if not flat:

@@ -14,6 +14,7 @@ could in front of ``c / (c + 1)``), and the report says so. What is equal for a 
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module, string_of
@@ -27,7 +28,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
-_LOCAL: Final = enums.StorageClass_Function
 # Have facts that say of an operand more than "continuous".
 _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS)
 _ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
@@ -55,14 +55,14 @@ def all_lanes(value: Inst) -> list[Lane]:
 class Sensitive:
     """The values of an entry point's function on whose last bit something hangs."""
 
-    __slots__ = ("alone", "beyond", "effects", "places", "poles", "written")
+    __slots__ = ("beyond", "effects", "places", "poles", "seen", "written")
 
     def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
         """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
         any output."""
         self.effects = Effects.of(module)
         self.beyond = beyond
-        self.alone = sum(bool(f.blocks) for f in module.functions) == 1
+        self.seen = Calls.of(module).variables  # by functions that are still called
         self.places: dict[Lane, Inst] = {}  # -> what hangs on it
         self.poles: dict[Lane, Inst] = {}  # -> what has one there, a division
         self.written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
@@ -112,10 +112,10 @@ class Sensitive:
     def decides(self, variable: Inst) -> bool:
         """Whether what is stored there is looked at by what is not seen here: the depth test,
         functions that are still called, a later stage."""
-        if variable.op != ops.OpVariable or variable.imm[0] == _LOCAL:
+        if variable in self.seen:
+            return True
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
             return False
-        if variable.imm[0] != enums.StorageClass_Output:
-            return not self.alone
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
         return builtin == [enums.BuiltIn_FragDepth] or (self.beyond is None and builtin is None)
 
