@@ -47,7 +47,7 @@ from spvlink.link import (
     slim,
     weighted,
 )
-from spvlink.link.border import IN_PLACE, Border, Link, Stage, hold_outputs
+from spvlink.link.border import IN_PLACE, Border, Link, Stage, hold_outputs, join
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
@@ -135,6 +135,7 @@ class Chain:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
                 about(border.consumer, dead.check_types, border.link)
+        join(self.borders)
         self.sweep()
         self.settle()
         for stage in self.touched():

@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.link.compact import Placement
     from spvlink.link.payload import Payload
+    from spvlink.link.rounded import Rounded
 
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
@@ -79,12 +80,15 @@ class Link:
     """A producer, a consumer, and the slots between them."""
 
     __slots__ = (
+        "after",
+        "cautions",
         "consumer",
         "exact",
         "fate",
         "gathered",
         "gone",
         "halves",
+        "hidden",
         "idle",
         "in_place",
         "inputs",
@@ -98,6 +102,7 @@ class Link:
         "producer",
         "read_back",
         "returns",
+        "rounded",
         "shared",
         "sites",
         "spots",
@@ -119,11 +124,15 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.cautions: dict[int, str] = {}  # key -> what hangs on its rounding, if it goes
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
         # whether there are 64-bit numbers, or may be once an array is taken apart
         wide = any([s.width == 64 for s in self.inputs.slots.values()])
         self.wide = wide or bool(self.inputs.pinned)
+        self.after: Link | None = None  # the border at which the consumer is the producer
+        self.hidden = False  # there is such a border, but it stays as it is
+        self.rounded: tuple[tuple[int, int], Rounded] | None = None  # see there
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
@@ -356,3 +365,10 @@ def hold_outputs(borders: list[Border]) -> None:
     for border in reversed(borders):
         if border.consumer.name != FIXED_FUNCTIONS:
             border.hold_outputs()
+
+
+def join(borders: list[Border]) -> None:
+    """Let each border see the one behind it."""
+    for border, after in zip(borders, borders[1:]):
+        if border.link is not None:
+            border.link.after, border.link.hidden = after.link, after.link is None
