@@ -14,7 +14,7 @@ import pytest
 import spvlink
 from tests import chains
 from tests.corpus import build, check, hunt
-from tests.corpus.build import Code, Pipeline, Skipped
+from tests.corpus.build import Code, Pipeline
 from tests.corpus.check import DEFAULT, EQUAL, EXACT, LINKED, Verdict
 from tests.corpus.find import groups, unpack
 from tests.render import mismatches
@@ -195,9 +195,7 @@ PLANTED = [
 
 
 @pytest.mark.parametrize("mode", [DEFAULT, EXACT])
-@pytest.mark.parametrize(
-    ("stage", "change", "kind"), PLANTED, ids=[kind for *_, kind in PLANTED]
-)
+@pytest.mark.parametrize(("stage", "change", "kind"), PLANTED, ids=[kind for *_, kind in PLANTED])
 def test_wrong_link_is_found(
     stage: int, change: Callable[[bytes], bytes], kind: str, mode: str, pair: tuple[Code, ...]
 ) -> None:
@@ -232,9 +230,7 @@ def test_refusal_and_defect_count(pair: tuple[Code, ...]) -> None:
         linked.defect = linked.passed_through = "broken"
         return linked
 
-    assert check.check(pair, EXACT, False, None, refuses).findings == [
-        (check.REFUSED_VALID, "no")
-    ]
+    assert check.check(pair, EXACT, False, None, refuses).findings == [(check.REFUSED_VALID, "no")]
     broken = check.check(pair, EXACT, False, None, breaks)
     assert (broken.outcome, broken.findings) == (check.DEFECT, [(check.DEFECT, "broken")])
     bad = ((pair[0][0], "main"), (not_valid(pair[1][0]), "main"))
@@ -264,7 +260,7 @@ def test_crash_is_found(checker: hunt.Check, kind: str, line: str, tmp_path: Pat
     (tmp_path / "x.vert").write_text(VERTEX)
     (tmp_path / "x.frag").write_text(FRAGMENT)
     run = hunt.Hunt(hunt.Settings((EXACT,), draw=1), checker)
-    ((pipeline, verdict),) = run.run(groups(tmp_path, "test"))
+    ((_, verdict),) = run.run(groups(tmp_path, "test"))
     assert [found for found, _ in verdict.findings] == [kind]
     assert line in verdict.findings[0][1]
     row = next(text for text in run.table() if text.startswith("all"))

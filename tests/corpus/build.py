@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

@@ -228,7 +228,11 @@ def _different(before: Result, after: Result, exact: bool) -> str:
 def _farthest(before: Result, after: Result) -> int:
     """ULPs, over all float images."""
     return max(
-        (max_ulp(old, after.images[n]) for n, old in before.images.items() if old.dtype.kind == "f"),
+        (
+            max_ulp(old, after.images[n])
+            for n, old in before.images.items()
+            if old.dtype.kind == "f"
+        ),
         default=0,
     )
 

@@ -408,4 +408,3 @@ def _read(leaf: str, number: Numeric, taken: int, r: random.Random) -> str:
     if r.random() < 0.15:
         value = f"sin({value})"
     return f"c.{lane} = c.{lane} * 0.5 + {value};"
-
