@@ -228,6 +228,8 @@ def _completed(group: Group, chain: dict[int, Code], folder: Path) -> Pipeline:
     except (CannotDraw, KeyError, IndexError, ValueError, AssertionError) as error:
         raise Skipped(f"no partner: {type(error).__name__} {error}") from None
     models = [m for m in _ORDER if m in chain]
+    if len(chain) > 1 and not _fit(chain):
+        raise Skipped("the stages do not fit")
     codes, stages = tuple(chain[m] for m in models), tuple(MODELS[m] for m in models)
     return Pipeline(group.origin, name, codes, stages, tuple(made))
 

@@ -215,6 +215,8 @@ def before(stage: Stage, model: int, r: random.Random) -> str:
     body: list[str] = []
     values = _Values(r)
     for v in variables(stage, INPUT):
+        if _PER_PRIMITIVE in v.words:
+            raise NoPartner("a per-primitive input needs a mesh shader")
         patch = _PATCH in v.words
         flat = "flat " if not control and _FLAT in v.words else ""
         array = "[]" if control and not patch else ""
