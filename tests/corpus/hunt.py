@@ -43,7 +43,7 @@ class Settings:
     jobs: int = 1
     validator: str | None = None
     seed: int = 0
-    limit: int | None = None  # groups of an origin
+    limit: int | None = None  # pipelines of an origin
     timeout: float = 60.0  # seconds for one pipeline in one mode
 
 
@@ -75,6 +75,7 @@ class Hunt:
         self.skipped: Counter[tuple[str, str]] = Counter()
         self.tallies: dict[tuple[str, str], Tally] = {}
         self.seen: set[bytes] = set()
+        self.taken: Counter[str] = Counter()  # origin -> pipelines
         self.doubles: Counter[str] = Counter()
         self.partnered: Counter[str] = Counter()
         self.left: dict[tuple[str, str], int] = {}  # (origin, mode) -> draws still to do
@@ -85,7 +86,7 @@ class Hunt:
         """Checks all groups of one origin, in an order that the seed says."""
         every = list(groups)
         random.Random(self.settings.seed).shuffle(every)
-        todo = iter(every[: self.settings.limit])
+        todo = iter(every)
         results: queue.Queue[tuple[Pipeline, Verdict] | BaseException | None] = queue.Queue()
         workers = [
             threading.Thread(target=self._work, args=(todo, results), daemon=True)
@@ -134,7 +135,7 @@ class Hunt:
         while True:
             with self.lock:
                 group = next(todo, None)
-            if group is None:
+            if group is None or self._is_enough(group.origin):
                 return
             for pipeline in pipelines(group, folder):
                 if isinstance(pipeline, Skipped):
@@ -150,6 +151,10 @@ class Hunt:
                     jobs.append((pipeline, mode, drawing))
                     yield pipeline.codes, mode, drawing, self.settings.validator
 
+    def _is_enough(self, origin: str) -> bool:
+        limit = self.settings.limit
+        return limit is not None and self.taken[origin] >= limit
+
     def _is_new(self, pipeline: Pipeline) -> bool:
         """The same shaders lie in many places; a partner is not what makes a pipeline new."""
         digest = hashlib.sha256()
@@ -162,6 +167,7 @@ class Hunt:
                 self.doubles[pipeline.origin] += 1
                 return False
             self.seen.add(key)
+            self.taken[pipeline.origin] += 1
             self.partnered[pipeline.origin] += bool(pipeline.made)
         return True
 
