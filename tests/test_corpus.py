@@ -18,7 +18,7 @@ from tests.corpus.build import Code, Pipeline
 from tests.corpus.check import DEFAULT, EQUAL, EXACT, LINKED, Verdict
 from tests.corpus.find import groups, unpack
 from tests.render import mismatches
-from tests.samples import compile_glsl, edited
+from tests.samples import compile_glsl, disassemble, edited
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -120,6 +120,15 @@ def test_neighbours_by_name(tmp_path: Path) -> None:
     others = (by_name["./y.comp"], by_name["./z"])
     reasons = [str(reason) for g in others for reason in build.pipelines(g, tmp_path)]
     assert reasons == ["compute only", "glslangValidator does not compile it"]
+
+
+def test_text_of_several_modules(tmp_path: Path, pair: tuple[Code, ...]) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    text = ";\n; one\n;\n".join(disassemble(data) for data, _ in pair)
+    (folder / "both.spvasm").write_text(text)
+    (chain,) = made(folder, tmp_path).values()
+    assert chain.stages == ("vert", "frag") and not chain.made
 
 
 def test_snapshot(tmp_path: Path) -> None:

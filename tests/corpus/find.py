@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +12,7 @@ from .shader import STAGE_WORDS, STAGES, Group, Shader
 
 _TEXT = (".glsl", ".hlsl", ".spvasm", ".spvasm32")
 _FORMS = ("spv", "spvasm", "glsl", "hlsl")  # say nothing of what belongs together
+_MODULE = re.compile(rb"^(?=; *SPIR-V *$)", re.MULTILINE)
 _ASM_MARK = b"OpEntryPoint"
 _MAGICS = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
 # Suffixes of what may be included from a shader.
@@ -59,26 +61,30 @@ def groups(folder: Path, origin: str) -> Iterator[Group]:
             if shaders:
                 yield Group(origin, where, shaders)
         else:
-            shader, stem = _single(path)
-            if shader is not None:
-                found.setdefault((str(Path(where).parent), stem), []).append(shader)
+            shaders, stem = _single(path)
+            if shaders:
+                found.setdefault((str(Path(where).parent), stem), []).extend(shaders)
     for (parent, stem), several in sorted(found.items(), key=lambda item: item[0]):
         yield Group(origin, f"{parent}/{stem}", tuple(several))
 
 
-def _single(path: Path) -> tuple[Shader | None, str]:
-    """A file of one shader (or module) and what its name shares with its neighbours' names."""
+def _single(path: Path) -> tuple[list[Shader], str]:
+    """A file of one shader or module, or of several disassembled modules as Tint writes them, and
+    what its name shares with its neighbours' names."""
     if path.suffix != ".spv" and Path(f"{path}.spv").exists():
-        return None, ""  # its module is there too
+        return [], ""  # its module is there too
     data = path.read_bytes()
     words = path.name.split(".")
     stages = [STAGE_WORDS[word.lower()] for word in words if word.lower() in STAGE_WORDS]
     stage = stages[-1] if stages else ""
     kind = _kind(path, data, stage)
     if not kind:
-        return None, ""
+        return [], ""
     rest = [w for w in words if w.lower() not in STAGE_WORDS and w not in _FORMS]
-    return Shader(kind, stage, data, path), ".".join(rest) or "unnamed"
+    parts = [data]
+    if kind == "asm":
+        parts = [part for part in _MODULE.split(data) if _ASM_MARK in part]
+    return [Shader(kind, stage, part, path) for part in parts], ".".join(rest) or "unnamed"
 
 
 def _kind(path: Path, data: bytes, stage: str) -> str:
