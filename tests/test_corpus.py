@@ -167,6 +167,51 @@ def test_lonely_stage_gets_partners(name: str, stage: str, tmp_path: Path) -> No
     assert verdict.drawn in (EQUAL, check.FOLDED)
 
 
+BLOCKS = {
+    "vert": """#version 450
+struct Pair { vec2 m; float n[2]; };
+layout(location = 0) out Data { vec3 a; mat2 b; flat ivec2 c; } data;
+layout(location = 5) flat out uint d[2];
+layout(location = 8) out Pair e;
+layout(location = 11, component = 1) out vec2 f;
+layout(location = 11, component = 3) out float g;
+layout(location = 0) in vec4 p;
+void main() {
+    gl_Position = p; data.a = p.xyz; data.b = mat2(p.xyzw); data.c = ivec2(p.xy * 9.0);
+    d[0] = 3; d[1] = uint(p.x * 5.0); e.m = p.zw; e.n[0] = p.x; e.n[1] = 1.0; f = p.yx; g = p.z;
+}
+""",
+    "frag": """#version 450
+struct Pair { vec2 m; float n[2]; };
+layout(location = 0) in Data { vec3 a; mat2 b; flat ivec2 c; } data;
+layout(location = 5) flat in uint d[2];
+layout(location = 8) in Pair e;
+layout(location = 11, component = 1) noperspective in vec2 f;
+layout(location = 11, component = 3) noperspective in float g;
+layout(location = 0) out vec4 color;
+in float gl_ClipDistance[2];
+void main() {
+    color = vec4(data.a * g, e.n[1]) + vec4(data.b[0], f) * gl_ClipDistance[1];
+    color.x += float(data.c.y) + float(d[0]) + e.m.y;
+}
+""",
+}
+
+
+@pytest.mark.parametrize("stage", BLOCKS)
+@pytest.mark.parametrize("seed", range(3))
+def test_partner_of_any_types(stage: str, seed: int, tmp_path: Path) -> None:
+    """Blocks, structs, arrays, matrices and shared Locations on one side as on the other."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / f"x.{stage}").write_text(BLOCKS[stage])
+    (group,) = groups(folder, "test")
+    (pipeline,) = build.pipelines(group, tmp_path, seed)
+    assert isinstance(pipeline, Pipeline), pipeline
+    verdict = check.check(pipeline.codes, EXACT, True, None)
+    assert (verdict.outcome, verdict.findings, verdict.drawn) == (LINKED, [], EQUAL)
+
+
 # --- a check that can fail ---
 
 

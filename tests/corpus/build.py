@@ -136,8 +136,8 @@ def entries(data: bytes) -> list[tuple[int, str]]:
 # --- pipelines ---
 
 
-def pipelines(group: Group, folder: Path) -> Iterator[Pipeline | Skipped]:
-    """The pipelines of a group, or why a part of it gives none."""
+def pipelines(group: Group, folder: Path, seed: int = 0) -> Iterator[Pipeline | Skipped]:
+    """The pipelines of a group, or why a part of it gives none. seed: of the partners."""
     codes: dict[int, list[Code]] = {}
     for shader in group.shaders:
         try:
@@ -148,7 +148,7 @@ def pipelines(group: Group, folder: Path) -> Iterator[Pipeline | Skipped]:
             yield reason
     for chain in _chains(codes):
         try:
-            yield _completed(group, chain, folder)
+            yield _completed(group, chain, folder, seed)
         except Skipped as reason:
             yield reason
 
@@ -161,7 +161,6 @@ def _chains(codes: dict[int, list[Code]]) -> Iterator[dict[int, Code]]:
         if _combined(chain) and _fit(chain):
             yield chain
             return
-    left = dict(codes)
     vertices, fragments = codes.get(VERTEX, []), codes.get(FRAGMENT, [])
     used: set[tuple[int, Code]] = set()
     for fragment in fragments:
@@ -170,7 +169,7 @@ def _chains(codes: dict[int, list[Code]]) -> Iterator[dict[int, Code]]:
                 yield {VERTEX: vertex, FRAGMENT: fragment}
                 used |= {(VERTEX, vertex), (FRAGMENT, fragment)}
                 break
-    for model, several in left.items():
+    for model, several in codes.items():
         for code in several:
             if (model, code) not in used:
                 yield {model: code}
@@ -197,12 +196,12 @@ def _fit(chain: dict[int, Code]) -> bool:
         return False
 
 
-def _completed(group: Group, chain: dict[int, Code], folder: Path) -> Pipeline:
+def _completed(group: Group, chain: dict[int, Code], folder: Path, seed: int) -> Pipeline:
     """The chain with partners for the stages that it lacks. Raises Skipped."""
     made: list[str] = []
     names = "+".join(name for _, (_, name) in sorted(chain.items()) if name != "main")
     name = group.name + (f"[{names}]" if names else "")
-    r = random.Random(f"{group.origin}/{name}")
+    r = random.Random(f"{seed}/{group.origin}/{name}")
 
     def add(model: int, text: str, like: Stage) -> None:
         chain[model] = (_partner(text, MODELS[model], like, folder), "main")

@@ -42,7 +42,7 @@ class Settings:
     draw: int = 0  # pipelines of an origin that are drawn, at most
     jobs: int = 1
     validator: str | None = None
-    seed: int = 0
+    seed: int = 0  # of the order, and of the stages that are written
     limit: int | None = None  # pipelines of an origin
     timeout: float = 60.0  # seconds for one pipeline in one mode
 
@@ -137,7 +137,7 @@ class Hunt:
                 group = next(todo, None)
             if group is None or self._is_enough(group.origin):
                 return
-            for pipeline in pipelines(group, folder):
+            for pipeline in pipelines(group, folder, self.settings.seed):
                 if isinstance(pipeline, Skipped):
                     with self.lock:
                         self.skipped[group.origin, plain(str(pipeline))] += 1

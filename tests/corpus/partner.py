@@ -32,6 +32,7 @@ _FLAT, _NOPERSPECTIVE, _PATCH, _CENTROID, _SAMPLE, _STREAM = 14, 13, 15, 16, 17,
 _PER_PRIMITIVE, _PER_VERTEX = 5271, 5285
 _CLIP_DISTANCE, _CULL_DISTANCE = 3, 4
 _INTERPOLATION = {_NOPERSPECTIVE: "noperspective", _CENTROID: "centroid", _SAMPLE: "sample"}
+_OF_MEMBERS = {"flat", *_INTERPOLATION.values()}  # a block says it of each member
 _DOMAINS = {22: "triangles", 24: "quads", 25: "isolines"}
 _MOST_ELEMENTS = 64  # of one variable; the rest of an array is not written or read
 _CONTROL_POINTS = 16  # of a generated control shader for quads and isolines
@@ -159,14 +160,14 @@ class _Text:
         scalar, vector = _PREFIXES[number.kind, number.width]
         return (scalar if number.count == 1 else f"{vector}{number.count}"), ""
 
-    def member(self, struct: int, index: int, layout: bool = False) -> str:
+    def member(self, struct: int, index: int, way: str = "", layout: bool = False) -> str:
         module = self.stage.module
         base, suffix = self.of(module.types[struct][1][index])
         words = module.member_decorations[struct, index]
         front = ""
         if layout and LOCATION in words:
             front = _layout(words[LOCATION][0], words.get(COMPONENT, [0])[0])
-        return f"{front}{base} m{index}{suffix};"
+        return f"{front}{way}{base} m{index}{suffix};"
 
     def declare(self, v: Variable, way: str, array: str = "") -> None:
         """``way``: 'in', 'flat in', 'patch out' ..."""
@@ -175,9 +176,12 @@ class _Text:
             base, suffix = self.of(v.type_id)
             self.lines.append(f"{place}{way} {base} {v.name}{array}{suffix};")
             return
+        words = way.split()
+        each = "".join(f"{word} " for word in words if word in _OF_MEMBERS)
+        way = " ".join(word for word in words if word not in _OF_MEMBERS)
         members = range(len(self.stage.module.types[v.type_id][1]))
         own = any(LOCATION in self.stage.module.member_decorations[v.type_id, m] for m in members)
-        body = " ".join(self.member(v.type_id, m, layout=True) for m in members)
+        body = " ".join(self.member(v.type_id, m, each, True) for m in members)
         front = "" if own else place
         self.lines.append(f"{front}{way} B{v.name} {{ {body} }} {v.name}{array};")
 
