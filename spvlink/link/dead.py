@@ -36,6 +36,8 @@ def run(link: Link) -> bool:
     if link.in_place and drop_overwritten(link.producer):
         return True
     link.gather()
+    if drop_undefined(link):
+        return True
     unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
     unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
     if link.read_back:
@@ -93,6 +95,24 @@ def run(link: Link) -> bool:
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
     return bool(unread or unwritten or lost or zeroed or whole)
+
+
+def drop_undefined(link: Link) -> bool:
+    """Delete stores of an undefined value: what was there, or nothing, is one as well. Whether
+    there were any."""
+    keys = {k for k, stores in link.stores.items() if any(map(_is_undefined, stores))}
+    if not keys:
+        return False
+    entry = link.producer.module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or not _is_undefined(i)]
+    link.producer.module.version += 1
+    return True
+
+
+def _is_undefined(store: Inst) -> bool:
+    return store.args[0].op == ops.OpUndef
 
 
 def drop_overwritten(stage: Stage) -> bool:
