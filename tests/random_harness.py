@@ -72,8 +72,34 @@ def compile_sources(
     return modules
 
 
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def compile_together(
+    seed: int, sources: list[tuple[str, str]], environments: tuple[str, ...]
+) -> list[bytes]:
+    """As ``compile_sources`` with one run of the compiler, in the ways that the seed says; half of
+    them with debug information of one kind or the other."""
+    r = Random(seed ^ 0xF10F)
+    environment = r.choice(environments)
+    debug = r.choice(([], [], ["-g"], ["-gVS"]))
+    shaping: list[str] = []
+    if debug != ["-gVS"] and r.random() < 0.3:
+        shaping = ["-O"] if r.random() < 0.3 else r.sample(SHAPERS, r.randint(2, 8))
+    with tempfile.TemporaryDirectory() as folder:
+        for stage, source in sources:
+            (Path(folder) / f"s.{stage}").write_text(source)
+        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment, *debug]
+        _run([*command, *(f"s.{stage}" for stage, _ in sources)], folder)
+        modules = []
+        for stage, _ in sources:
+            out = Path(folder) / f"{stage}.spv"
+            if shaping:
+                target = f"--target-env={environment}"
+                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
+            modules.append(out.read_bytes())
+    return modules
+
+
+def _run(command: list[str], folder: str | None = None) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
         raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
 
