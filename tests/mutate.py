@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Iterator
 from random import Random
 
 _RESULT = re.compile(r"(%\d+) = (Op\w+)(?: (.*))?$")
@@ -122,10 +123,9 @@ class Text:
         self.preamble: list[str] = []
         self.functions: list[Function] = []
         self.changed = False
+        self.opaques: dict[bool, str] = {}
         self.bound = int(re.search(r"; Bound: (\d+)", listing)[1])  # type: ignore[index]
-        for text in listing.splitlines():
-            if text.startswith(";"):
-                continue
+        for text in _instructions(listing):
             if not self.functions and " = OpFunction " not in text:
                 self.preamble.append(text)
             else:
@@ -189,16 +189,29 @@ class Text:
     def opaque(self, value: bool) -> str:
         """A specialization constant that nobody gives another value: for a linker it may have
         any."""
-        spec = f"OpSpecConstant{value} {self.boolean()}"
-        found = self.made(spec)
-        note = f"OpDecorate {found} SpecId {900 + value}"
-        if note not in self.preamble:
+        if value not in self.opaques:
+            type, found = self.boolean(), self.fresh()
+            self.opaques[value] = found
+            self.preamble.append(f"{found} = OpSpecConstant{value} {type}")
             first = next(
                 i for i, t in enumerate(self.preamble)
                 if t.startswith(("OpDecorate", "OpMemberDecorate")) or " = OpType" in t
             )  # fmt: skip
-            self.preamble.insert(first, note)
-        return found
+            self.preamble.insert(first, f"OpDecorate {found} SpecId {900 + value}")
+        return self.opaques[value]
+
+
+def _instructions(listing: str) -> Iterator[str]:
+    """One string an instruction: a literal (OpSource) may hold line breaks."""
+    held: list[str] = []
+    quotes = 0
+    for text in listing.split("\n"):
+        held.append(text)
+        quotes += text.replace("\\\\", "").replace('\\"', "").count('"')
+        if quotes % 2 == 0:
+            if held[0] and not held[0].startswith(";"):
+                yield "\n".join(held)
+            held.clear()
 
 
 def _run(command: list[str], data: bytes) -> bytes:

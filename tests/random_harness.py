@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import tee
 from pathlib import Path
 from random import Random
 
@@ -129,7 +130,7 @@ def check_linked(linked: spvlink.Linked) -> None:
 def check_many(
     check: Callable[[int], str],
     build: Callable[[int], list[bytes]],
-    seeds: list[int],
+    seeds: Iterable[int],
     timeout: float = 60.0,
 ) -> Iterator[tuple[int, object]]:
     """(seed, what became of it in words or an exception) of each seed, in a process of its own.
@@ -138,7 +139,8 @@ def check_many(
     from about one in 200 of the original pipelines; nothing of spvlink is in play there, and the
     word is "undrawable".
     """
-    for seed, verdict in zip(seeds, run_isolated(check, [(s,) for s in seeds], timeout)):
+    told, asked = tee(seeds)
+    for seed, verdict in zip(told, run_isolated(check, ((s,) for s in asked), timeout)):
         if isinstance(verdict, Crashed):
             (alone,) = run_isolated(_draw_original, [(build, seed)], timeout / 2)
             if isinstance(alone, Crashed):

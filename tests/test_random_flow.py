@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from random import Random
 
@@ -224,7 +224,7 @@ def check_close(seed: int, codes: list[bytes], scene: Scene, before: Result) -> 
     raise Failure(f"not exact: {share:.1%} of some image or buffer is off")
 
 
-def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
     return random_harness.check_many(check_seed, modules, seeds, timeout=90.0)
 
 
