@@ -35,7 +35,7 @@ def drop_unreachable(module: Module, function: Function) -> None:
         if block in cfg.index:
             blocks.append(block)
         elif block in stubs:
-            if [i.op for i in block.insts] != [i.op for i in stubs[block]]:
+            if [(i.op, i.args) for i in block.insts] != [(i.op, i.args) for i in stubs[block]]:
                 block.insts = stubs[block]
                 changed = True
             blocks.append(block)
