@@ -316,7 +316,10 @@ class Mutator:
         if found is None:
             return False
         function, block, start, stop = found
-        self.wrapped(function, block, start, stop, self.r.choice(("switch", "if", "loop", "tail")))
+        kinds = ["switch", "loop", "tail"]
+        if not in_continue(function, block):  # from there no way may end
+            kinds.append("if")
+        self.wrapped(function, block, start, stop, self.r.choice(kinds))
         return True
 
     def wrapped(self, function: Function, block: Block, start: int, stop: int, kind: str) -> Block:
@@ -398,6 +401,7 @@ class Mutator:
         """Whether one more predecessor, never taken, leaves everything as it is."""
         return (
             target is not function.blocks[0]
+            and not in_continue(function, target)
             and not target.is_loop()
             and target.lines[0].op != "OpPhi"
         )
@@ -593,6 +597,15 @@ def dominators(function: Function) -> dict[str, str]:
                 parents[label], again = one, True
     del parents[entry]
     return parents
+
+
+def in_continue(function: Function, block: Block) -> bool:
+    """Whether a continue target dominates the block."""
+    targets = {b.lines[-2].words[1] for b in function.blocks if b.is_loop()}
+    parents, label = dominators(function), block.label
+    while label not in targets and label in parents:
+        label = parents[label]
+    return label in targets
 
 
 def mutate(text: Text, r: Random) -> list[str]:
