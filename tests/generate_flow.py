@@ -19,7 +19,7 @@ from typing import Any
 from generate_body import Body
 from generate_chains import KINDS, Border, ChainFragment, ChainVertex, Shape, _complete
 from generate_interface import Array, Struct, Type, Value, declare
-from generate_stages import Control, Evaluation, Geometry, Mesh, Stage, Task
+from generate_stages import Control, Evaluation, Geometry, Mesh, Task
 
 PAIRS = 14  # weight of vertex + fragment, beside those of generate_chains.KINDS
 LEAVERS = "#extension GL_EXT_terminate_invocation : require\n"
@@ -39,6 +39,14 @@ class Constant:
     def __str__(self) -> str:
         head = f"layout(constant_id = {self.number}) const {self.type} {self.name}"
         return f"{head} = {self.default};"
+
+
+class Global(Value):
+    """A variable of the module; ``started``: it has an initializer, else main() sets it first."""
+
+    def __init__(self, expr: str, type: Type, started: bool) -> None:
+        super().__init__(expr, type, True)
+        self.started = started
 
 
 class Pipeline:
@@ -64,7 +72,8 @@ class Flow(Body):
         self.structs: list[Struct] = []
         self.constants = [self.constant(i) for i in range(r.choice((0, 0, 1, 2, 3)))]
         self.globals_ = [
-            Value(f"global{i}", self.random_type(), True) for i in range(r.choice((0, 1, 2)))
+            Global(f"global{i}", self.random_type(), r.random() < 0.4)
+            for i in range(r.choice((0, 1, 2)))
         ]
         self.staying: list[tuple[str, list[Type]]] = []
         super().__init__(r, *rest)
@@ -84,13 +93,16 @@ class Flow(Body):
 
     def declared(self) -> str:
         lines = [str(c) for c in self.constants]
-        lines += [f"{declare(v.type, v.expr)};" for v in self.globals_]
+        for value in self.globals_:
+            first = f" = {self.construct(value.type, True)}" if value.started else ""
+            lines.append(f"{declare(value.type, value.expr)}{first};")
         return "".join(f"{line}\n" for line in lines)
 
     def start(self) -> None:
         """At the start of main: global variables get their first values."""
         for value in self.globals_:
-            self.put(f"{value.expr} = {self.construct(value.type)};")
+            if not value.started:  # without a call: the functions read all of them
+                self.put(f"{value.expr} = {self.construct(value.type, True)};")
             self.scope.append(value)
         for constant in self.constants:
             if constant.type != "bool":

@@ -294,7 +294,7 @@ class Mutator:
         found = self.some()
         if found is None:
             return False
-        block, end, merge = found[1], found[1].end, found[1].merge()
+        end, merge = found[1].end, found[1].merge()
         if merge is None or merge.op != "OpSelectionMerge":
             return False
         if end.op == "OpBranchConditional":
@@ -427,9 +427,12 @@ class Mutator:
         file = next((t.split(" ")[0] for t in self.text.preamble if " = OpString " in t), "")
         if not file:
             file = self.text.fresh()
-            at = next(i for i, t in enumerate(self.text.preamble) if t.startswith("OpExecutionM")
-                      or t.startswith(("OpSource", "OpName", "OpDecorate")))  # fmt: skip
-            while self.text.preamble[at].startswith("OpExecutionM"):
+            before = ("OpCapa", "OpExtension", "OpMemoryM", "OpEntryP", "OpExecutionM")
+            at = 0
+            while (
+                self.text.preamble[at].startswith(before)
+                or " = OpExtInst" in self.text.preamble[at]
+            ):
                 at += 1
             self.text.preamble.insert(at, f'{file} = OpString "a.hlsl"')
         for function in self.text.functions:

@@ -42,6 +42,10 @@ class Failure(AssertionError):
     """A promise that this seed breaks."""
 
 
+class Died(Failure):
+    """A compiler crashed: glslang 12 does on some sources with -gVS."""
+
+
 # --- from a seed to modules ---
 
 
@@ -106,6 +110,8 @@ def compile_together(
 
 def _run(command: list[str], folder: str | None = None) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode < 0:
+        raise Died(f"{command[0]} died of signal {-done.returncode}")
     if done.returncode:
         raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
 

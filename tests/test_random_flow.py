@@ -23,18 +23,20 @@ from tests import random_harness
 from tests.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,
+    Died,
     Failure,
     compile_together,
     in_two_processes,
 )
-from tests.render import Result, Scene, compare, draw, make_scene, mismatches
+from tests.render import Result, Scene, compare, draw, make_scene
 from tests.render.scene import VARIANTS
 from tests.test_chains import check_modules
 from tests.test_random_chains import FEW_ULP, MESH_ENVIRONMENTS, TIPPED, canonical, farthest, off
 
 FAMILY = 6
-SEEDS = range(0, 48)
+SEEDS = range(48)
 MODELS = {"vert": 0, "tesc": 1, "tese": 2, "geom": 3, "frag": 4, "task": 5364, "mesh": 5365}
+DIED = "died in the compiler"
 EMPTY = "empty picture"
 UNFIT = "refused by spirv-val as it is"
 FOLDED = "linked, and constants folded otherwise by the driver"
@@ -101,7 +103,9 @@ def settings(seed: int, codes: list[bytes], exact: bool = True) -> spvlink.Optio
             present = spec_ids(code)
             for constant in pipeline.constants[stage]:
                 if constant.value is not None and constant.number in present:
-                    value = constant.value.rstrip("u") if constant.type != "bool" else constant.value
+                    value = (
+                        constant.value.rstrip("u") if constant.type != "bool" else constant.value
+                    )
                     options.spec[stage, constant.number] = value
     return options
 
@@ -124,6 +128,8 @@ def check_seed(seed: int) -> str:
     """All promises for one seed; what became of it in words. Raises Failure."""
     try:
         codes = modules(seed)
+    except Died:
+        return DIED
     except ValueError as error:
         raise Failure(f"the mutator is at fault: {error}") from None
     try:
