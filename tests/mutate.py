@@ -84,6 +84,9 @@ class Block:
         first = 0
         while self.lines[first].op in ("OpPhi", "OpVariable", *_LINES):
             first += 1
+        for at, line in enumerate(self.lines):  # it stays in the first block
+            if line.op == "OpExtInst" and line.words[2] == "DebugFunctionDefinition":
+                first = at + 1
         last = len(self.lines) - 1
         while last > first and self.lines[last - 1].op in (*_MERGES, *_LINES):
             last -= 1
@@ -388,7 +391,7 @@ class Mutator:
             first, last = target.body()
             twins = {li.result: self.text.fresh() for li in target.lines[first:last] if li.result}
             copied = target.lines[first:last]
-            if not any(line.op == "OpExtInst" and not line.words[2].isalpha() for line in copied):
+            if not any(self.unfit(line) for line in copied):
                 dead.lines[:0] = [
                     Line(li.op, [twins.get(w, w) for w in li.words], twins.get(li.result, ""))
                     for li in copied
@@ -484,7 +487,7 @@ class Mutator:
     @staticmethod
     def unfit(line: Line) -> bool:
         """Labels and merges never come here; debug information names its function."""
-        return line.op == "OpExtInst" and not line.words[2].isalpha() and "Debug" in line.words[2]
+        return line.op == "OpExtInst" and line.words[2].startswith("Debug")
 
     def is_opaque(self, type: str) -> bool:
         return self.text.definition(type).startswith(_OPAQUE)

@@ -43,7 +43,7 @@ class Failure(AssertionError):
 
 
 class Died(Failure):
-    """A compiler crashed: glslang 12 does on some sources with -gVS."""
+    """A compiler crashed."""
 
 
 # --- from a seed to modules ---
@@ -96,8 +96,12 @@ def compile_together(
     with tempfile.TemporaryDirectory() as folder:
         for stage, source in sources:
             (Path(folder) / f"s.{stage}").write_text(source)
-        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment, *debug]
-        _run([*command, *(f"s.{stage}" for stage, _ in sources)], folder)
+        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
+        names = [f"s.{stage}" for stage, _ in sources]
+        try:
+            _run([*command, *debug, *names], folder)
+        except Died:  # glslang 12 with -gVS: of initializers of global variables
+            _run([*command, "-g", *names], folder)
         modules = []
         for stage, _ in sources:
             out = Path(folder) / f"{stage}.spv"
