@@ -24,6 +24,9 @@ _LINES = ("OpLine", "OpNoLine")
 _OPAQUE = ("OpTypeImage", "OpTypeSampler", "OpTypeSampledImage", "OpTypeRayQueryKHR",
            "OpTypeAccelerationStructureKHR")  # fmt: skip
 
+KINDS = ("split", "invert", "to_switch", "wrap", "wrap", "unreachable", "outline", "outline",
+         "outline", "permute", "lines")  # fmt: skip
+
 
 class Line:
     """An instruction inside of a function; ``words``: its operands, the result type first."""
@@ -617,8 +620,7 @@ def in_continue(function: Function, block: Block) -> bool:
 def mutate(text: Text, r: Random) -> list[str]:
     """A few changes of every kind; gives their names in order."""
     mutator = Mutator(text, r)
-    kinds = ["split", "invert", "to_switch", "wrap", "wrap", "unreachable", "outline", "outline",
-             "outline", "permute", "lines"]  # fmt: skip
+    kinds = list(KINDS)
     if r.random() < 0.4:
         kinds.append("settle")
     done = []

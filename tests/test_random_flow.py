@@ -16,7 +16,7 @@ from random import Random
 
 import pytest
 from generate_flow import Pipeline, make
-from mutate import Text, mutate
+from mutate import KINDS, Text, mutate
 
 import spvlink
 from tests import random_harness
@@ -250,6 +250,24 @@ def test_nearly_all_prove_something(verdicts: dict[int, object]) -> None:
     said = [str(verdict) for verdict in verdicts.values()]
     assert sum(word.startswith("linked") for word in said) >= 0.8 * len(SEEDS)
     assert said.count(UNFIT) <= 0.1 * len(SEEDS)
+
+
+def test_every_kind_comes_up() -> None:
+    """Of stages, of statements and of changes to modules."""
+    texts = [text for base in range(60) for _, text in make(base).stages]
+    for words in (
+        "default:", "continue;", "discard;", "terminateInvocation;", "demote;", "invariant ",
+        "precise ", "constant_id", "[SPEC", "+= stay", "+= emit",
+    ):  # fmt: skip
+        assert any(words in text for text in texts), words
+    assert len({tuple(stage for stage, _ in make(base).stages) for base in range(100)}) >= 9
+    done: set[str] = set()
+    calls = 0
+    for number in range(30):
+        text = Text(compiled(8)[1])
+        done.update(mutate(text, Random(number)))
+        calls += str(text).count("OpFunctionCall")
+    assert done == {*KINDS, "settle"} and calls
 
 
 def test_generator_is_deterministic() -> None:
