@@ -23,6 +23,7 @@ from generate_stages import Control, Evaluation, Geometry, Mesh, Task
 
 PAIRS = 14  # weight of vertex + fragment, beside those of generate_chains.KINDS
 LEAVERS = "#extension GL_EXT_terminate_invocation : require\n"
+WORKGROUP = 30  # SpecId of the size of a workgroup
 DEMOTERS = "#extension GL_EXT_demote_to_helper_invocation : require\n"
 
 
@@ -92,7 +93,7 @@ class Flow(Body):
         return Constant(number, type, value(), value() if r.random() < 0.6 else None)
 
     def declared(self) -> str:
-        lines = [str(c) for c in self.constants]
+        lines = [str(c) for c in self.constants if c.default]
         for value in self.globals_:
             first = f" = {self.construct(value.type, True)}" if value.started else ""
             lines.append(f"{declare(value.type, value.expr)}{first};")
@@ -105,7 +106,7 @@ class Flow(Body):
                 self.put(f"{value.expr} = {self.construct(value.type, True)};")
             self.scope.append(value)
         for constant in self.constants:
-            if constant.type != "bool":
+            if constant.default and constant.type != "bool":
                 self.scope.append(Value(constant.name, constant.type, uniform=True))
 
     @contextmanager
@@ -307,7 +308,11 @@ class Flow(Body):
         return super().function(head, [*self.globals_, *self.spec_values(), *scope])
 
     def spec_values(self) -> list[Value]:
-        return [Value(c.name, c.type, uniform=True) for c in self.constants if c.type != "bool"]
+        return [
+            Value(c.name, c.type, uniform=True)
+            for c in self.constants
+            if c.default and c.type != "bool"
+        ]
 
 
 class FlowVertex(Flow, ChainVertex):
@@ -357,7 +362,13 @@ class FlowEvaluation(Flow, Evaluation):
 
 
 class FlowMesh(Flow, Mesh):
-    pass
+    def __init__(self, r: Random, *rest: Any) -> None:
+        super().__init__(r, *rest)
+        if r.random() < 0.5:  # half of the vertices, were it not for the constant
+            count = self.quads * 4
+            words = f"local_size_x = {count // 2}, local_size_x_id = {WORKGROUP}"
+            self.layout[0] = f"layout({words}) in;"
+            self.constants.append(Constant(WORKGROUP, "uint", "", f"{count}u"))
 
 
 class FlowTask(Flow, Task):
@@ -453,12 +464,10 @@ def _finished(r: Random, name: str, text: str, writer: Flow) -> str:
         text = text[:at] + head + text[at:]
     else:
         text = text.replace(first, head + first, 1)
-    if name in ("vert", "tese", "geom"):
-        if r.random() < 0.3:
-            word = r.choice(("invariant", "precise"))
-            at = text.index("void main() {")
-            at = text.rindex("\n", 0, text.index("(set = 0")) + 1
-            text = text[:at] + f"{word} gl_Position;\n" + text[at:]
+    if name in ("vert", "tese", "geom") and r.random() < 0.3:
+        word = r.choice(("invariant", "precise"))
+        at = text.rindex("\n", 0, text.index("(set = 0")) + 1
+        text = text[:at] + f"{word} gl_Position;\n" + text[at:]
     if name != "mesh":
         words = {}
 

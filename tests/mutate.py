@@ -4,9 +4,9 @@
     mutate(text, Random(seed))   # split, moved and wrapped blocks, calls that stay calls ...
     module = text.assembled()    # spirv-as
 
-A mutant means what its module meant, except where a condition was made constant (`Text.changed`).
-Whoever uses one has spirv-val look at it when anything is wrong with it: some of what is done here
-is only allowed where nothing stands in its way (a new switch around a break of an outer one).
+A mutant means what its module meant, except where a condition was made constant. Whoever uses one
+has spirv-val look at it when anything is wrong with it: some of what is done here is only allowed
+where nothing stands in its way (a new switch around a break of an outer one).
 """
 
 from __future__ import annotations
@@ -128,7 +128,6 @@ class Text:
         self.version = re.search(r"; Version: (\d\.\d)", listing)[1]  # type: ignore[index]
         self.preamble: list[str] = []
         self.functions: list[Function] = []
-        self.changed = False
         self.opaques: dict[bool, str] = {}
         self.bound = int(re.search(r"; Bound: (\d+)", listing)[1])  # type: ignore[index]
         for text in _instructions(listing):
@@ -312,7 +311,6 @@ class Mutator:
                 return False
             literals = [w for w in end.words[2::2]]
             end.words[0] = self.text.number(int(self.r.choice([*literals, "77"])))
-        self.text.changed = True
         return True
 
     def wrap(self) -> bool:
