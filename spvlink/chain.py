@@ -200,7 +200,7 @@ class Chain:
         if why := beyond(stage.module):
             raise Refused(why)
         if stage.name == "frag":
-            stage.per_sample = bool(dead.sample_rate_reasons(stage.module))
+            stage.per_sample = bool(dead.sample_rate_reasons(stage.module, listed=True))
         self.runner.prepare(stage)
 
     def keep(self) -> None:

@@ -238,9 +238,10 @@ def zero(stage: Stage, load: Inst) -> None:
     become(stage.module, load, types.null(stage.module, load.type))
 
 
-def sample_rate_reasons(module: Module) -> list[str]:
+def sample_rate_reasons(module: Module, listed: bool = False) -> list[str]:
     """What makes a fragment shader run once per sample: each variable it uses statically that is
-    Sample-qualified or one of the built-ins that say so (Vulkan, "Sample Shading")."""
+    Sample-qualified or one of the built-ins that say so (Vulkan, "Sample Shading"). ``listed``: it
+    is enough that the entry point lists it, which is all that Mesa looks at."""
     tables = Decorations.of(module)
     entry = module.entry
     assert entry is not None
@@ -257,7 +258,7 @@ def sample_rate_reasons(module: Module) -> list[str]:
             if word[0] == enums.Decoration_Sample or (
                 word[0] == enums.Decoration_BuiltIn and word[1] in info.SAMPLE_RATE_BUILTINS
             ):
-                if uses(module, variable):
+                if listed or uses(module, variable):
                     reasons.append(f"%{variable.id}")
                 break
     return reasons
