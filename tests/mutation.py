@@ -176,13 +176,17 @@ class _Forcer(_Changer):
         return ast.Subscript(both, ast.Constant(1), ast.Load())
 
 
+def _compiled(changer: _Changer, source: str, path: str) -> CodeType:
+    tree = ast.parse(source)
+    changer.visit(tree)  # a module stays the same object
+    code: CodeType = compile(ast.fix_missing_locations(tree), path, "exec", dont_inherit=True)
+    return code
+
+
 def instrumented(source: str, path: str, first: int) -> CodeType:
     """The file with each guard reported to ``SEEN``, those of one place under one number."""
     numbers = places(guards(source))
-    marks = {key: first + number for key, number in numbers.items()}
-    tree = ast.fix_missing_locations(_Recorder(marks).visit(ast.parse(source)))
-    code: CodeType = compile(tree, path, "exec", dont_inherit=True)
-    return code
+    return _compiled(_Recorder({key: first + n for key, n in numbers.items()}), source, path)
 
 
 def places(found: list[Guard]) -> dict[tuple[Span, bool], int]:
@@ -193,9 +197,7 @@ def places(found: list[Guard]) -> dict[tuple[Span, bool], int]:
 
 def mutant(source: str, path: str, guard: Guard) -> CodeType:
     """The file without one guard."""
-    tree = ast.fix_missing_locations(_Forcer(guard).visit(ast.parse(source)))
-    code: CodeType = compile(tree, path, "exec", dont_inherit=True)
-    return code
+    return _compiled(_Forcer(guard), source, path)
 
 
 def plant(module: object, source: str, path: str, guard: Guard) -> bool:

@@ -148,7 +148,7 @@ class Recorder:
             return value
 
         setattr(builtins, mutation.SEEN, seen)
-        sys.meta_path.insert(0, self)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, self)
 
     def find_spec(
         self, name: str, path: object = None, target: object = None
@@ -225,7 +225,8 @@ class Runner:
         return True
 
     def _try(self, trial: Trial, items: dict[str, pytest.Item]) -> None:
-        chosen, total = [], 0.0
+        chosen: list[pytest.Item] = []
+        total = 0.0
         for seconds, name in sorted(trial.tests):
             if name in items and (total + seconds < self.seconds or not chosen):
                 chosen.append(items[name])
