@@ -98,6 +98,27 @@ def test_volatile_reads_stay(name: str) -> None:
     assert len(found) == 2
 
 
+def test_what_a_demotion_changes_is_read_again() -> None:
+    """HelperInvocation, without the Volatile that newer versions of Vulkan want on it."""
+    globals = """%ptr_bool = OpTypePointer Input %bool
+%h = OpVariable %ptr_bool Input
+%float_0 = OpConstant %float 0
+%float_1 = OpConstant %float 1"""
+    body = """  %4 = OpLoad %bool %h
+  OpDemoteToHelperInvocation
+  %5 = OpLoad %bool %h
+  %6 = OpSelect %float %4 %float_1 %float_0
+  %7 = OpSelect %float %5 %float_1 %float_0
+  %8 = OpCompositeConstruct %v4float %6 %7 %6 %7
+  OpStore %o %8"""
+    notes = "OpDecorate %h BuiltIn HelperInvocation"
+    text = READS.format(model="GLSL450", listed="%h", notes=notes, globals=globals, body=body)
+    module = load("OpCapability DemoteToHelperInvocation\n" + text)
+    simplify.run(module, module.functions[0])
+    loads = [i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpLoad]
+    assert len(loads) == 2
+
+
 # --- dedup ---
 
 
