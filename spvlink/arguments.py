@@ -69,7 +69,7 @@ _VALUES: Final = (
 )  # fmt: skip
 _LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
-ALWAYS: Final = ("inline", "promote", "raise", "tidy", "trim")
+ALWAYS: Final = ("indices", "inline", "promote", "raise", "tidy", "trim")
 SEE: Final = "spvlink --help"
 
 

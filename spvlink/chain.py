@@ -22,7 +22,8 @@ from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
-from spvlink.grammar import enums
+from spvlink.facts import invariant
+from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.layout import granted
 from spvlink.link import (
@@ -51,7 +52,7 @@ from spvlink.link.border import IN_PLACE, Border, Link, Stage
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
-from spvlink.passes import freeze, raise_io, read_back, trim
+from spvlink.passes import flow, freeze, raise_io, read_back, trim
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGE_BITS, Linked
@@ -337,6 +338,7 @@ class Chain:
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
+        self.hold_outputs(consumer)
         passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
@@ -355,6 +357,20 @@ class Chain:
                     about(producer, self.runner.sweep_out, producer)
             if consumer.module.version != versions[1]:
                 about(consumer, self.runner.clean, consumer)
+
+    def hold_outputs(self, stage: Stage) -> None:
+        """Tell a stage in the middle what the stage behind makes positions and the like of."""
+        after = self.after(stage)
+        if after is None or after.consumer is self.behind:
+            return
+        self.hold_outputs(after.consumer)
+        if after.link is None:
+            keys = frozenset(stage.outputs.slots) if stage.outputs is not None else frozenset[int]()
+            variables = {v for v in stage.module.globals if v.op == ops.OpVariable}
+        else:
+            after.link.gather()
+            keys, variables = after.link.settled_outputs()
+        invariant.hold(stage.module, keys, frozenset(variables))
 
     def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
         """What is done to a pair, without what finds nothing to look at there."""
@@ -584,6 +600,8 @@ class Chain:
     def encode(self) -> list[bytes]:
         """The new binaries, checked against each other; and the report."""
         begin = time.perf_counter()
+        for stage in self.touched():
+            flow.check_order(stage.module)
         outputs = [s.source.data if s in self.untouched else encode(s.module) for s in self.stages]
         self.runner.seconds["encode"] = time.perf_counter() - begin
         begin = time.perf_counter()

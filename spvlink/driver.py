@@ -31,6 +31,14 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
+_PRIMITIVES: Final = frozenset(("vert", "tesc", "tese", "geom"))
+_MESHES: Final = frozenset(("task", "mesh"))
+# A stage, the one that must be there too, and the rule that says so.
+_TOGETHER: Final = (
+    ("tesc", "tese", "pStages-00729"),
+    ("tese", "tesc", "pStages-00730"),
+    ("task", "mesh", "stage-02096"),
+)
 # What faces no other stage: its Locations are numbers of attributes and attachments.
 _OUTER: Final = (("vert", enums.StorageClass_Input), ("frag", enums.StorageClass_Output))
 
@@ -112,9 +120,7 @@ class _Session:
             module.entry = entry
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
-        for first, second in zip(self.stages, self.stages[1:]):
-            if first.name == second.name:
-                raise second.bad(f"a second {first.name} stage beside {first.source.file or 'one'}")
+        check_stages(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
 
@@ -237,6 +243,30 @@ class _Session:
             linked.stages.append(result)
         linked.seconds = self.runner.seconds
         return linked
+
+
+def check_stages(stages: list[Stage]) -> None:
+    """Raise BadSpirv if Vulkan does not combine these stages, which are in order; any part of a
+    pipeline may come without the rest, but neither tessellation shader without the other, and no
+    task shader without its mesh shader."""
+    for first, second in zip(stages, stages[1:]):
+        if first.name == second.name:
+            where = first.source.file or "one"
+            raise second.bad(_against("stage-06897", f"a second {first.name} stage beside {where}"))
+    found = {stage.name: stage for stage in stages}
+    meshes = [stage for name, stage in found.items() if name in _MESHES]
+    others = [stage for name, stage in found.items() if name in _PRIMITIVES]
+    if meshes and others:
+        what = f"a {meshes[0].name} stage beside a {others[0].name} stage"
+        raise meshes[0].bad(_against("pStages-02095", what))
+    for name, other, rule in _TOGETHER:
+        if name in found and other not in found:
+            raise found[name].bad(_against(rule, f"a {name} stage without a {other} stage"))
+
+
+def _against(rule: str, what: str) -> str:
+    """A message that names the rule (Vulkan, "Graphics Pipeline Creation")."""
+    return f"{what} (VUID-VkGraphicsPipelineCreateInfo-{rule})"
 
 
 def all_insts(module: Module) -> list[Inst]:

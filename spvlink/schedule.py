@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import attributes, branches, dce, inline, simplify, tidy
+from spvlink.passes import attributes, branches, dce, indices, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -50,6 +50,7 @@ FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
     "dce": dce.run,
     "tidy": tidy.run,
     "join": branches.merge_blocks,
+    "indices": indices.run,
 }
 
 
@@ -177,6 +178,7 @@ class Runner:
         if module.facts.pop(dce.TRIMMED, None):
             self.drop_dead(stage)
         self.on_entry(stage, "join")
+        self.on_entry(stage, "indices")
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""

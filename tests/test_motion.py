@@ -371,7 +371,8 @@ def test_a_value_that_must_keep_its_bits_is_not_made_anew() -> None:
 BLOCK = "layout(set = 0, binding = 2) uniform Block { vec4 c; vec4 d; } block;\n"
 READS = {  # name -> what the vertex stage does, what the fragment stage does, whether it moves
     "both on one path": ("if (k.x > 90) s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 0),
-    "fragments on one path": ("s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 1),
+    "fragments on one path": ("s += block.d;", "if (P.x > 2.0) s = x * block.c + y;", 1),
+    "other bytes": ("s += block.c;", "if (P.x > 2.0) s = x * block.d + y;", 0),
     "vertices on one path": ("if (k.x > 90) s += block.c;", "s = x * block.d + y;", 1),
     "all": ("s += block.c;", "s = x * block.d + y;", 1),
     "behind a discard": (

@@ -3,11 +3,16 @@ defect of ours."""
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 import spvlink
+from spvlink.binary import encode
 from spvlink.binary.decode import decode
+from spvlink.binary.words import MAX_BOUND
 from spvlink.ir.check import check
 from tests.samples import assemble, compile_glsl, disassemble
 
@@ -144,3 +149,64 @@ layout(location = 0) out vec4 a;
 layout(location = 1) out vec4 unread;
 void main() { a = p; unread = p; gl_Position = p; }
 """
+
+
+TINT = """#version 450
+layout(location = 0) in vec4 p;
+layout(location = 0) out vec4 tint;
+layout(location = 1) out vec4 unread;
+void main() { gl_Position = p; tint = p.yxwz; unread = p; }
+"""
+TINTED = """#version 450
+layout(location = 0) in vec4 tint;
+layout(location = 1) in vec4 unread;
+layout(location = 0) out vec4 colour;
+void main() { colour = tint; }
+"""
+
+
+def shifted(code: bytes, bound: int) -> bytes:
+    """The module with its highest id, a label's or value's, as high as the bound allows."""
+    text = disassemble(code, "--raw-id")
+    highest = max(int(m) for m in re.findall(r"%(\d+)", text))
+    text = re.sub(rf"%{highest}\b", f"%{bound - 1}", text)
+    command = ["spirv-as", "--preserve-numeric-ids", "--target-env", "vulkan1.1", "-", "-o", "-"]
+    made = subprocess.run(command, input=text.encode(), capture_output=True, check=True).stdout
+    assert int.from_bytes(made[12:16], "little") == bound
+    return made
+
+
+def test_ids_up_to_the_limit() -> None:
+    """New ids would not fit above: everything is numbered anew, names go along."""
+    codes = [compile_glsl(TINT, "vert"), compile_glsl(TINTED, "frag")]
+    plain = spvlink.link(codes)
+    linked = spvlink.link([shifted(code, MAX_BOUND) for code in codes])
+    assert (linked.defect, linked.passed_through) == (None, None)
+    assert linked.validated == "validated"
+    for stage, other in zip(linked.stages, plain.stages):
+        assert int.from_bytes(stage.data[12:16], "little") < 100
+        check(decode(stage.data), input=True)
+        ours, theirs = (re.sub(r"Bound: \d+", "", disassemble(s.data)) for s in (stage, other))
+        assert sorted(re.findall(r"%[a-z]\w+", ours)) == sorted(re.findall(r"%[a-z]\w+", theirs))
+        assert [line.split()[-3:-2] for line in ours.splitlines() if "OpStore" in line] == [
+            line.split()[-3:-2] for line in theirs.splitlines() if "OpStore" in line
+        ]
+
+
+def test_more_ids_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Then it goes out as it came, and says why."""
+    codes = [compile_glsl(TINT, "vert"), compile_glsl(TINTED, "frag")]
+    monkeypatch.setattr(encode, "MAX_BOUND", 12)
+    linked = spvlink.link(codes)
+    assert linked.defect is None
+    assert re.fullmatch(
+        r"it would have \d+ ids, and a module may have 11", linked.passed_through or ""
+    )
+    assert [s.data for s in linked.stages] == codes
+
+
+def test_a_bound_beyond_the_limit() -> None:
+    code = bytearray(compile_glsl(TINT, "vert"))
+    code[12:16] = (MAX_BOUND + 1).to_bytes(4, "little")
+    with pytest.raises(spvlink.BadSpirv, match="the id bound 4194304 is not between 1 and 4194303"):
+        spvlink.link([bytes(code), compile_glsl(TINTED, "frag")])

@@ -53,7 +53,7 @@ from spvlink.binary.reader import (
     Reader,
     Sparse,
 )
-from spvlink.binary.words import words_in
+from spvlink.binary.words import MAX_BOUND, words_in
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
@@ -63,10 +63,6 @@ from spvlink.ir.types import NUMBERS
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
-    from typing import Final
-
-# "Universal Limits" (2.17): the smallest bound every consumer takes is 4,194,303
-MAX_BOUND: Final = 0x400000
 
 
 def decode(data: bytes) -> Module:

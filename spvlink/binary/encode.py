@@ -1,13 +1,13 @@
 """A ``Module`` to SPIR-V words, the inverse of ``decode``: a module that nothing changed comes out
-word for word."""
+word for word. Ids stay what they are, unless new ones do not fit below the limit for ids."""
 
 from __future__ import annotations
 
 from array import array
 
 from spvlink.binary.walk import interleave
-from spvlink.binary.words import MAGIC
-from spvlink.errors import Broken
+from spvlink.binary.words import MAGIC, MAX_BOUND
+from spvlink.errors import Broken, Refused
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import (
     ANNOTATIONS,
@@ -29,7 +29,9 @@ _FUNCTION_END: Final = Inst(ops.OpFunctionEnd, None, [], [])
 
 def encode(module: Module) -> bytes:
     """The binary of a module, in the byte order in which it came. Raises ``Broken`` for a private
-    opcode."""
+    opcode, ``Refused`` if there are more ids than a module may have."""
+    if module.bound > MAX_BOUND:
+        _renumber(module)
     out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     sections = module.sections
     before: list[Inst] = []
@@ -56,6 +58,25 @@ def encode(module: Module) -> bytes:
     if module.swapped:
         words.byteswap()
     return words.tobytes()
+
+
+def _renumber(module: Module) -> None:
+    """Number what has an id anew, without gaps."""
+    bound = 1
+    defining: list[Inst] = [i for section in module.sections for i in section]
+    for function in module.functions:
+        defining += (function, *function.params)
+        for block in function.blocks:
+            defining += (block, *block.insts)
+    for inst in defining:
+        if inst.id:
+            inst.id = bound
+            bound += 1
+    if bound > MAX_BOUND:
+        raise Refused(f"it would have {bound - 1} ids, and a module may have {MAX_BOUND - 1}")
+    module.names = [(of, [words[0], of.id, *words[2:]]) for of, words in module.names]
+    module.bound = bound
+    module.version += 1
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:

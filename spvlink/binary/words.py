@@ -12,6 +12,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MAGIC: Final = 0x07230203
+# "Universal Limits" (2.17): the largest bound that every consumer takes, 4,194,303
+MAX_BOUND: Final = 0x3FFFFF
 
 
 def words_in(data: bytes) -> tuple[list[int], bool]:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
-from spvlink.grammar import ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import Inst, Module, string_of
 
 Words = list[int]  # [decoration, *operand words]
+
+# Known, and no matter of slots.
+_UNTOUCHABLE = {
+    enums.Decoration_Stream: "it belongs to a vertex stream",
+    enums.Decoration_Index: "it has an Index",
+    enums.Decoration_ExplicitInterpAMD: "it is interpolated by the shader",
+    enums.Decoration_PassthroughNV: "it is passed through to the next stage",
+    enums.Decoration_PerViewNV: "it is per view",
+    enums.Decoration_PerTaskNV: "it is per task",
+}
+_UNKNOWN = "what one of its decorations means for a varying is not known"
 
 
 class Decorations:
@@ -91,6 +102,16 @@ class Decorations:
             if words[0] == decoration:
                 return words[1:]
         return None
+
+
+def untouchable(tables: Decorations, variable: Inst, held: set[int]) -> str:
+    """Why an interface variable must stay as it is, for one of its decorations: these are ``held``
+    by it and its members. Empty if all of them are known."""
+    with_ids = [note.imm[0] for note in tables.with_ids.get(variable, ())]
+    for number in sorted(held.union(with_ids)):
+        if number in _UNTOUCHABLE or number not in info.VARYING_DECORATIONS:
+            return _UNTOUCHABLE.get(number, _UNKNOWN)
+    return ""
 
 
 class Names:

@@ -36,6 +36,8 @@ DEBUG: Final = 524288
 ANNOTATION: Final = 1048576
 INTERPOLATE: Final = 2097152
 DISCONTINUOUS: Final = 4194304
+EMITS: Final = 8388608
+ENDS: Final = 16777216
 
 FACT_NAMES: Final[dict[int, str]] = {
     1: "PURE",
@@ -61,6 +63,8 @@ FACT_NAMES: Final[dict[int, str]] = {
     1048576: "ANNOTATION",
     2097152: "INTERPOLATE",
     4194304: "DISCONTINUOUS",
+    8388608: "EMITS",
+    16777216: "ENDS",
 }
 
 FLAGS: Final[dict[int, int]] = {
@@ -248,9 +252,9 @@ FLAGS: Final[dict[int, int]] = {
     213: 843,
     214: 843,
     215: 843,
-    218: 6144,
+    218: 8394752,
     219: 6144,
-    220: 6144,
+    220: 8394752,
     221: 6144,
     224: 22592,
     225: 22528,
@@ -276,7 +280,7 @@ FLAGS: Final[dict[int, int]] = {
     249: 32768,
     250: 32768,
     251: 32768,
-    252: 32768,
+    252: 16809984,
     253: 32768,
     254: 32768,
     255: 32768,
@@ -344,7 +348,7 @@ FLAGS: Final[dict[int, int]] = {
     4162: 2306,
     4163: 131072,
     4190: 131072,
-    4416: 32768,
+    4416: 16809984,
     4417: 131072,
     4418: 2,
     4419: 3,
@@ -361,8 +365,8 @@ FLAGS: Final[dict[int, int]] = {
     4431: 450,
     4432: 450,
     4447: 3,
-    4448: 32768,
-    4449: 32768,
+    4448: 16809984,
+    4449: 16809984,
     4450: 55,
     4451: 55,
     4452: 39,
@@ -387,14 +391,14 @@ FLAGS: Final[dict[int, int]] = {
     5110: 450,
     5111: 450,
     5115: 131072,
-    5121: 32768,
+    5121: 16809984,
     5127: 1048576,
     5129: 262147,
     5147: 262147,
     5148: 262146,
     5281: 131072,
     5288: 131072,
-    5294: 32768,
+    5294: 16809984,
     5295: 6144,
     5296: 450,
     5313: 131072,
@@ -405,6 +409,7 @@ FLAGS: Final[dict[int, int]] = {
     5365: 22592,
     5370: 131072,
     5371: 131072,
+    5380: 16783360,
     5381: 2,
     5398: 3,
     5600: 262144,
@@ -812,8 +817,54 @@ APART_DECORATIONS: Final[frozenset[int]] = frozenset(
     {
         17,  # Decoration Sample
         5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
         5271,  # Decoration PerPrimitiveEXT
         15,  # Decoration Patch
+    }
+)
+READING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5285,  # Decoration PerVertexKHR
+        4999,  # Decoration ExplicitInterpAMD
+    }
+)
+VARYING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        0,  # Decoration RelaxedPrecision
+        2,  # Decoration Block
+        30,  # Decoration Location
+        31,  # Decoration Component
+        32,  # Decoration Index
+        35,  # Decoration Offset
+        36,  # Decoration XfbBuffer
+        37,  # Decoration XfbStride
+        29,  # Decoration Stream
+        18,  # Decoration Invariant
+        14,  # Decoration Flat
+        13,  # Decoration NoPerspective
+        16,  # Decoration Centroid
+        17,  # Decoration Sample
+        15,  # Decoration Patch
+        5271,  # Decoration PerPrimitiveEXT
+        5285,  # Decoration PerVertexKHR
+        19,  # Decoration Restrict
+        20,  # Decoration Aliased
+        21,  # Decoration Volatile
+        23,  # Decoration Coherent
+        24,  # Decoration NonWritable
+        25,  # Decoration NonReadable
+        6,  # Decoration ArrayStride
+        7,  # Decoration MatrixStride
+        4,  # Decoration RowMajor
+        5,  # Decoration ColMajor
+        11,  # Decoration BuiltIn
+        5635,  # Decoration UserSemantic
+        5636,  # Decoration UserTypeGOOGLE
+    }
+)
+NAMING_DECORATIONS: Final[frozenset[int]] = frozenset(
+    {
+        5634,  # Decoration CounterBuffer
     }
 )
 UNINTERPOLATED_DECORATIONS: Final[frozenset[int]] = frozenset(
@@ -881,6 +932,13 @@ VOLATILE_BUILTINS: Final[frozenset[int]] = frozenset(
         5377,  # BuiltIn SMIDNV
         5376,  # BuiltIn WarpIDNV
         5326,  # BuiltIn RayTmaxKHR
+    }
+)
+INVOCATION_BUILTINS: Final[frozenset[int]] = frozenset(
+    {
+        29,  # BuiltIn LocalInvocationIndex
+        27,  # BuiltIn LocalInvocationId
+        8,  # BuiltIn InvocationId
     }
 )
 

@@ -185,6 +185,26 @@ def index_of(value: Inst) -> int | None:
     return bits
 
 
+def holds_pointers(type: Inst) -> bool:
+    """Whether values of a type are or hold pointers of the logical addressing model."""
+    if type.op == ops.OpTypePointer:
+        return type.imm[0] != enums.StorageClass_PhysicalStorageBuffer
+    if type.op in _COMPOSITES:
+        return any([holds_pointers(a) for a in type.args if a.type is None])
+    return False
+
+
+def pointers_may_meet(module: Module) -> bool:
+    """Whether a phi or OpSelect may choose between pointers into different buffers, or there are no
+    variables that hold pointers at all. VariablePointersStorageBuffer alone wants them all to be
+    "into the same structure" (specification, "Validation Rules for Shader Capabilities")."""
+    held = {c.imm[0] for c in module.sections[CAPABILITIES]}
+    return (
+        enums.Capability_VariablePointersStorageBuffer not in held
+        or enums.Capability_VariablePointers in held
+    )
+
+
 _SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
 

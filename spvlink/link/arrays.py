@@ -27,7 +27,8 @@ constant: the array is an initializer then); it is made if the components that g
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, ops
+from spvlink.facts.calls import Calls
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, name_of
 from spvlink.ir.edit import value
@@ -36,7 +37,7 @@ from spvlink.link import retry
 from spvlink.link.border import IN_PLACE, Link, Stage
 from spvlink.link.propagate import COMPONENT_PRICE
 from spvlink.link.wholes import accesses
-from spvlink.passes.parts import CHAINS, EMITS, first_stream
+from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -149,11 +150,12 @@ def _through_local_output(link: Link, producer: Side, consumer: Side, out: Pinne
     local = _localize(producer)
     entry = stage.module.entry
     assert entry is not None
+    calls = Calls.of(stage.module)
     for block in entry.function.blocks:
         made: list[Inst] = []
         for inst in block.insts:
-            at_emit = inst.op in EMITS and first_stream(inst)
-            if at_emit if stage.name == "geom" else inst.op == ops.OpReturn:
+            at_emit = stage.name == "geom" and calls.does(inst, info.EMITS)
+            if at_emit or (stage.name != "geom" and inst.op == ops.OpReturn):
                 made += _copies(stage.module, producer.type, local, producer.variable)
             made.append(inst)
         block.insts = made

@@ -55,6 +55,8 @@ def read_captured(link: Link) -> bool:
     for key in sorted(link.loads) if free else ():
         if key in captured or key not in link.stores:
             continue
+        if link.frozen(key):
+            continue
         other = free.get(_said(link, key)) if key in link.outputs.slots else None
         if other is not None and other not in found.values():
             found[key] = other

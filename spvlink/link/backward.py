@@ -24,6 +24,7 @@ one vertex or another, at the pixel, at an offset. What is made of several verti
 
 from __future__ import annotations
 
+from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
@@ -72,6 +73,8 @@ class Graph:
         self.link = link
         self.transfer = transfer
         self.effects = Effects.of(link.consumer.module)
+        self.settled = invariant.settled(link.consumer.module)
+        self.frozen = invariant.frozen(link.consumer.module)
         self.convergent = convergent
         self.table: dict[Inst, list[Entry]] = {}
         self.nodes: list[Node] = []
@@ -193,6 +196,9 @@ class Graph:
 
     def visit(self, inst: Inst) -> None:
         """An instruction that uses what is made of inputs."""
+        if inst in self.settled and inst.op not in lanes.MOVES and self.stays(inst):
+            self.spoil(inst)
+            return
         size = lanes.count(inst.type)
         table = self.table
         used = [e for a in inst.args if a in table for e in table[a] if e is not None]
@@ -235,6 +241,10 @@ class Graph:
             self.spoil(inst)  # one lane of a matrix product is not made alone
             return
         self.table[inst] = made
+
+    def stays(self, inst: Inst) -> bool:
+        """Whether something of what is ``settled`` would come to other bits before the border."""
+        return inst in self.frozen or not motion.bit_exact(inst)
 
     def complete(self, inst: Inst) -> bool:
         """Whether every lane of every operand may be made before the border."""

@@ -8,6 +8,8 @@ report.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
+from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -21,7 +23,6 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.slot import Interface, Pinned, Slot
-from spvlink.passes.parts import EMITS, first_stream
 from spvlink.pipeline import Source
 
 TYPE_CHECKING = False
@@ -180,11 +181,12 @@ class Link:
                 self.returns += 1
 
     def number_emits(self, block: Block) -> None:
-        """The stores before each EmitVertex belong to it."""
+        """The stores before each EmitVertex, or call that may come to one, belong to it."""
+        calls = Calls.of(self.producer.module)
         for inst in block.insts:
             if inst.op == STORE_OUTPUT:
                 self.sites[inst] = self.returns
-            elif inst.op in EMITS and first_stream(inst):
+            elif calls.does(inst, info.EMITS):
                 self.spots[self.returns] = block, inst, []
                 self.returns += 1
 
@@ -238,6 +240,25 @@ class Link:
             return True
         stores = self.stores[key]
         return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
+
+    def frozen(self, key: int) -> bool:
+        """Whether the consumer makes something Invariant of this input."""
+        held = invariant.frozen(self.consumer.module)
+        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+
+    def settled(self, key: int) -> bool:
+        """Whether it does, or makes a position, a depth or the like of it."""
+        held = invariant.settled(self.consumer.module)
+        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+
+    def settled_outputs(self) -> tuple[frozenset[int], set[Inst]]:
+        """The outputs that the consumer makes positions and the like of: slots by their keys, and
+        variables that are whole."""
+        held = invariant.settled(self.consumer.module)
+        keys = frozenset([k for k in self.loads if self.settled(k)])
+        whole = {k for p in self.inputs.pinned if p.variable in held for k in p.keys}
+        pinned = [p for p in self.outputs.pinned if not whole.isdisjoint(p.keys)]
+        return keys | whole, {p.variable for p in pinned}
 
     def carries_bits(self, slot: Slot | Pinned) -> bool:
         """Whether the values of this input come over to the bit."""

@@ -13,6 +13,7 @@ feedback consume is no slot (built-ins) or stays (captured ones).
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv
+from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
@@ -170,8 +171,12 @@ def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
 
 
 def uses(module: Module, variable: Inst) -> list[Inst]:
-    """Instructions of functions that refer to a variable."""
-    return [i for f in module.functions for b in f.blocks for i in b.insts if variable in i.args]
+    """Instructions that refer to a variable, in functions that the entry point comes to: others go
+    with their last call."""
+    entry = module.entry
+    assert entry is not None
+    functions = [entry.function, *Calls.of(module).functions]
+    return [i for f in functions for b in f.blocks for i in b.insts if variable in i.args]
 
 
 def drop_whole(stage: Stage, variable: Inst) -> bool:

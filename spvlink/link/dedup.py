@@ -227,8 +227,9 @@ def _twin(
         if found is None:
             continue
         mine = link.inputs.slots[key]
-        if how == NEGATED and mine.width in rules.signed and not link.carries_bits(mine):
-            continue
+        if how == NEGATED and not link.carries_bits(mine):
+            if mine.width in rules.signed or link.settled(key):
+                continue
         for other in found:
             if _covers(link, other, sites, how):
                 way = _way(link, key, other, how, rules)
@@ -262,6 +263,8 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     kept = link.outputs.slots[other].extras
     if any(words not in kept for words in link.outputs.slots[key].extras):
         return None  # an Invariant output is not read from one that is none
+    if link.frozen(key) or (mine.qualifiers != theirs.qualifiers and link.settled(key)):
+        return None
     if how == CAST:
         if not link.carries_bits(mine):
             return None
@@ -343,6 +346,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
         if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
+        and not link.settled(k)
     ]  # fmt: skip
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose

@@ -258,7 +258,7 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
     found: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
-        if slot is None or slot.relaxed or not replaceable(link, key):
+        if slot is None or slot.relaxed or not replaceable(link, key) or link.settled(key):
             continue
         if any([i.op != LOAD_INPUT for i in link.loads[key]]):
             continue

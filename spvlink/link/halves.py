@@ -151,7 +151,7 @@ def _may(link: Link, key: int) -> bool:
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or key not in link.stores or key not in link.loads or out.extras:
         return False
-    if key in link.read_back or key in link.outputs.captured:
+    if key in link.read_back or key in link.outputs.captured or link.frozen(key):
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers or not link.carries_bits(slot):
         return False

@@ -54,6 +54,7 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -100,22 +101,24 @@ def sensitive(module: Module) -> set[Inst]:
     held = module.facts.get("sensitive")
     if held is None or held[0] != module.version:
         assert module.entry is not None
-        made = _sensitive(Effects.of(module), module.entry.function)
+        seen = Calls.of(module).variables
+        made = _sensitive(Effects.of(module), module.entry.function, seen)
         held = module.facts["sensitive"] = module.version, made
     assert isinstance(held[1], set)
     return held[1]
 
 
-def _sensitive(effects: Effects, function: Function) -> set[Inst]:
+def _sensitive(effects: Effects, function: Function, seen: set[Inst]) -> set[Inst]:
+    """``seen``: the variables that other functions see."""
     found: set[Inst] = set()
-    todo: list[Inst] = []
+    todo = list(seen)
     written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
     for block in function.blocks:
         for inst in block.insts:
             if inst.op in _WRITES:
                 written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-            elif inst.op in _JUMPING and jumps(inst):
-                todo += inst.args
+            elif inst.op == ops.OpFunctionCall or (inst.op in _JUMPING and jumps(inst)):
+                todo += inst.args  # a callee may decide, or hand over to what does
     while todo:
         inst = todo.pop()
         if inst in found or not inst.id:

@@ -148,7 +148,7 @@ def _may(link: Link, key: int) -> bool:
     if key in link.read_back or key in link.outputs.captured or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
-    return slot.width <= 32 and link.carries_bits(slot) and not out.extras
+    return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
 
 
 def _group(link: Link, key: int) -> tuple[object, ...]:
@@ -204,6 +204,8 @@ class Looks:
         self.left -= 1
         inst, lane = scalar
         parts = types.parts_of(self.module, inst) if lane >= 0 else None
+        if parts is not None and lane >= len(parts):
+            return None  # cast from fewer lanes, or an array of a size that is not known
         bits = types.bits_of(inst if parts is None else parts[lane])
         if bits is not None:
             return {bits}

@@ -26,6 +26,7 @@ class Kind:
     expression is read in one way."""
 
     __slots__ = ("args", "imm", "op")
+    blends = False  # whether it is a sum over vertices
 
     def __init__(self, load: Inst) -> None:
         self.op = load.op  # how one reads so: with these, behind the slot's key

@@ -156,6 +156,10 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("not every invocation reads what it is made from")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
+            if link.frozen(key):
+                raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
+            if not (flat and _moved_only(stored)) and link.settled(key):
+                raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
             if not flat and exact:
                 raise Cannot("--exact: interpolation may round where the value does not")
             if not flat:

@@ -40,6 +40,13 @@ class _Maker(motion.Cloner):
         return self.graph.together(inst, self.site)
 
 
+def same_range(node: Node) -> bool:
+    """Whether a value that crosses is one that the consumer computed, not one that it interpolates:
+    RelaxedPrecision allows a range of 2^14 (SPIR-V 2.15), and a sum at a vertex off the screen may
+    be far beyond what any fragment saw."""
+    return node.convergent or (node.flat and not any([kind.blends for _, _, kind in node.places]))
+
+
 class Move:
     """One move: the new interface values on both sides."""
 
@@ -209,7 +216,7 @@ class Move:
             types_ = type, self.graph.transfer.type(type)
             spot = node.lane, groups[node.inst]
             for slot in motion.redefine(link, key, types_, name, spot, node.qualifiers):
-                slot.relaxed = node.relaxed
+                slot.relaxed = node.relaxed and same_range(node)
 
     def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
         """The name of the consumer's value, or of the inputs that it is made of."""

@@ -52,6 +52,8 @@ from spvlink.link import compact
 from spvlink.link.border import Link
 from spvlink.link.dedup import computed_once, divergence_of, equal_on_primitive
 from spvlink.link.propagate import single_value
+from spvlink.link.resources import Blocks, Cannot
+from spvlink.link.transfer import surely_there
 from spvlink.passes.raise_io import need_capability
 
 TYPE_CHECKING = False
@@ -114,6 +116,8 @@ def _is_candidate(link: Link, key: int) -> bool:
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or out.length is None or out.extras or key in link.read_back:
+        return False
+    if link.settled(key):
         return False
     if info.APART_DECORATIONS.intersection(slot.qualifiers + out.qualifiers):
         return False
@@ -383,6 +387,12 @@ class _Remake:
             if any(types.index_of(a) is None for a in pointer.args[1:]):
                 return False
             pointer = pointer.args[0]
+        if variable.imm[0] == enums.StorageClass_Uniform:
+            blocks = Blocks(self.module)
+            try:
+                return surely_there(blocks.access(load), blocks)
+            except Cannot:
+                return False
         return pointer is variable
 
     def store(self, values: list[tuple[int, Inst]]) -> None:

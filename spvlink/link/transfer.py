@@ -13,11 +13,12 @@ be in a range of that stage.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.edit import value
 from spvlink.link.resources import (
     Access,
@@ -29,6 +30,7 @@ from spvlink.link.resources import (
     size_of,
 )
 from spvlink.passes.raise_io import glsl_import
+from spvlink.rules.arithmetic import BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -43,6 +45,9 @@ _DOT_PRODUCTS: Final = frozenset(
 )  # fmt: skip
 _UNIFORM: Final = [enums.StorageClass_Uniform]
 LOAD_COST: Final = 2  # per 32-bit word, as reference 1.3 has it
+
+
+Ends = dict[tuple[object, ...], int]  # resource and array element -> a byte in its block
 
 
 class Grant:
@@ -198,7 +203,7 @@ class Transfer:
             self.able(inst)
             self.permit(access)
             if not self.is_bound(access):
-                raise Cannot("not every invocation reads that resource")
+                raise Cannot("not every invocation reads that far into the resource")
             return LOAD_COST * max(1, size_of(access.type, access.words) // 4)
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
                   ops.OpSpecConstantComposite, ops.OpSpecConstantOp):  # fmt: skip
@@ -268,13 +273,11 @@ class Transfer:
                 raise Cannot("the other stage has another push-constant block")
 
     def is_bound(self, access: Access) -> bool:
-        """Whether a resource is surely there: a draw none of whose invocations reads it may have
-        none bound (PARTIALLY_BOUND: "descriptors ... that are not dynamically used need not contain
-        valid descriptors")."""
+        """Whether bytes are surely there. All bytes of push constants that a stage uses statically
+        are in a range of the layout, and have a value or need none."""
         if access.key[0] == enums.StorageClass_PushConstant:
             return True
-        name = access.key, *access.element
-        return any(name in always_read(blocks) for blocks in (self.from_blocks, self.to_blocks))
+        return surely_there(access, self.from_blocks, self.to_blocks)
 
     def block_of(self, variable: Inst, access: Access) -> Inst:
         assert variable.type is not None
@@ -444,30 +447,98 @@ class Transfer:
         self.to_blocks = Blocks(self.target)
 
 
-def always_read(blocks: Blocks) -> set[tuple[object, ...]]:
-    """The resources, and elements of arrays of such, that every invocation of a stage reads: in
-    blocks that all ways to an end go through."""
+def always_read(blocks: Blocks) -> Ends:
+    """How far every invocation of a stage reads into the resources, and elements of arrays of such:
+    the end of the last bytes that are read, whichever way the invocation takes (or, where that is
+    known, the first one of a workgroup or patch).
+
+    A draw none of whose invocations reads a resource may have none bound (PARTIALLY_BOUND:
+    "descriptors ... that are not dynamically used need not contain valid descriptors"), and one
+    that is bound may be smaller than its block: only what is read must lie in the range
+    (VUID-vkCmdDraw-uniformBuffers-06935). A range begins at the block's first byte and has no
+    holes, so who may read bytes may read those before them."""
     module = blocks.module
     held = module.facts.get("always read")
     if held is not None and held[0] == module.version:
-        assert isinstance(held[1], set)
+        assert isinstance(held[1], dict)
         return held[1]
-    entry = module.entry
-    assert entry is not None
-    found: set[tuple[object, ...]] = set()
-    cfg = Cfg.of(module, entry.function)
-    ends = [b for b in cfg.order if not b.successors()]  # a discard is one, too
-    for block in cfg.order:
-        if all([cfg.dominates(block, end) for end in ends]):
-            for inst in block.insts:
-                if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
-                    try:
-                        access = blocks.access(inst)
-                    except Cannot:
-                        continue
-                    found.add((access.key, *access.element))
+    assert module.entry is not None
+    cfg = Cfg.of(module, module.entry.function)
+    read = {block: _read(blocks, block) for block in cfg.order}
+    known: dict[Block, Ends] = {}  # from a block on; nothing is known of one that never ends
+    changed = True
+    while changed:  # loops: once more
+        changed = False
+        for block in reversed(cfg.order):
+            own, goes_on = read[block]
+            ways = [known[b] for b in _ways(blocks, block) if b in known] if goes_on else [own]
+            if not ways or block.terminator.op == ops.OpUnreachable:
+                continue
+            made = {n: max(e, own.get(n, 0)) for n, e in _on_all(ways).items()}
+            for name, end in own.items():
+                made.setdefault(name, end)
+            if known.get(block) != made:
+                known[block] = made
+                changed = True
+    found = known.get(cfg.order[0], {})
     module.facts["always read"] = module.version, found
     return found
+
+
+def _ways(blocks: Blocks, block: Block) -> list[Block]:
+    """Where a block goes on to; where it is known, that of the first invocation of a workgroup or
+    patch: it is enough that one of them reads."""
+    end = block.terminator
+    if end.op == ops.OpBranchConditional and end.args[0].op in BITS:
+        values = [_of_first(blocks, arg) for arg in end.args[0].args]
+        if len(values) == 2 and values[0] is not None and values[1] is not None:
+            target = end.args[1 if BITS[end.args[0].op](32, *values) else 2]
+            assert isinstance(target, Block)
+            return [target]
+    return block.successors()
+
+
+def _of_first(blocks: Blocks, value: Inst) -> int | None:
+    """A number of 32 bits as the first invocation has it; None if that is not known."""
+    if value.op == ops.OpCompositeExtract:
+        value = value.args[0]
+    if value.op == ops.OpLoad:
+        variable = root(value.args[0])
+        builtin = blocks.tables.find(variable, enums.Decoration_BuiltIn)
+        return 0 if builtin and builtin[0] in info.INVOCATION_BUILTINS else None
+    return types.bits_of(value) if value.type is not None and value.type.imm[:1] == [32] else None
+
+
+def surely_there(access: Access, *stages: Blocks) -> bool:
+    """Whether one of the stages reads these bytes in each invocation, or bytes behind them."""
+    name = access.key, *access.element
+    end = access.offset + size_of(access.type, access.words)
+    return any([end <= always_read(blocks).get(name, 0) for blocks in stages])
+
+
+def _on_all(ways: list[Ends]) -> Ends:
+    """What is read on each of several ways."""
+    first, *others = ways
+    return {n: min([e, *[w[n] for w in others]]) for n, e in first.items()
+            if all([n in w for w in others])}  # fmt: skip
+
+
+def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
+    """How far a block reads into each resource, and whether it surely goes on to others."""
+    found: Ends = {}
+    does = Calls.of(blocks.module).does
+    for inst in block.insts:
+        if does(inst, info.ENDS):
+            return found, False
+        if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
+            try:
+                access = blocks.access(inst)
+            except Cannot:
+                continue
+            name = access.key, *access.element
+            end = access.offset + size_of(access.type, access.words)
+            found[name] = max(end, found.get(name, 0))
+    return found, bool(block.successors())
 
 
 def _before(module: Module, member: Inst, struct: Inst) -> None:

@@ -3,11 +3,11 @@ whether it may be changed at all."""
 
 from __future__ import annotations
 
+from spvlink.facts.calls import callees
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.link.resources import Key, resource_key
-from spvlink.passes.inline import callees
 from spvlink.passes.parts import NUMERIC
 
 TYPE_CHECKING = False

@@ -39,7 +39,9 @@ from __future__ import annotations
 
 import itertools
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
+from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
@@ -58,6 +60,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+    from spvlink.facts.invariant import Seed
     from spvlink.link.weights import Polynomial
 
     Functional = tuple[tuple[tuple[int, int], weights.Name], ...]  # (vertex, its weight), sorted
@@ -88,6 +91,7 @@ class Blend(Kind):
     """A sum over vertices as a way to read an input: an operation on reads of it and weights."""
 
     __slots__ = ("affine", "function", "name", "operands", "parts")
+    blends = True
 
     def __init__(
         self, function: tuple[int, int], operands: list[Kind | Lane], parts: Parts
@@ -197,49 +201,32 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
     """The values of a stage that must come out to the bit: see above. ``beyond``: keys of outputs
     that must, for the sake of the stage behind."""
     module = stage.module
-    effects = Effects.of(module)
     assert module.entry is not None
-    found: set[Inst] = set()
-    todo: list[Inst] = []
-    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
+    uses = invariant.Uses(module)
+    seeds: list[Seed] = [(condition, None) for condition in uses.branches]
+    # a callee may capture anything, or branch on it
+    seeds += [(variable, None) for variable in Calls.of(module).variables]
     outputs = stage.outputs
-    slots = outputs.slots if outputs is not None else {}
     captured = outputs.captured if outputs is not None else {}
+    slots = outputs.slots if outputs is not None else {}
     for block in module.entry.function.blocks:
         for inst in block.insts:
             if inst.op == ops.OpStore:
-                variable = root(inst.args[0])
-                written.setdefault(variable, []).append(inst.args[1])
-                if _is_fixed(effects, variable):
-                    todo.append(inst.args[1])
+                if _is_fixed(uses, inst.args[0]):
+                    seeds.append((inst.args[1], block))
             elif inst.op == STORE_OUTPUT:
                 key = inst.imm[0]
-                if key not in slots or slots[key].extras or key in captured or key in beyond:
-                    todo.append(inst.args[0])
-        end = block.terminator
-        if end.op in (ops.OpBranchConditional, ops.OpSwitch):
-            todo.append(end.args[0])
-    while todo:
-        inst = todo.pop()
-        if inst not in found and inst.id:
-            found.add(inst)
-            todo += inst.args
-            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
-    return found
+                if key not in slots or key in captured or key in beyond:
+                    seeds.append((inst.args[0], block))
+    return uses.behind(seeds) | invariant.settled(module)
 
 
-def _is_fixed(effects: Effects, variable: Inst) -> bool:
+def _is_fixed(uses: invariant.Uses, pointer: Inst) -> bool:
     """Whether an output is one whose value must not move by a bit."""
+    variable = root(pointer)
     if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
         return False
-    words = list(effects.tables.targets.get(variable, ()))
-    type = variable.type.args[0] if variable.type is not None else None
-    while type is not None and type.op == ops.OpTypeArray:
-        type = type.args[0]
-    if type is not None and type.op == ops.OpTypeStruct:
-        for n in range(len(type.args)):
-            words += effects.tables.members.get((type, n), ())
-    return any(w[0] in _CAPTURED for w in words)
+    return any([w[0] in _CAPTURED for w in invariant.decorations(uses.tables, pointer)])
 
 
 class Graph(backward.Graph):
@@ -269,7 +256,7 @@ class Graph(backward.Graph):
     # -- what stays --------------------------------------------------------------------------------
 
     def visit(self, inst: Inst) -> None:
-        if inst in self.fixed and inst.op not in lanes.MOVES and not motion.bit_exact(inst):
+        if inst in self.fixed and inst.op not in lanes.MOVES and self.stays(inst):
             self.note(inst)
             self.spoil(inst)
         elif not (inst.op in _JOINT and self.linear and self.whole(inst)):

@@ -9,6 +9,7 @@ the entry point's function.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
@@ -16,7 +17,6 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import become, sweep
 from spvlink.link.border import Link, Stage
-from spvlink.passes.inline import callees
 from spvlink.passes.parts import CHAINS, INTERPOLATIONS
 
 TYPE_CHECKING = False
@@ -43,10 +43,8 @@ def accesses(
     pointers = {variable}
     glsl = Effects.of(stage.module).glsl
     functions = stage.module.functions
-    if called and len(functions) > 1:
-        functions = [entry.function, *callees(entry.function)]
-        for function in functions:  # grows
-            functions += [f for f in callees(function) if f not in functions]
+    if called:
+        functions = [entry.function, *Calls.of(stage.module).functions]
     for function in functions:
         for block in function.blocks:
             for inst in block.insts:

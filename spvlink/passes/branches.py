@@ -12,8 +12,9 @@ empty.
 
 from __future__ import annotations
 
+from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.structure import Structure
+from spvlink.facts.structure import Structure, is_switch
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
@@ -103,12 +104,18 @@ def _literal(words: list[int], selector: Inst) -> int:
 
 
 def _leaves_plainly(structure: Structure, cfg: Cfg, header: Block, merge: Block) -> bool:
-    """Whether the merge block of a selection is reached only from directly inside it."""
-    for pred in cfg.preds.get(merge, ()):
-        if pred is header:
-            continue
-        if structure.parent.get(pred) is not header or pred in structure.merge_of:
-            return False
+    """Whether a selection needs no merge instruction once its way is known: its merge block, and
+    the cases of a switch that others fall through into, are reached by plain branches from
+    directly inside it only."""
+    cases = header.successors() if is_switch(header) else []
+    for target in {merge, *cases}:
+        for pred in cfg.preds.get(target, ()):
+            if pred is header:
+                continue
+            if structure.parent.get(pred) is not header or pred in structure.merge_of:
+                return False
+            if pred.terminator.op != ops.OpBranch:
+                return False
     return True
 
 
@@ -116,6 +123,7 @@ def empty_selections(module: Module, function: Function) -> None:
     """Selections with two empty arms: no branch is needed."""
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
+    frozen = invariant.frozen(module)
     changed = False
     for header, merge in structure.merge_of.items():
         end = header.terminator
@@ -126,6 +134,8 @@ def empty_selections(module: Module, function: Function) -> None:
         ways = [_through(cfg, structure, arm, header, merge) for arm in end.args[1:]]
         if ways[0] is None or ways[1] is None or end.args[1] is end.args[2]:
             continue
+        if frozen and any([i in frozen for i in merge.insts if i.op == ops.OpPhi]):
+            continue  # an Invariant output keeps its control flow
         if set(cfg.preds[merge]) != set(ways) or merge in cfg.dead_preds:
             continue
         if not _select(module, header, merge, end.args[0], ways[0], ways[1]):

@@ -1,8 +1,16 @@
 """Keeps the blocks of a function in order: what nothing reaches goes, except what structured
-control flow must name."""
+control flow must name, and blocks stand after those that dominate them.
+
+An edge that goes may change what dominates a block: a switch on a constant that falls through into
+a ``default`` that stands first leaves that block before the case that alone leads to it. Whoever
+takes edges away calls ``drop_unreachable`` afterwards.
+"""
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
+from spvlink.errors import Broken
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import ops
 from spvlink.ir import types
@@ -15,13 +23,17 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 def drop_unreachable(module: Module, function: Function) -> None:
-    """Remove blocks that the entry does not reach. A merge or continue target of a reachable header
-    stays as a stub: OpUnreachable, or the bare back edge."""
+    """Remove blocks that the entry does not reach; the others stand in order then. A merge or
+    continue target of a reachable header stays as a stub: OpUnreachable, or the bare back edge."""
     if len(function.blocks) == 1:
         return
     cfg = Cfg.of(module, function)
-    if len(cfg.order) == len(function.blocks):
-        return
+    if len(cfg.order) < len(function.blocks):
+        _drop(module, function, cfg)
+    put_in_order(module, function)
+
+
+def _drop(module: Module, function: Function, cfg: Cfg) -> None:
     stubs: dict[Block, list[Inst]] = {}
     for block, merge in cfg.headers:
         for at, target in enumerate(merge.args[:2]):
@@ -46,6 +58,57 @@ def drop_unreachable(module: Module, function: Function) -> None:
     function.blocks = blocks
     flow_changed(module)
     mend_phis(module, function, stubs.keys())
+
+
+def misplaced(module: Module, function: Function) -> Block | None:
+    """The first block that stands before its dominator (specification 2.16.1), if there is one."""
+    if len(function.blocks) == 1:
+        return None
+    above = Cfg.of(module, function).idom
+    seen: set[Block] = set()
+    for block in function.blocks:
+        if block in above and above[block] not in seen:
+            return block
+        seen.add(block)
+    return None
+
+
+def check_order(module: Module) -> None:
+    """Raise Broken if a block of the entry point stands before its dominator: nobody else looks
+    before it is written."""
+    assert module.entry is not None
+    block = misplaced(module, module.entry.function)
+    if block is not None:
+        raise Broken(f"the block %{block.id} stands before the one that dominates it")
+
+
+def put_in_order(module: Module, function: Function) -> None:
+    """Blocks that stand before their dominators wait for them; all else keeps its order."""
+    if misplaced(module, function) is None:
+        return
+    cfg = Cfg.of(module, function)
+    after = dict(cfg.idom)  # block -> what comes before it
+    for header, merge in cfg.headers:
+        for target in merge.args[:2]:
+            assert isinstance(target, Block)
+            if target not in cfg.index:
+                after[target] = header
+    blocks = function.blocks
+    waiting: dict[Block, list[int]] = {}
+    ready: list[int] = []
+    for at, block in enumerate(blocks):
+        if block in after:
+            waiting.setdefault(after[block], []).append(at)
+        else:
+            ready.append(at)
+    heapify(ready)
+    function.blocks = []
+    while ready:
+        block = blocks[heappop(ready)]
+        function.blocks.append(block)
+        for at in waiting.get(block, ()):
+            heappush(ready, at)
+    module.version += 1
 
 
 def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ()) -> None:

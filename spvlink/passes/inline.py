@@ -12,16 +12,17 @@ inner loop a return sets a flag, breaks, and the flag is tested after each loop 
 
 A callee is inlined after its own calls. One with a single call site gives its blocks away instead
 of being copied. What cannot be inlined (a callee that can end the invocation, called from a
-continue construct) stays a call.
+continue construct; one that gives pointers into several buffers) stays a call.
 """
 
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
+from spvlink.facts.calls import callees
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
@@ -32,7 +33,10 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
-_ENDS: Final = frozenset((ops.OpKill, ops.OpTerminateInvocation, ops.OpUnreachable))
+# what ends a block, and all that comes after
+_ENDS: Final = frozenset(
+    op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
+) | {ops.OpUnreachable}
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
@@ -61,16 +65,6 @@ def run(module: Module) -> None:
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
     module.functions = [f for f in module.functions if f in left or f not in order]
-
-
-def callees(function: Function) -> list[Function]:
-    """The functions that a function calls, in order, each once."""
-    found: dict[Function, None] = {}
-    for block in function.blocks:
-        for inst in block.insts:
-            if inst.op == ops.OpFunctionCall and isinstance(inst.args[0], Function):
-                found[inst.args[0]] = None
-    return list(found)
 
 
 def _callees_first(entry: Function) -> list[Function]:
@@ -139,7 +133,9 @@ def _inline_into(
                 if shape is None:
                     shape = shapes[callee] = _Shape(callee)
                 plain = shape.style == DIRECT and not shape.ends
-                if plain or not _in_continue(cfg, structure, block):
+                # else its pointers would meet in a phi
+                may = not shape.pointers or types.pointers_may_meet(module)
+                if may and (plain or not _in_continue(cfg, structure, block)):
                     body = _Body(module, callee, calls[callee] > 1, shape)
                     current = body.inline(function, blocks, current, inst, todo)
                     continue
@@ -148,6 +144,7 @@ def _inline_into(
     function.blocks = blocks
     flow_changed(module)
     sweep(module, function)
+    drop_unreachable(module, function)  # a callee may not come back, or leave a loop by a return
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
@@ -175,6 +172,9 @@ class _Shape:
         self.ends = any(b.terminator.op in _ENDS for b in callee.blocks)
         returns = [b for b in cfg.order if b.terminator.op in _RETURNS]
         self.style = max([self.style_of(b) for b in returns], default=DIRECT)
+        # whether it gives one of several pointers
+        assert callee.type is not None
+        self.pointers = len(returns) > 1 and types.holds_pointers(callee.type)
 
     def style_of(self, block: Block) -> int:
         """What a return in this block asks for."""

@@ -13,7 +13,9 @@ otherwise pinned; ``Lowering.finish`` rewrites.
 from __future__ import annotations
 
 from spvlink.errors import BadSpirv, Refused
-from spvlink.facts.decorations import Decorations, Names
+from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
+from spvlink.facts.decorations import Decorations, Names, untouchable
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -23,7 +25,6 @@ from spvlink.ir.types import NUMBERS
 from spvlink.passes import captures
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.inline import callees
 from spvlink.passes.parts import holds_slots, separable
 from spvlink.passes.promote import Promotion, output_stores
 
@@ -31,14 +32,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_UNTOUCHABLE = {
-    enums.Decoration_Stream: "it belongs to a vertex stream",
-    enums.Decoration_Index: "it has an Index",
-    enums.Decoration_ExplicitInterpAMD: "it is interpolated by the shader",
-    enums.Decoration_PassthroughNV: "it is passed through to the next stage",
-    enums.Decoration_PerViewNV: "it is per view",
-    enums.Decoration_PerTaskNV: "it is per task",
-}
 CAPTURED: Final = "transform feedback captures it"
 _QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
 # What a part of a variable keeps when it becomes one.
@@ -110,7 +103,7 @@ class Lowering:
         """Find the candidates, how the code touches them, and what must stay whole."""
         # what nothing reaches would still name what is promoted
         drop_unreachable(self.module, self.function)
-        elsewhere = self.touched_elsewhere()
+        elsewhere = Calls.of(self.module).variables
         self.local_roots(elsewhere)
         self.interface_roots(elsewhere)
         glsl = next(iter(Effects.of(self.module).glsl), None)
@@ -122,21 +115,6 @@ class Lowering:
         promotion.analyse()
         for variable, side in self.sides.items():
             self.locate(variable, side)
-
-    def touched_elsewhere(self) -> set[Inst]:
-        """Module-scope variables that a function that the entry point calls uses."""
-        used: set[Inst] = set()
-        if len(self.module.functions) == 1:
-            return used
-        called = callees(self.function)
-        for function in called:  # grows
-            called += [f for f in callees(function) if f not in called]
-            for block in function.blocks:
-                for inst in block.insts:
-                    for arg in inst.args:
-                        if arg.op == ops.OpVariable:
-                            used.add(arg)
-        return used
 
     def local_roots(self, elsewhere: set[Inst]) -> None:
         wanted = ops.OpVariable
@@ -180,7 +158,7 @@ class Lowering:
             if side is None or variable in self.sides:
                 continue
             words = self.all_words(variable)
-            held = {w[0] for w in words}
+            held = {w[0] for w in words if w != [enums.Decoration_Stream, 0]}
             if enums.Decoration_BuiltIn in held and self.built_in(variable):
                 continue
             if self.only is not None and variable not in self.only:
@@ -197,9 +175,8 @@ class Lowering:
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
-            for word in words:
-                if word[0] in _UNTOUCHABLE and word != [enums.Decoration_Stream, 0]:
-                    node.pin(_UNTOUCHABLE[word[0]])
+            if why := untouchable(self.tables, variable, held):
+                node.pin(why)
 
     def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
@@ -250,15 +227,17 @@ class Lowering:
         )
 
     def all_words(self, variable: Inst) -> list[list[int]]:
-        """Decorations of a variable and, one level deep, of the members of its block."""
+        """Decorations of a variable and of all members of its block or struct."""
         words = list(self.tables.targets.get(variable, ()))
         assert variable.type is not None
-        struct = variable.type.args[0]
-        while struct.op == ops.OpTypeArray:
-            struct = struct.args[0]
-        if struct.op == ops.OpTypeStruct:
-            for index in range(len(struct.args)):
-                words += self.tables.members.get((struct, index), ())
+        todo = [variable.type.args[0]]
+        for type in todo:  # grows
+            while type.op == ops.OpTypeArray:
+                type = type.args[0]
+            if type.op == ops.OpTypeStruct:
+                for index in range(len(type.args)):
+                    words += self.tables.members.get((type, index), ())
+                todo += type.args
         return words
 
     # -- Locations ---------------------------------------------------------------------------------
@@ -468,6 +447,8 @@ class Lowering:
                 key, scalar, variable, name, lane, group, base, qualifiers, relaxed, extras, length
             )
         leaf.keys += keys
+        if extras and not leaf.is_input:
+            invariant.add_slots(self.module, keys)
         if variable in self.captured:
             captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 

@@ -12,8 +12,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
-# Instructions after which the outputs of a geometry shader have gone out.
-EMITS: Final = frozenset((ops.OpEmitVertex, ops.OpEmitStreamVertex))
 INTERPOLATIONS: Final = frozenset(
     (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
 )
@@ -117,11 +115,6 @@ def lower_copies(module: Module, block: Block) -> None:
 def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
     """STORE_OUTPUT of one component."""
     return Inst(STORE_OUTPUT, None, [stored] if vertex is None else [stored, vertex], [key])
-
-
-def first_stream(emit: Inst) -> bool:
-    """Whether an emit is one of stream 0, the only one whose vertices the next stage sees."""
-    return emit.op == ops.OpEmitVertex or types.index_of(emit.args[0]) == 0
 
 
 def is_volatile(imm: list[int]) -> bool:

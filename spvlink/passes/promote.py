@@ -26,9 +26,10 @@ nothing recurses, so depth is no limit.
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.frontier import dominance_frontiers
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
     INTERPOLATE,
@@ -43,12 +44,10 @@ from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
     CHAINS,
-    EMITS,
     INTERPOLATIONS,
     NUMERIC,
     POINTERS,
     extract,
-    first_stream,
     is_debug,
     is_volatile,
     lower_copies,
@@ -87,6 +86,7 @@ class Promotion:
         self.in_place: set[Inst] = set()  # outputs that are accessed where the code does
         self.at_emits = False  # outputs go out with each EmitVertex, not at the returns
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
+        self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
 
     # -- analysis ----------------------------------------------------------------------------------
@@ -113,6 +113,28 @@ class Promotion:
                 else:
                     if inst.op == ops.OpVariable and inst in pointers:
                         uses.append(at)
+
+        if not types.pointers_may_meet(self.module):
+            for variable, root in self.roots.items():
+                if types.holds_pointers(root.type):
+                    self.hold_pointers(variable, root)
+
+    def hold_pointers(self, variable: Inst, root: Node) -> None:
+        """Pointers stay in memory unless they are stored once, before all loads: others would meet
+        in a phi."""
+        stored: Block | None = None
+        ok = root.kind == WHOLE
+        for block in self.cfg.order:
+            for at in self.uses[block] if ok else ():
+                inst = block.insts[at]
+                if inst.op == ops.OpStore and inst.args[0] is variable:
+                    ok = stored is None and not variable.args
+                    stored = block
+                elif inst.op == ops.OpLoad and inst.args[0] is variable:
+                    ok &= stored is not None or bool(variable.args)
+                    ok &= stored is None or self.cfg.dominates(stored, block)
+        if not ok:
+            root.pin("it holds pointers that must not meet in a phi")
 
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
@@ -267,7 +289,7 @@ class Promotion:
                             if leaf.kind == WHOLE and not leaf.in_place:
                                 own.add(leaf.cell)
                                 self.written.setdefault(leaf.cell, set()).add(block)
-                elif outputs and self.at_emits and op in EMITS:
+                elif outputs and self.at_emits and self.calls.does(inst, info.EMITS):
                     self.goes_out(own)
             if outputs and not self.at_emits and block.terminator.op == ops.OpReturn:
                 self.goes_out(own)
@@ -363,7 +385,7 @@ class Promotion:
                     continue
             elif op == ops.OpExtInst and self.extended(inst, block, out):
                 continue
-            elif stores is not None and op in EMITS and first_stream(inst):
+            elif stores is not None and self.calls.does(inst, info.EMITS):
                 out += stores(self, block)
             out.append(inst)
         block.insts = out + insts[done:]

@@ -13,6 +13,7 @@ vector of one vertex become one store if they cover it, and stores of single com
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
@@ -34,7 +35,6 @@ from spvlink.ir.core import (
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot, Varying
 from spvlink.passes import captures
-from spvlink.passes.parts import EMITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -73,6 +73,7 @@ class Raise:
         self.slots = slots
         self.in_place = module.entry.model in _IN_PLACE
         self.at_emits = module.entry.model == enums.ExecutionModel_Geometry
+        self.calls = Calls.of(module)
         self.is_input = storage == enums.StorageClass_Input or (
             storage == enums.StorageClass_TaskPayloadWorkgroupEXT
             and module.entry.model == enums.ExecutionModel_MeshEXT
@@ -111,7 +112,7 @@ class Raise:
             notes.append([enums.Decoration_Component, varying.component])
         is_output = self.storage == enums.StorageClass_Output
         for qualifier in varying.qualifiers:
-            if not is_output or qualifier != enums.Decoration_PerVertexKHR:  # for inputs only
+            if not is_output or qualifier not in info.READING_DECORATIONS:
                 notes.append([qualifier])
         # what travels as another type is no number that could be rounded
         for slot in mine:
@@ -302,7 +303,10 @@ class Raise:
         out: list[Inst] = []
         insts, start = block.insts, 0
         any_stored = False
-        emits = [at for at, i in enumerate(insts) if i.op in EMITS] if self.at_emits else []
+        emits: list[int] = []
+        if self.at_emits:
+            does = self.calls.does
+            emits = [at for at, inst in enumerate(insts) if does(inst, info.EMITS)]
         for end in (*emits, len(insts) - 1):
             stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
             for inst in insts[start:end]:
@@ -493,7 +497,7 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
     for qualifier in qualifiers:
         if (
             qualifier not in held
-            and qualifier != enums.Decoration_PerVertexKHR
+            and qualifier not in info.READING_DECORATIONS
             and enums.Decoration_Location in held
         ):
             module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))

@@ -21,8 +21,9 @@ others write (``forward``). That also holds for the payload of a task shader, wh
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import FLAGS, Effects
+from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Function, Inst, Module
@@ -98,6 +99,7 @@ def _own_keys(module: Module, function: Function) -> set[int]:
     foreign: set[int] = set()  # written where it may be another invocation's
     patch: set[int] = set()
     barrier = False
+    calls = Calls.of(module)
     for block in function.blocks:
         for inst in block.insts:
             if inst.op == LOAD_OUTPUT:
@@ -108,7 +110,7 @@ def _own_keys(module: Module, function: Function) -> set[int]:
             elif inst.op == STORE_OUTPUT:
                 if len(inst.args) > 1 and not is_invocation_id(module, inst.args[1]):
                     foreign.add(inst.imm[0])
-            elif FLAGS.get(inst.op, 0) & info.BARRIER:
+            elif not barrier and calls.does(inst, info.BARRIER):
                 barrier = True
     return read - foreign - (patch if barrier else set())
 

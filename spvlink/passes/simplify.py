@@ -11,7 +11,8 @@ nothing writes during the draw. Convergent operations (derivatives, implicit-LOD
 in this sense: the value that dominates was computed by at least the same invocations of the quad.
 Operations with the co-convergent fact (ballots and the like: their result hangs on which
 invocations take part) are merged only within one block, and BLOCK_LOCAL ones too. Decorations
-count: a value with NoContraction or RelaxedPrecision is not the same as one without.
+count: a value with NoContraction or RelaxedPrecision is not the same as one without. Floats that an
+Invariant output hangs on are numbered, and that is all: another pipeline has the same operations.
 
 Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
 not known when its header is visited, so afterwards two phis of a header that begin alike are taken
@@ -22,6 +23,7 @@ through other phis of one block (optimistic, as Alpern, Wegman, Zadeck 1988, but
 
 from __future__ import annotations
 
+from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
 from spvlink.facts.structure import Structure
@@ -95,6 +97,7 @@ class _Walk:
         self.more: dict[Inst, list[Inst]] = {}
         self.phis: list[Inst] = []  # met in this walk
         self.homes: dict[Inst, Block] = {}
+        self.frozen: set[Inst] = set()  # what an Invariant output hangs on
         self.placed: dict[Inst, Block] = {}  # where values of the first ``done`` blocks are
         self.done = 0
 
@@ -104,6 +107,7 @@ class _Walk:
             headers = [b for b in self.cfg.order if b.insts[0].op == ops.OpPhi and _is_loop(b)]
         while True:
             version = self.module.version
+            self.frozen = invariant.frozen(self.module)
             self.seen = {}
             self.more = {}
             self.placed = {}
@@ -186,6 +190,7 @@ class _Walk:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
         plans, constants, last, copy = _PLANS, types.CONSTANTS, _LAST, COPY
+        frozen = self.frozen
         foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
         append = out.append
         for inst in insts:
@@ -218,7 +223,9 @@ class _Walk:
                 if op == ops.OpExtInst and -inst.imm[0] in INNER:
                     how = ALGEBRA
             signature = signatures.get(inst) if signatures else None
-            if signature is None or signature == _RELAXED:
+            if frozen and inst in frozen and how != VECTOR and invariant.rounds(inst):
+                pass  # it stays the operation that it is
+            elif signature is None or signature == _RELAXED:
                 other: Inst | None = None
                 if known and flags & foldable and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)

@@ -1,17 +1,22 @@
 """The module without what nothing needs any more: functions that are not called, types, constants
 and variables that nobody uses, names and decorations of what is gone. The outer interface stays
-declared: outputs of the last stage, and every capability (a driver may have been told of it)."""
+declared: outputs of the last stage, and every capability (a driver may have been told of it).
+
+What pipeline creation reads without any code stays too: execution modes with what they name, and
+constants that are built-ins (WorkgroupSize). A specialization constant that nothing uses goes: a
+pipeline may give values to constants that no module has (Vulkan, "Specialization Constants")."""
 
 from __future__ import annotations
 
+from spvlink.facts.calls import callees
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.passes.inline import callees
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
+_GROUPING = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
 
 
 def run(
@@ -32,10 +37,14 @@ def run(
             block.insts = _without_idle_lines(block.insts)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
-    if nonsemantic or ops.OpTypeForwardPointer in module.rare:
+    tables = Decorations.of(module)
+    _read_without_code(tables, live)
+    if nonsemantic or tables.with_ids or ops.OpTypeForwardPointer in module.rare:
         _close(live, list(live))
     if nonsemantic:
         _debug_globals(module, live, nonsemantic)
+    if tables.with_ids:
+        _asked_for(module, tables.with_ids, live)
     _trim_globals(module, live)
     module.pool, module.by_op = {}, {}
     for used in [*module.sections[core.IMPORTS]]:
@@ -84,6 +93,34 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
     for mode in module.sections[core.EXECUTION_MODES]:
         live.update(mode.args)
     return live  # type: ignore[return-value]
+
+
+def _read_without_code(tables: Decorations, live: set[Inst]) -> None:
+    """Constants that pipeline creation reads."""
+    built_in = enums.Decoration_BuiltIn
+    for target, notes in tables.targets.items():
+        if info.FLAGS.get(target.op, 0) & info.CONSTANT and any(w[0] == built_in for w in notes):
+            live.add(target)
+
+
+def _asked_for(module: Module, with_ids: dict[Inst, list[Inst]], live: set[Inst]) -> None:
+    """The operands of decorations of what lives, but for those that only name another object."""
+    own = set(module.globals)
+    groups: dict[Inst, list[Inst]] = {}
+    for note in module.annotations:
+        if note.op in _GROUPING:
+            groups.setdefault(note.args[0], []).extend(note.args[1:])
+    changed = True
+    while changed:
+        changed = False
+        for target, notes in with_ids.items():
+            if live.isdisjoint((target, *groups.get(target, ()))):
+                continue
+            for note in notes:
+                asked = [a for a in note.args[1:] if a in own and a not in live]
+                if asked and note.imm[0] not in info.NAMING_DECORATIONS:
+                    _close(live, asked)
+                    changed = True
 
 
 def _close(live: set[Inst], todo: list[Inst]) -> None:
@@ -156,22 +193,20 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
-        Decorations.replace(module, [i for i in module.annotations if i.args[0] in known])
+        Decorations.replace(module, [i for i in module.annotations if known.issuperset(i.args)])
         return
     kept: list[Inst] = []
-    groups = {i for i in module.annotations if i.op == ops.OpDecorationGroup}
+    known = known.union([i for i in module.annotations if i.op == ops.OpDecorationGroup])
     for inst in module.annotations:
         op = inst.op
-        if op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):
+        if op in _GROUPING:
             alive = [n for n, a in enumerate(inst.args[1:]) if a in known]
             if not alive:
                 continue
             if op == ops.OpGroupMemberDecorate:
                 inst.imm = [inst.imm[n] for n in alive]
             inst.args = [inst.args[0]] + [inst.args[1 + n] for n in alive]
-        elif (
-            op != ops.OpDecorationGroup and inst.args[0] not in known and inst.args[0] not in groups
-        ):
+        elif not known.issuperset(inst.args):
             continue
         kept.append(inst)
     Decorations.replace(module, kept)

@@ -1,0 +1,305 @@
+"""What two pipelines must agree on to the bit, and all that it hangs on.
+
+``frozen``: what an Invariant output hangs on. Two pipelines that share the expression of such an
+output must compute the same bits, whatever their other stages are (Vulkan, "Invariance"; GLSL 4.60,
+section 4.8.1: the same operations on the same operands in the same order, under the same control
+flow). We cannot know the other pipeline, so nothing may come into such an expression, and nothing
+in it is rewritten: only copies, dead code and the merging of equal operations touch it.
+
+``settled``: the same, and what the rasterizer reads without that decoration: positions, depths,
+distances, tessellation levels. Engines draw a depth pre-pass with the same vertex shader, compare
+for equality, and forget ``invariant``. So no code crosses a border into or out of these either.
+What their stage reads for them from the stage before is settled there too (``hold``).
+
+A value hangs on its operands; what is read from a variable on all that is stored there, and on the
+conditions of these stores; a phi on the conditions that chose. A store hangs on the conditions
+around it, and on those of all early ends: discards and returns.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.cfg import Cfg
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import root
+from spvlink.facts.structure import Structure
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Block, Function, Inst, Module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
+    from typing import Final
+
+_CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
+_COPIES: Final = frozenset((ops.OpCopyMemory, ops.OpCopyMemorySized))
+_EMITS: Final = frozenset(
+    (ops.OpEmitVertex, ops.OpEmitStreamVertex, ops.OpEndPrimitive, ops.OpEndStreamPrimitive)
+)
+_IMAGES: Final = frozenset((ops.OpLoad, ops.OpImageTexelPointer))  # between it and its variable
+_AGGREGATES: Final = frozenset((ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeStruct))
+_INTEGERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
+LOOSE, SETTLED, FROZEN = range(3)  # how much an output must stay as it is
+
+
+def frozen(module: Module) -> set[Inst]:
+    """The instructions of the entry point that an Invariant output hangs on."""
+    return _found(module)[0] if _decorated(module)[0] else _NONE
+
+
+def settled(module: Module) -> set[Inst]:
+    """Those, and what positions, depths and the like hang on."""
+    if _decorated(module)[1] or "held outputs" in module.facts:
+        return _found(module)[1]
+    return _NONE
+
+
+def rounds(inst: Inst) -> bool:
+    """Whether a result is made of floats, so that a compiler may come to other bits."""
+    for value in (inst, *inst.args):
+        type = value.type
+        while type is not None and type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+            type = type.args[0]
+        if type is not None and type.op not in _INTEGERS:
+            return True
+    return False
+
+
+def add_slots(module: Module, keys: Iterable[int]) -> None:
+    """These slots of the outputs are Invariant."""
+    module.facts["invariant slots"] = 0, _slots(module) | frozenset(keys)
+    module.facts.pop("invariant", None)
+
+
+def hold(module: Module, keys: frozenset[int], variables: frozenset[Inst]) -> None:
+    """The stage behind makes positions and the like of these outputs: slots by their keys, and
+    variables that stay whole. Said once more whenever that stage has changed."""
+    made = keys, variables
+    held = module.facts.get("held outputs")
+    if held is None and not keys and not variables:
+        return
+    if held is None or held[1] != made:
+        module.facts["held outputs"] = 0, made
+        module.facts.pop("invariant", None)
+
+
+_BUILTIN: Final = [enums.Decoration_BuiltIn]
+_NONE: Final[set[Inst]] = set()
+
+
+def _slots(module: Module) -> frozenset[int]:
+    held = module.facts.get("invariant slots")
+    return frozenset() if held is None else held[1]
+
+
+def _decorated(module: Module) -> tuple[bool, bool]:
+    """Whether a module may have Invariant outputs, and any that stay settled. No pass brings the
+    first one."""
+    held = module.facts.get("may be invariant")
+    if held is None:
+        strict = loose = False
+        for note in module.annotations:
+            words = note.imm[-2:]
+            if words[-1:] == [enums.Decoration_Invariant]:  # or Location 18 and the like
+                strict = True
+            if words[0:1] == _BUILTIN and words[-1] in info.FIXED_FUNCTION_OUTPUTS:
+                loose = True
+        held = module.facts["may be invariant"] = 0, (strict, strict or loose)
+    found: tuple[bool, bool] = held[1]
+    return found
+
+
+def _found(module: Module) -> tuple[set[Inst], set[Inst]]:
+    held = module.facts.get("invariant")
+    if held is None or held[0] != module.version:
+        assert module.entry is not None
+        uses = Uses(module)
+        if not uses.seeds[SETTLED] and not uses.seeds[FROZEN]:
+            made = _NONE, _NONE
+        else:
+            strict = uses.behind(uses.seeds[FROZEN]) if uses.seeds[FROZEN] else _NONE
+            rest = uses.behind([*uses.seeds[SETTLED], *uses.seeds[FROZEN]])
+            made = strict, rest
+        held = module.facts["invariant"] = module.version, made
+    found: tuple[set[Inst], set[Inst]] = held[1]
+    return found
+
+
+Seed = tuple[Inst, Block | None]  # a value that is stored, and where
+
+
+class Uses:
+    """What values of a module hang on."""
+
+    def __init__(self, module: Module) -> None:
+        assert module.entry is not None
+        self.module = module
+        self.entry: Function = module.entry.function
+        self.tables = Decorations.of(module)
+        self.keys = _slots(module)
+        held = module.facts.get("held outputs")
+        self.held: tuple[frozenset[int], frozenset[Inst]] = (
+            held[1] if held is not None else (frozenset(), frozenset())
+        )
+        self.seeds: tuple[list[Seed], list[Seed], list[Seed]] = [], [], []  # by how much they stay
+        self.written: dict[Inst, list[Seed]] = {}  # variable -> what is stored there, anywhere
+        self.stored: dict[int, list[Seed]] = {}  # slot of an output -> the same
+        self.phis: dict[Inst, Block] = {}
+        self.emits: list[Block] = []
+        self.calls: list[Seed] = []  # what goes into a function that stays, or comes out
+        self.branches: list[Inst] = []  # conditions
+        self.inside: dict[Block, list[Inst]] = {}  # header -> conditions in its construct
+        self.ends: list[Block] = []
+        for function in module.functions:
+            self.scan(function)
+
+    def scan(self, function: Function) -> None:
+        own = function is self.entry
+        for block in function.blocks:
+            home = block if own else None
+            for inst in block.insts:
+                op = inst.op
+                if op == ops.OpStore or op in _COPIES:
+                    self.store(inst, home)
+                elif op == STORE_OUTPUT:
+                    level = SETTLED if inst.imm[0] in self.held[0] else LOOSE
+                    level = FROZEN if inst.imm[0] in self.keys else level
+                    stored = [(a, home) for a in inst.args]
+                    self.seeds[level].extend(stored)
+                    self.stored.setdefault(inst.imm[0], []).extend(stored)
+                elif op == ops.OpPhi:
+                    self.phis[inst] = block
+                elif op in _EMITS:
+                    self.emits.append(block)
+                elif op == ops.OpFunctionCall or op == ops.OpReturnValue:
+                    self.calls += [(a, home) for a in inst.args]
+                elif info.FLAGS.get(op, 0) & (info.ATOMIC | info.WRITES_MEMORY) and inst.args:
+                    self.write(inst, home)
+            end = block.terminator
+            if end.op in _CHOOSING:
+                self.branches.append(end.args[0])
+
+    def write(self, inst: Inst, home: Block | None) -> None:
+        at = root(inst.args[0])
+        while at.op in _IMAGES:
+            at = root(at.args[0])
+        self.written.setdefault(at, []).extend([(a, home) for a in inst.args[1:]])
+
+    def store(self, inst: Inst, home: Block | None) -> None:
+        self.write(inst, home)
+        variable = root(inst.args[0])
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
+            return
+        level = self.level(inst.args[0], variable)
+        self.seeds[level].append((inst.args[1], home))
+        pointer = inst.args[0]
+        while pointer is not variable:  # the indices say which one it is
+            self.seeds[level].extend([(a, home) for a in pointer.args[1:]])
+            pointer = pointer.args[0]
+
+    def level(self, pointer: Inst, variable: Inst) -> int:
+        """How much what is stored in an output variable must stay."""
+        words = decorations(self.tables, pointer)
+        if any([w[0] == enums.Decoration_Invariant for w in words]):
+            return FROZEN
+        if variable in self.held[1]:
+            return SETTLED
+        wanted = info.FIXED_FUNCTION_OUTPUTS
+        builtin = [w[1] for w in words if w[0] == enums.Decoration_BuiltIn]
+        return SETTLED if not wanted.isdisjoint(builtin) else LOOSE
+
+    def conditions(self, block: Block | None, phi: bool = False) -> list[Inst]:
+        """What decides whether a block runs, or, for its phis, the way to it."""
+        if not self.branches:
+            return []
+        if block is None:
+            return self.branches  # of a function that stays
+        structure = Structure.of(self.module, self.entry)
+        if not self.inside:
+            for at in self.entry.blocks:
+                if at.terminator.op in _CHOOSING:
+                    for header in [at, *structure.around(at)]:
+                        self.inside.setdefault(header, []).append(at.terminator.args[0])
+        headers = structure.around(block)
+        if block in structure.loops:
+            headers.append(block)
+        merged = structure.header_of_merge.get(block)
+        if phi and merged is not None:
+            headers.append(merged)
+        elif phi and block not in structure.loops:
+            return self.branches  # not where structured control flow meets
+        return [c for header in headers for c in self.inside.get(header, ())]
+
+    def early(self) -> list[Inst]:
+        """What decides whether an invocation ends before its last block."""
+        if not self.branches:
+            return []
+        cfg = Cfg.of(self.module, self.entry)
+        ends = [b for b in cfg.order if not b.successors()]
+        return [c for b in ends for c in self.conditions(b)]
+
+    def behind(self, seeds: list[Seed]) -> set[Inst]:
+        """All that these hang on."""
+        found: set[Inst] = set()
+        seen: set[Block | None] = set()
+        todo: list[Inst] = self.early()
+        places = [*seeds, *self.calls, *[(b, b) for b in self.emits]]
+
+        def place(value: Inst, home: Block | None) -> None:
+            if value.op != ops.OpLabel:
+                todo.append(value)
+            if home not in seen:
+                seen.add(home)
+                todo.extend(self.conditions(home))
+
+        for value, home in places:
+            place(value, home)
+        while todo:
+            inst = todo.pop()
+            if inst in found or not inst.id or inst.op in types.CONSTANTS:
+                continue
+            if inst.op in (ops.OpFunction, ops.OpLabel):
+                continue
+            found.add(inst)
+            todo += inst.args[::2] if inst.op == ops.OpPhi else inst.args
+            if inst.op == ops.OpPhi:
+                todo += self.conditions(self.phis.get(inst), True)
+            elif inst.op == ops.OpVariable:
+                for value, home in self.written.get(inst, ()):
+                    place(value, home)
+            elif inst.op == LOAD_OUTPUT:  # which another invocation may have stored
+                for value, home in self.stored.get(inst.imm[0], ()):
+                    place(value, home)
+        return found
+
+
+def decorations(tables: Decorations, pointer: Inst) -> list[list[int]]:
+    """The decorations of what a pointer leads to: of its variable, of each member on the way, and
+    of all members below."""
+    path: list[Inst] = []
+    while pointer.op in (ops.OpAccessChain, ops.OpInBoundsAccessChain):
+        path[:0] = pointer.args[1:]
+        pointer = pointer.args[0]
+    words = list(tables.targets.get(pointer, ()))
+    if pointer.type is None or not pointer.type.args:
+        return words
+    type = pointer.type.args[0]
+    for index in path:
+        number = types.index_of(index)
+        if type.op == ops.OpTypeStruct:
+            if number is None:
+                break
+            words += tables.members.get((type, number), ())
+            type = type.args[number]
+        elif type.op in _AGGREGATES:
+            type = type.args[0]
+        else:
+            return words
+    todo = [type]
+    for type in todo:  # grows
+        if type.op == ops.OpTypeStruct:
+            for number in range(len(type.args)):
+                words += tables.members.get((type, number), ())
+        if type.op in _AGGREGATES:
+            todo += [a for a in type.args if a.op in _AGGREGATES]
+    return words

@@ -1,0 +1,213 @@
+"""Calls that stay: whatever a callee may do, every pass must know of.
+
+Hardly any call stays when functions are inlined, so here none is inlined: each effect that a
+function can have meets each pass that moves or promotes.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+import spvlink
+from spvlink import schedule
+from spvlink.facts.calls import Calls
+from spvlink.grammar import info
+from spvlink.ir.core import Inst, Module
+from spvlink.link.dead import sample_rate_reasons
+from spvlink.passes import inline
+from tests.call_chains import EFFECTS, HAND, Effect, stages_of
+from tests.chain_text import frag as chain_frag
+from tests.chain_text import vert as chain_vert
+from tests.linking import BASE, module_of
+from tests.render import Result, Scene, draw, draw_covering
+from tests.samples import assemble, compile_glsl, edited
+from tests.test_pipelines import assert_close
+
+# What each family of chains gives to do, beside the passes of BASE and promotion.
+MOVING = {
+    "vert": ("arrays", "backward", "dedup", "forward", "narrow", "propagate"),
+    "frag": ("arrays", "backward", "dedup", "propagate"),
+    "geom": ("arrays", "dedup", "forward", "narrow", "propagate"),
+    "tesc": ("dedup", "propagate", "weighted", "share"),
+    "tese": ("arrays", "dedup", "forward", "propagate", "weighted"),
+    "mesh": ("dedup", "propagate", "share"),
+}
+MATRIX = [(e, name) for e in EFFECTS for name in ("promote", *MOVING[e.family])]
+
+
+@cache
+def compiled(effect: Effect) -> tuple[bytes, ...]:
+    environment = "vulkan1.2" if effect.family == "mesh" else "vulkan1.1"
+    codes: list[bytes] = []
+    for stage, source in stages_of(effect):
+        code = compile_glsl(source, stage, environment)
+        if stage == effect.family and effect.edits:
+            code = edited(code, *effect.edits)
+        codes.append(code)
+    return tuple(codes)
+
+
+@cache
+def drawn(effect: Effect) -> tuple[Scene, Result]:
+    scene, before = draw_covering(compiled(effect))
+    assert before.coverage > 0.1 and before.distinct > 1, "the original draws nothing"
+    return scene, before
+
+
+def link(
+    codes: tuple[bytes, ...], names: frozenset[str], exact: bool = False
+) -> tuple[spvlink.Linked, set[str]]:
+    """Linked with these passes alone; and which of all passes changed anything."""
+    ran: set[str] = set()
+
+    def observe(count: int, name: str, stage: str, module: Module) -> None:
+        ran.add(name)
+
+    options = spvlink.Options()
+    options.check_each = True
+    options.exact = exact
+    options.observer = observe
+    options.disabled = frozenset(schedule.PASSES) - names
+    linked = spvlink.link(list(codes), options)
+    assert linked.defect is None, linked.defect
+    assert linked.passed_through is None and linked.validated == "validated"
+    return linked, ran
+
+
+@pytest.fixture
+def calls_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline, "run", lambda module: None)
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize("effect, name", MATRIX, ids=lambda x: getattr(x, "name", x))
+def test_effect(effect: Effect, name: str) -> None:
+    codes = compiled(effect)
+    linked, _ = link(codes, BASE | {name})
+    scene, before = drawn(effect)
+    after = draw([s.data for s in linked.stages], scene)
+    assert_close(before, after)
+
+
+@pytest.mark.parametrize("family", MOVING)
+def test_passes_have_something_to_do(family: str) -> None:
+    codes = compiled(Effect("nothing", family, "", "EmitVertex();" if family == "geom" else ""))
+    for name in MOVING[family]:
+        assert name in link(codes, BASE | {name})[1], name
+
+
+SPARED = """layout(location = 0) in vec4 va; layout(location = 1) in vec4 vb;
+layout(binding = 0) uniform Scene {{ vec4 tint; }} scene;
+{function}
+void main() {{ float x = gl_FragCoord.x; {call} color = va * scene.tint.x + vb * scene.tint.y; }}
+"""
+
+
+def components(effect: Effect, names: frozenset[str]) -> int:
+    """What crosses if fragments add up two inputs, weighted by a uniform, after a call."""
+    head = f"#version 450\n{effect.extension}\nlayout(location = 0) out vec4 color;\n"
+    frag = head + SPARED.format(function=effect.function, call=effect.call)
+    body = "va = a; vb = b; if (k.x > 90) gl_Position.x = scene.tint.x;"
+    stage, vert = chain_vert(f"{HAND}layout(binding = 0) uniform Scene {{ vec4 tint; }} scene;", body)
+    code = compile_glsl(frag, "frag", "vulkan1.1")
+    codes = (compile_glsl(vert, stage), edited(code, *effect.edits) if effect.edits else code)
+    return link(codes, names)[0].interfaces[0].components[1]
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize("name", ["kills", "terminates", "demotes", "calls what kills"])
+def test_what_is_read_behind_an_end_is_not_read_by_all(name: str) -> None:
+    """A buffer that no fragment may come to need not be bound, so vertices must not read it."""
+    effect = next(e for e in EFFECTS if e.name == name)
+    assert components(effect, BASE | {"backward"}) == 8
+    harmless = Effect("nothing", "frag", "float go(float x) { return x * 0.5; }", "x = go(x);")
+    assert components(harmless, BASE | {"backward"}) == 4
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize(
+    "function, call",
+    [
+        ("float go(float x) { return floor(x * 64.0); }", "x = go(x);"),
+        ("float in_(float x) { return floor(x * 64.0); }\nfloat go(float x) { return in_(x); }",
+         "x = go(x);"),
+        ("float g;\nfloat go() { return floor(g * 64.0); }", "g = x; x = go();"),
+        ("float go(float x) { return x * 2.0; }", "x = floor(go(x) * 64.0);"),
+        ("void go(inout float x) { x = floor(x * 64.0); }", "go(x);"),
+    ],
+)  # fmt: skip
+def test_what_a_callee_rounds_is_not_moved(function: str, call: str) -> None:
+    """A sum made before the border rounds in another way, which a jump behind it shows."""
+    vert = compile_glsl(chain_vert(HAND, "va = a; vb = b;")[1], "vert")
+    inputs = "layout(location = 0) in vec4 va; layout(location = 1) in vec4 vb;\n"
+
+    def crossing(call: str) -> int:
+        main = f"float x = va.x + vb.x * 0.3; {call} color = vec4(x);"
+        frag = compile_glsl(chain_frag(inputs + function, main)[1], "frag")
+        return link((vert, frag), BASE | {"backward"})[0].interfaces[0].components[1]
+
+    assert crossing(call) == 2
+    assert crossing("") == 1
+
+
+@pytest.mark.usefixtures("calls_stay")
+def test_sample_rate_of_a_function_that_is_not_called_any_more() -> None:
+    """It goes with its last call, so it cannot be what makes the shader run once a sample."""
+    inputs = "layout(location = 0) in vec4 va; layout(location = 1) sample in vec4 vb;\n"
+    function = "vec4 go() { return vb; }"
+    main = "int n = 3; color = va; if (n < 2) color = go();"
+    vert = compile_glsl(chain_vert(HAND, "va = a; vb = b;")[1], "vert")
+    frag = compile_glsl(chain_frag(inputs + function, main)[1], "frag")
+    module = module_of(link((vert, frag), BASE)[0].stages[1].data)
+    assert len(module.functions) == 1 and sample_rate_reasons(module)
+
+
+def summary(text: str, model: str = "Geometry") -> tuple[Calls, Inst]:
+    """Of a module whose entry point calls %go; and the call."""
+    head = f"""OpCapability Geometry
+OpCapability GeometryStreams
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main"
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%int = OpTypeInt 32 1
+%i0 = OpConstant %int 0
+%i1 = OpConstant %int 1
+%s0 = OpSpecConstant %int 1
+%main = OpFunction %void None %fn
+%a = OpLabel
+%call = OpFunctionCall %void %go
+OpReturn
+OpFunctionEnd
+%go = OpFunction %void None %fn
+"""
+    module = module_of(assemble(f"{head}{text}\nOpFunctionEnd\n"))
+    assert module.entry is not None
+    return Calls.of(module), module.entry.function.blocks[0].insts[0]
+
+
+@pytest.mark.parametrize(
+    "text, flags",
+    [
+        ("%b = OpLabel\nOpReturn", 0),
+        ("%b = OpLabel\nOpUnreachable", 0),
+        ("%b = OpLabel\nOpEmitVertex\nOpReturn", info.EMITS),
+        ("%b = OpLabel\nOpEmitStreamVertex %i0\nOpReturn", info.EMITS),
+        ("%b = OpLabel\nOpEmitStreamVertex %s0\nOpReturn", info.EMITS),
+        ("%b = OpLabel\nOpEmitStreamVertex %i1\nOpReturn", 0),
+        ("%b = OpLabel\nOpKill", info.ENDS),
+        ("%b = OpLabel\nOpTerminateInvocation", info.ENDS),
+        ("%b = OpLabel\nOpDemoteToHelperInvocation\nOpReturn", info.ENDS),
+        ("%b = OpLabel\nOpEmitMeshTasksEXT %i0 %i0 %i0", info.ENDS),
+        ("%b = OpLabel\nOpMemoryBarrier %i0 %i0\nOpReturn", info.BARRIER),
+        ("%b = OpLabel\nOpAssumeTrueKHR %i0\nOpReturn", info.EMITS | info.ENDS | info.BARRIER),
+        ("", info.EMITS | info.ENDS | info.BARRIER),
+    ],
+)
+def test_summary(text: str, flags: int) -> None:
+    """What cannot be known is everything."""
+    calls, call = summary(text)
+    for what in (info.EMITS, info.ENDS, info.BARRIER):
+        assert calls.does(call, what) == bool(flags & what)

@@ -1,0 +1,110 @@
+"""Which values a number may have, as far as flags are looked for: casts between vectors of other
+sizes, and composites of a size that nobody knows."""
+
+from __future__ import annotations
+
+import pytest
+
+import spvlink
+from spvlink.ir.core import Inst
+from spvlink.link.narrow import values_of
+from spvlink.pipeline import Source
+from tests.linking import fragment, module_of
+from tests.samples import assemble, compile_glsl
+
+TEXT = """
+OpCapability Shader
+OpCapability Int16
+OpMemoryModel Logical GLSL450
+OpEntryPoint Fragment %main "main" %n
+OpExecutionMode %main OriginUpperLeft
+OpDecorate %n Flat
+OpDecorate %n Location 0
+OpDecorate %length SpecId 0
+%void = OpTypeVoid
+%f = OpTypeFunction %void
+%bool = OpTypeBool
+%u16 = OpTypeInt 16 0
+%u32 = OpTypeInt 32 0
+%v2u16 = OpTypeVector %u16 2
+%v4u16 = OpTypeVector %u16 4
+%v2u32 = OpTypeVector %u32 2
+%i32 = OpTypeInt 32 1
+%v2i32 = OpTypeVector %i32 2
+%length = OpSpecConstant %u32 2
+%array = OpTypeArray %u32 %length
+%ptr = OpTypePointer Input %u32
+%n = OpVariable %ptr Input
+%0 = OpConstant %u32 0
+%5 = OpConstant %u32 5
+%7 = OpConstant %u32 7
+%null = OpConstantNull %u32
+%null2 = OpConstantNull %v2u32
+%null4 = OpConstantNull %v4u16
+%nulls = OpConstantNull %array
+%undef = OpUndef %u32
+%undef4 = OpUndef %v4u16
+%undefs = OpUndef %array
+%pair = OpConstantComposite %v2u32 %5 %7
+%main = OpFunction %void None %f
+%entry = OpLabel
+%i = OpLoad %u32 %n
+%c = OpULessThan %bool %i %5
+%chosen = OpSelect %u32 %c %5 %7
+%both = OpCompositeConstruct %v2u32 %chosen %i
+%made = {made}
+OpReturn
+OpFunctionEnd
+"""
+
+
+@pytest.mark.parametrize(
+    ("made", "lane", "values"),
+    [
+        ("OpBitcast %v2u16 %null", 1, None),
+        ("OpBitcast %v2u16 %undef", 1, None),
+        ("OpBitcast %v2u16 %chosen", 1, None),
+        ("OpBitcast %v2u32 %null4", 1, None),
+        ("OpBitcast %v4u16 %null2", 3, None),
+        ("OpBitcast %v4u16 %pair", 3, None),
+        ("OpBitcast %v4u16 %both", 0, None),
+        ("OpBitcast %u32 %bits", -1, None),
+        ("OpCompositeExtract %u32 %nulls 1", -1, None),
+        ("OpCompositeExtract %u32 %undefs 1", -1, None),
+        ("OpCompositeExtract %u32 %pair 1", -1, {7}),
+        ("OpCompositeExtract %u32 %both 0", -1, {5, 7}),
+        ("OpCompositeExtract %u32 %both 1", -1, None),
+        ("OpBitcast %v2i32 %both", 0, {5, 7}),
+        ("OpBitcast %v2i32 %both", 1, None),
+    ],
+)
+def test_values(made: str, lane: int, values: set[int] | None) -> None:
+    text = TEXT.replace("%made = {made}", f"%bits = OpBitcast %v2u16 %i\n%made = {made}")
+    module = module_of(assemble(text))
+    assert module.entry is not None
+    inst: Inst = module.entry.function.blocks[0].insts[-2]
+    assert values_of(module, (inst, lane)) == values
+
+
+def test_flags_beside_a_cast() -> None:
+    """An undefined number cast to a vector is no flag; what is, is packed."""
+    outs = "layout(location = 0) flat out uvec4 a; layout(location = 1) flat out uvec4 b;\n"
+    vert = """#version 450
+#extension GL_EXT_shader_explicit_arithmetic_types_int16 : require
+layout(location = 0) in ivec4 k;
+OUTS
+void main() {
+    uint none;
+    u16vec2 halves = unpack16(none);
+    a = uvec4(k.x > 0 ? 1 : 0, k.y > 0 ? 1 : 0, k.z > 0 ? 1 : 0, uint(halves.y));
+    b = uvec4(k.w > 0 ? 3 : 4, k.xyz);
+    gl_Position = vec4(k);
+}
+""".replace("OUTS", outs)
+    frag = fragment(outs.replace(" out ", " in ") + "void main() { o = vec4(a) + vec4(b); }")
+    for exact in (False, True):
+        options = spvlink.Options()
+        options.exact = exact
+        options.disabled = frozenset(("simplify",)) if exact else frozenset()
+        done = spvlink.link([Source(compile_glsl(vert, "vert")), Source(frag)], options)
+        assert done.defect is None, done.defect
