@@ -311,3 +311,14 @@ def test_what_is_propagated_takes_the_type_it_is_read_as() -> None:
     )
     assert done.linked.validated == "validated" and done.linked.passed_through is None
     assert done.fates()["a 0.x"] == "propagated"
+
+
+def test_what_is_read_per_vertex_is_not_taken_for_interpolated() -> None:
+    places = SUMS[1].partition("void")[0].replace(" in ", " pervertexEXT in ")
+    frag = places.replace(";", "[];") + "void main() { o = vec4(a[0], b[1], a[2], b[0]); }"
+    frag = "#extension GL_EXT_fragment_shader_barycentric : require\n" + frag
+    options = spvlink.Options()
+    options.disabled = frozenset(("backward", "dedup"))
+    done = Result(vertex(SUMS[0]), fragment(frag, "vulkan1.2"), options)
+    assert done.linked.passed_through is None
+    assert "moved-forward" not in done.fates().values()
