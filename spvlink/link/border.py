@@ -144,7 +144,8 @@ class Link:
         # every value comes over to the bit: only fragment shaders interpolate
         self.exact = consumer.name != "frag"
         self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
-        # Components of variables that stay whole, per side: they count as stored and as loaded.
+        # Components of variables that stay whole, per side. None of them is a slot of either side
+        # (``agree``).
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
         self.gather()
@@ -159,6 +160,13 @@ class Link:
         if versions == self.gathered:
             return
         self.gathered = versions
+        self._read()
+        if self.kept_in or self.kept_out:
+            kept = self.kept_in | self.kept_out
+            assert kept.isdisjoint(self.stores), "what stays whole is stored as a slot"
+            assert kept.isdisjoint(self.loads), "what stays whole is read as a slot"
+
+    def _read(self) -> None:
         self.stores = {}
         self.loads = _accesses(self.consumer.module, _LOADS)
         self.sites, self.returns, self.spots = {}, 0, {}

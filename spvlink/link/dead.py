@@ -38,8 +38,8 @@ def run(link: Link) -> bool:
     link.gather()
     if drop_undefined(link):
         return True
-    unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
-    unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
+    unread = link.stores.keys() - link.loads.keys()
+    unwritten = link.loads.keys() - link.stores.keys()
     if link.read_back:
         for key in unread & link.read_back.keys():
             link.notes[key] = f"the {link.producer.name} stage reads it back"
@@ -64,7 +64,7 @@ def run(link: Link) -> bool:
         sweep(link.consumer.module, function.function)
     lost: list[int] = []
     if link.read_back:
-        lost = [k for k in link.read_back if k not in link.stores and k not in link.kept_out]
+        lost = [k for k in link.read_back if k not in link.stores]
     for key in lost:  # the producer itself reads what nobody wrote
         for load in link.read_back[key]:
             zero(link.producer, load)
@@ -184,8 +184,6 @@ def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
     if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):
-        return False
-    if any(k in link.loads for k in out.keys):
         return False
     if twin is None:
         return not any(k in link.kept_in for k in out.keys)

@@ -145,10 +145,10 @@ def _order(link: Link) -> list[int]:
     """Candidates, those first that others may be read from: stored most often, Invariant, captured,
     not Centroid, unnegated, Flat, lowest."""
     keys = [
-        k for k in link.loads
-        if k in link.stores and k in link.outputs.slots
-        and k not in link.kept_in and k not in link.kept_out and link.stored_once(k)
-    ]  # fmt: skip
+        k
+        for k in link.loads
+        if k in link.stores and k in link.outputs.slots and link.stored_once(k)
+    ]
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, bool, int]:
         negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
@@ -259,7 +259,7 @@ def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
 def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None:
     """Which way to read ``other`` in place of ``key``; None if the qualifiers do not allow it."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
-    if mine.width != theirs.width or mine.relaxed != theirs.relaxed:
+    if mine.relaxed != theirs.relaxed:
         return None
     if link.outputs.slots[key].relaxed != link.outputs.slots[other].relaxed:
         return None  # one of them may be rounded on the way out
@@ -269,7 +269,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     if link.frozen(key) or (mine.qualifiers != theirs.qualifiers and link.settled(key)):
         return None
     if how == CAST:
-        if not (link.carries_bits(mine) and link.carries_bits(theirs)):
+        if not link.carries_bits(mine):
             return None
         if theirs.type.op == ops.OpTypeFloat and mine.type.op != ops.OpTypeFloat:
             return None  # a float may lose a payload or be flushed on the way
@@ -372,7 +372,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
     link.gather()
     wanted = [
         k for k in link.loads
-        if k in link.stores and k not in link.kept_in and k not in link.kept_out
+        if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
         and not link.settled(k)

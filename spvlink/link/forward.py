@@ -254,7 +254,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
     if ours.rounding != theirs.rounding:
         return False
     moved = False
-    exact_floats = exact or 32 in ours.preserved or 32 in theirs.preserved
+    exact_floats = exact or 32 in theirs.preserved
     bits = exact or bool(ours.preserved - theirs.preserved)
     for group, keys in _groups(link, exact_floats).items():
         moved |= _group(link, transfer, bits, group, keys, expect[1], limit)

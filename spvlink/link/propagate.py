@@ -140,7 +140,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     effects = Effects.of(link.producer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
-        if key not in link.stores or key in link.kept_in or key in link.kept_out:
+        if key not in link.stores:
             continue
         slot = link.inputs.slots[key]
         stored = single_value(link, key)
@@ -150,8 +150,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         try:
             if key in link.read_back:
                 raise Cannot(f"the {link.producer.name} stage reads it back")
-            if stored.type is None or stored.type.op == ops.OpTypeBool:
-                raise Cannot("a value of no numeric type")
+            assert stored.type is not None
             transfer.check(stored)
             modules = link.producer.module, link.consumer.module
             if not _moved_only(stored) and not alike(*modules):

@@ -106,14 +106,13 @@ def equal_inputs(before: Link | None) -> frozenset[int]:
     divergence = divergence_of(before)
     return frozenset(
         k for k in before.loads
-        if k in before.stores and k not in before.kept_out
-        and equal_on_primitive(before, k, divergence)
+        if equal_on_primitive(before, k, divergence)
     )  # fmt: skip
 
 
 def _is_candidate(link: Link, key: int) -> bool:
     """Whether it is an output per vertex that could become another kind."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+    if key not in link.stores:
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or out.length is None or out.extras or key in link.read_back:
