@@ -219,8 +219,8 @@ EFFECTS = (
     Effect("stores an output", "mesh", "void go(uint i) { twin[i] = vec4(float(i) * 0.1); }",
            "go(i);"),
     Effect("stores indices", "mesh",
- "
-           "          "void go(uint i) { if (i < 8) gl_PrimitiveTriangleIndicesEXT[i] = uvec3(i, 8, (i + 1) % 8); }",
+           "void go(uint i) { if (i < 8)"
+           " gl_PrimitiveTriangleIndicesEXT[i] = uvec3(i, 8, (i + 1) % 8); }",
            "go(i);"),
 )  # fmt: skip
 
