@@ -35,7 +35,8 @@ from tests.test_pipelines import assert_close
 # --- operation x operands, one interpolation ------------------------------------------------------
 
 LINEAR = [
-    "x + y", "x - y", "-(x + y)", "x * K + y", "K * x - y", "x / 3.0 + y / vec4(2.0, 4.0, 5.0, 7.0)", "fma(x, K, y)",
+    "x + y", "x - y", "-(x + y)", "x * K + y", "K * x - y", "fma(x, K, y)",
+    "x / 3.0 + y / vec4(2.0, 4.0, 5.0, 7.0)",
     "fma(K, y, x)", "mix(x, y, K)", "mix(x, y, 0.25)", "mix(K, L, 0.5) + x + y", "x * K.x + y",
     "M * x + y", "x * M - y", "mix(x, y, bvec4(K.x > 0.3))", "mix(K, L, x) + y",
     "mix(x, y, bvec4(1, 0, 1, 1))",
