@@ -6,11 +6,13 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from itertools import tee
 from pathlib import Path
 from random import Random
 
@@ -38,6 +40,10 @@ SHAPERS = (
 
 class Failure(AssertionError):
     """A promise that this seed breaks."""
+
+
+class Died(Failure):
+    """A compiler crashed."""
 
 
 # --- from a seed to modules ---
@@ -72,8 +78,44 @@ def compile_sources(
     return modules
 
 
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def compile_together(
+    seed: int, sources: list[tuple[str, str]], environments: tuple[str, ...]
+) -> list[bytes]:
+    """As ``compile_sources`` with one run of the compiler, in the ways that the seed says; half of
+    them with debug information of one kind or the other."""
+    r = Random(seed ^ 0xF10F)
+    environment = r.choice(environments)
+    debug = r.choice(([], [], ["-g"], ["-gVS"]))
+    shaping: list[str] = []
+    if debug == ["-gVS"]:
+        # a specialization constant as an array's length becomes invalid debug information
+        sources = [(stage, re.sub(r"\[SPEC\d\]", "[7]", text)) for stage, text in sources]
+    elif r.random() < 0.3:
+        # spirv-opt (2023.1) inlines callees that end in OpUnreachable into continue constructs
+        shaping = [s for s in r.sample(SHAPERS, r.randint(2, 8)) if "inline" not in s]
+    with tempfile.TemporaryDirectory() as folder:
+        for stage, source in sources:
+            (Path(folder) / f"s.{stage}").write_text(source)
+        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
+        names = [f"s.{stage}" for stage, _ in sources]
+        try:
+            _run([*command, *debug, *names], folder)
+        except Died:  # glslang 12 with -gVS: of initializers of global variables
+            _run([*command, "-g", *names], folder)
+        modules = []
+        for stage, _ in sources:
+            out = Path(folder) / f"{stage}.spv"
+            if shaping:
+                target = f"--target-env={environment}"
+                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
+            modules.append(out.read_bytes())
+    return modules
+
+
+def _run(command: list[str], folder: str | None = None) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+    if done.returncode < 0:
+        raise Died(f"{command[0]} died of signal {-done.returncode}")
     if done.returncode:
         raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
 
@@ -103,7 +145,7 @@ def check_linked(linked: spvlink.Linked) -> None:
 def check_many(
     check: Callable[[int], str],
     build: Callable[[int], list[bytes]],
-    seeds: list[int],
+    seeds: Iterable[int],
     timeout: float = 60.0,
 ) -> Iterator[tuple[int, object]]:
     """(seed, what became of it in words or an exception) of each seed, in a process of its own.
@@ -112,7 +154,8 @@ def check_many(
     from about one in 200 of the original pipelines; nothing of spvlink is in play there, and the
     word is "undrawable".
     """
-    for seed, verdict in zip(seeds, run_isolated(check, [(s,) for s in seeds], timeout)):
+    told, asked = tee(seeds)
+    for seed, verdict in zip(told, run_isolated(check, ((s,) for s in asked), timeout)):
         if isinstance(verdict, Crashed):
             (alone,) = run_isolated(_draw_original, [(build, seed)], timeout / 2)
             if isinstance(alone, Crashed):

@@ -9,7 +9,7 @@ up to less than TOLERANCE = LIMIT * 1e-5; what is wrong is off by far more.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from random import Random
 
@@ -97,7 +97,7 @@ def error(before: Result, after: Result) -> float:
     return float(np.abs(old - new).max())
 
 
-def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
     return random_harness.check_many(check_seed, compile_pair, seeds)
 
 

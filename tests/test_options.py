@@ -419,6 +419,18 @@ def test_given_specialization_constants_are_known(glossy: str) -> None:
     )
 
 
+def test_constants_made_of_given_ones_stand_before_their_use() -> None:
+    """A vector that folds is made of a number that stood nowhere before."""
+    code = fragment(
+        """layout(constant_id = 3) const int step = 1; layout(location = 4) in vec2 uv;
+        const ivec2 both = ivec2(step) + ivec2(70, 80);
+        void main() { o = vec4(uv, vec2(both * ivec2(uv * 9.0))); }"""
+    )
+    done = Result(VERT, code, options(spec={("frag", 3): "900"}))
+    assert done.linked.validated == "validated"
+    assert "OpSpecConstant" not in print_module(done.frag)
+
+
 def test_without_them_they_are_not() -> None:
     done = Result(VERT, SPEC_FRAG)
     assert "colour" in done.table()

@@ -7,7 +7,7 @@ program differently (phis, merged returns, unrolled loops).
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -169,7 +169,7 @@ def _taken(value: Inst, reader: Inst, everything: set[int]) -> set[int]:
 # --- the tests ---
 
 
-def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
     return random_harness.check_many(check_seed, compile_pair, seeds)
 
 

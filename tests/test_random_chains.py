@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -209,7 +209,7 @@ def canonical(result: Result) -> Result:
     return result
 
 
-def check_many(seeds: list[int]) -> Iterator[tuple[int, object]]:
+def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
     return random_harness.check_many(check_seed, compile_chain, seeds, timeout=90.0)
 
 

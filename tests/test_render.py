@@ -93,6 +93,19 @@ def test_other_seeds_give_other_pictures() -> None:
     assert compare(pictures[0], pictures[1]) and compare(pictures[1], pictures[2])
 
 
+def test_specialization_constants_reach_the_pipeline() -> None:
+    """Each stage its own, and an id that a stage lacks is no error."""
+    frag = (
+        "#version 450\nlayout(constant_id = 3) const float level = 0.25;"
+        "layout(location = 0) out vec4 o; void main() { o = vec4(level); }"
+    )
+    codes = pair(FULLSCREEN, frag)
+    scene = make_scene(codes)
+    assert np.all(draw(codes, scene).images["color0"] == 0.25)
+    scene.spec = {(0, 3): 0x40000000, (4, 3): 0x3F800000, (4, 9): 1}
+    assert np.all(draw(codes, scene).images["color0"] == 1.0)
+
+
 def test_a_difference_of_one_bit_is_one_ulp() -> None:
     codes = pair()
     first, second = (draw(codes, make_scene(codes)) for _ in range(2))

@@ -47,7 +47,7 @@ def _drop(module: Module, function: Function, cfg: Cfg) -> None:
         if block in cfg.index:
             blocks.append(block)
         elif block in stubs:
-            if [i.op for i in block.insts] != [i.op for i in stubs[block]]:
+            if [(i.op, i.args) for i in block.insts] != [(i.op, i.args) for i in stubs[block]]:
                 block.insts = stubs[block]
                 changed = True
             blocks.append(block)

@@ -28,6 +28,7 @@ def run(module: Module, values: dict[int, str]) -> None:
     """
     tables = Decorations.of(module)
     left = dict(values)
+    count = len(module.globals)
     for inst in module.globals:
         number = tables.find(inst, enums.Decoration_SpecId)
         if number and number[0] in values:
@@ -38,6 +39,7 @@ def run(module: Module, values: dict[int, str]) -> None:
         module.by_op = {}  # another opcode may be the right one by now
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
+    _before_use(module, count)
     Decorations.replace(module, [
         n for n in module.annotations
         if not (
@@ -46,6 +48,26 @@ def run(module: Module, values: dict[int, str]) -> None:
     ])  # fmt: skip
     module.pool, module.by_op = {}, {}
     module.version += 1
+
+
+def _before_use(module: Module, count: int) -> None:
+    """What folding made stands behind the first ``count`` globals: it goes before the first that
+    is made of it."""
+    made = dict.fromkeys(module.globals[count:])
+    if not made:
+        return
+    ordered: list[Inst] = []
+
+    def place(inst: Inst) -> None:
+        for used in (inst.type, *inst.args):
+            if used in made:
+                del made[used]
+                place(used)
+        ordered.append(inst)
+
+    for inst in module.globals[:count]:
+        place(inst)
+    module.globals[:] = [*ordered, *made]
 
 
 def _set(inst: Inst, text: str) -> None:

@@ -458,12 +458,18 @@ class Lowering:
         block = captures.block_words(self.tables, spot.variable)
         return captures.at(spot.words, spot.shift, block)
 
+    def is_captured(self, node: Node) -> bool:
+        """Of a whole block it is the members that say so."""
+        spot = self.spots[node]
+        if spot.variable in self.captured and node is self.roots.get(spot.variable):
+            return True
+        return self.capture_of(spot) is not None
+
     def make_pinned(self, node: Node, side: Interface) -> None:
         spot = self.spots[node]
         variable = node.variable
         assert variable is not None
-        capture = self.capture_of(spot)
-        if capture is not None and CAPTURED not in node.why:
+        if CAPTURED not in node.why and self.is_captured(node):
             node.why += f"; {CAPTURED}"
         movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
         movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray

@@ -242,7 +242,24 @@ class _Draw(Resources):
         info = new.VkShaderModuleCreateInfo(codeSize=len(code), pCode=code)
         made = self.pool.make(vk.vkCreateShaderModule, vk.vkDestroyShaderModule, info)
         return new.VkPipelineShaderStageCreateInfo(
-            stage=STAGE_FLAGS[stage.model], module=made, pName=stage.entry
+            stage=STAGE_FLAGS[stage.model],
+            module=made,
+            pName=stage.entry,
+            pSpecializationInfo=self._specialization(stage.model),
+        )
+
+    def _specialization(self, model: int) -> Any:
+        values = {id: word for (of, id), word in self.scene.spec.items() if of == model}
+        if not values:
+            return None
+        data = np.array(list(values.values()), "u4").tobytes()
+        entries = [
+            new.VkSpecializationMapEntry(constantID=id, offset=4 * number, size=4)
+            for number, id in enumerate(values)
+        ]
+        self.codes.append(data)  # alive until the pipeline is made
+        return new.VkSpecializationInfo(
+            pMapEntries=entries, dataSize=len(data), pData=ffi.from_buffer(data)
         )
 
     def _vertex_input(self) -> Any:

@@ -135,6 +135,9 @@ class Scene:
     dual_source: bool = False
     stages: int = 0  # VkShaderStageFlags of all stages
     exact: bool = True  # forbid the driver to reassociate: rewrite.py
+    # VkSpecializationInfo: (execution model, SpecId) -> 32-bit word; ids that a stage lacks are no
+    # error
+    spec: dict[tuple[int, int], int] = field(default_factory=dict)
 
     def open_to_all(self) -> Scene:
         """A pipeline layout that shows every resource and all push constants to all stages."""

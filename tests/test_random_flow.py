@@ -1,0 +1,274 @@
+"""Random pipelines with every kind of control flow, and mutants of them: what linking promises,
+held for each. `scripts/fuzz --flow` runs many more.
+
+A number stands for one pipeline: the remainder by ``FAMILY`` says whether it is what glslang makes
+of the sources (0), or a mutant of that (mutate.py), the quotient which sources (generate_flow.py),
+which environment, debug information and passes of spirv-opt.
+"""
+
+from __future__ import annotations
+
+import struct
+import subprocess
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+from random import Random
+
+import pytest
+from generate_flow import Pipeline, make
+from mutate import KINDS, Text, mutate
+
+import spvlink
+from tests import random_harness
+from tests.random_harness import (
+    ENVIRONMENTS,
+    NOTHING_TO_GAIN,
+    Died,
+    Failure,
+    compile_together,
+    in_two_processes,
+)
+from tests.render import Result, Scene, compare, draw, make_scene
+from tests.render.scene import VARIANTS
+from tests.test_chains import check_modules
+from tests.test_random_chains import FEW_ULP, MESH_ENVIRONMENTS, TIPPED, canonical, farthest, off
+
+FAMILY = 6
+SEEDS = range(48)
+MODELS = {"vert": 0, "tesc": 1, "tese": 2, "geom": 3, "frag": 4, "task": 5364, "mesh": 5365}
+DIED = "died in the compiler"
+EMPTY = "empty picture"
+UNFIT = "refused by spirv-val as it is"
+FOLDED = "linked, and constants folded otherwise by the driver"
+ALSO_EXACT = "linked, and a jump made of a value that comes exact now"
+
+
+@lru_cache(maxsize=2)
+def sources(base: int) -> Pipeline:
+    return make(base)
+
+
+@lru_cache(maxsize=2)
+def compiled(base: int) -> tuple[bytes, ...]:
+    """What glslang makes of the sources. Raises Failure with the compiler's words."""
+    stages = sources(base).stages
+    mesh = any(stage == "mesh" for stage, _ in stages)
+    return tuple(compile_together(base, stages, MESH_ENVIRONMENTS if mesh else ENVIRONMENTS))
+
+
+def modules(seed: int) -> list[bytes]:
+    """The modules of a seed."""
+    base, number = divmod(seed, FAMILY)
+    return mutant(list(compiled(base)), seed) if number else list(compiled(base))
+
+
+def mutant(codes: list[bytes], seed: int) -> list[bytes]:
+    """The same pipeline in other blocks."""
+    r = Random(seed)
+    made = []
+    for code in codes:
+        text = Text(code)
+        mutate(text, r)
+        made.append(text.assembled())
+    return made
+
+
+def specialization(seed: int) -> dict[tuple[int, int], int]:
+    """What the pipeline sets: (execution model, SpecId) -> word."""
+    found = {}
+    for stage, constants in sources(seed // FAMILY).constants.items():
+        for constant in constants:
+            if constant.value is not None:
+                found[MODELS[stage], constant.number] = word(constant.type, constant.value)
+    return found
+
+
+def word(type: str, value: str) -> int:
+    """The 32 bits of a scalar as GLSL spells it."""
+    if type == "bool":
+        return int(value == "true")
+    if type == "float":
+        return int(struct.unpack("<I", struct.pack("<f", float(value)))[0])
+    return int(value.rstrip("u")) & 0xFFFFFFFF
+
+
+def settings(seed: int, codes: list[bytes], exact: bool = True) -> spvlink.Options:
+    """``--exact``, and the specialization constants of the modules if the linker is told."""
+    pipeline = sources(seed // FAMILY)
+    options = spvlink.Options()
+    options.exact = exact
+    options.complete = pipeline.stages[-1][0] != "frag"
+    if pipeline.known:
+        for (stage, _), code in zip(pipeline.stages, codes):
+            present = spec_ids(code)
+            for constant in pipeline.constants[stage]:
+                if constant.value is not None and constant.number in present:
+                    value = (
+                        constant.value.rstrip("u") if constant.type != "bool" else constant.value
+                    )
+                    options.spec[stage, constant.number] = value
+    return options
+
+
+def spec_ids(code: bytes) -> set[int]:
+    """SpecIds in a module (an optimizer may have dropped some)."""
+    words = struct.unpack(f"<{len(code) // 4}I", code)
+    found, at = set(), 5
+    while at < len(words):
+        if words[at] & 0xFFFF == 71 and words[at + 2] == 1:
+            found.add(words[at + 3])
+        at += words[at] >> 16
+    return found
+
+
+# --- one pipeline ---
+
+
+def check_seed(seed: int) -> str:
+    """All promises for one seed; what became of it in words. Raises Failure."""
+    try:
+        codes = modules(seed)
+    except Died:
+        return DIED
+    except ValueError as error:
+        raise Failure(f"the mutator is at fault: {error}") from None
+    try:
+        return promises(seed, codes)
+    except Exception as error:
+        if refused(codes):  # also some of what glslang and spirv-opt make
+            return UNFIT
+        if isinstance(error, Failure):
+            raise
+        raise Failure(f"{type(error).__name__}: {error}") from error
+
+
+def refused(codes: list[bytes]) -> str:
+    """What spirv-val says of the pipeline as it was."""
+    for code in codes:
+        command = ["spirv-val", "--target-env", "vulkan1.3", "--allow-localsizeid", "-"]
+        done = subprocess.run(command, input=code, capture_output=True, check=False)
+        if done.returncode:
+            return (done.stdout + done.stderr).decode(errors="replace") or "refused"
+    return ""
+
+
+def promises(seed: int, codes: list[bytes]) -> str:
+    linked = spvlink.link(list(codes), settings(seed, codes))
+    new = [stage.data for stage in linked.stages]
+    problems = check_modules(codes, new, linked)
+    if problems:
+        raise Failure("; ".join(problems))
+    why = linked.passed_through
+    if why == NOTHING_TO_GAIN:
+        return NOTHING_TO_GAIN
+    if why is not None:
+        raise Failure(f"passed through: {why}")
+    folded = False
+    drawn = draw_original(seed, codes)
+    if drawn is None:
+        return EMPTY
+    scene, before = drawn
+    difference = compare(before, canonical(draw(new, scene)))
+    if difference:
+        check_folding(seed, codes, scene, before, difference)
+        folded = True
+    again = spvlink.link(list(new), settings(seed, new))
+    twice = [stage.data for stage in again.stages]
+    if twice != new:
+        difference = compare(before, canonical(draw(twice, scene)))
+        if difference and not folded:
+            raise Failure(f"linked a second time, the pictures differ: {difference}")
+    if seed % 3 == 0:
+        check_close(seed, codes, scene, before)
+    return FOLDED if folded else "linked"
+
+
+def draw_original(seed: int, codes: list[bytes]) -> tuple[Scene, Result] | None:
+    """The first scene whose picture proves something, and that picture."""
+    several = seed % 4 == 3 and sources(seed // FAMILY).stages[-1][0] == "frag"
+    several = several and sources(seed // FAMILY).stages[0][0] not in ("mesh", "task")
+    for variant in range(VARIANTS):
+        scene = make_scene(codes, 0, variant, 4 if several else 1)
+        scene.spec = specialization(seed)
+        result = draw(codes, scene)
+        if result.is_good(0.02, 2):
+            return scene, canonical(result)
+    return None
+
+
+def check_folding(
+    seed: int, codes: list[bytes], scene: Scene, before: Result, difference: object
+) -> None:
+    """Mesa computes sin(1.0) otherwise when it compiles than when it runs: a constant that was
+    moved may show in the last bits. Without such moves every bit must be equal."""
+    options = settings(seed, codes)
+    linked = spvlink.link(list(codes), options)
+    after = canonical(draw([stage.data for stage in linked.stages], scene))
+    if farthest(before, after) > FEW_ULP:
+        raise Failure(f"the pictures differ: {difference}")
+    options.disabled = frozenset({"propagate"})
+    options.spec = {}
+    linked = spvlink.link(list(codes), options)
+    again = compare(before, canonical(draw([stage.data for stage in linked.stages], scene)))
+    if again:
+        raise Failure(f"the pictures differ: {difference}")
+
+
+def check_close(seed: int, codes: list[bytes], scene: Scene, before: Result) -> None:
+    """Without --exact nearly all pixels are the same but for rounding."""
+    for disabled in (frozenset[str](), frozenset({"propagate", "flatten"})):
+        options = settings(seed, codes, exact=False)
+        options.disabled = disabled
+        linked = spvlink.link(list(codes), options)
+        new = [stage.data for stage in linked.stages]
+        problems = check_modules(codes, new, linked)
+        if problems:
+            raise Failure(f"not exact: {'; '.join(problems)}")
+        share = off(before, canonical(draw(new, scene)))
+        if share <= TIPPED:
+            return
+    raise Failure(f"not exact: {share:.1%} of some image or buffer is off")
+
+
+def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
+    return random_harness.check_many(check_seed, modules, seeds, timeout=90.0)
+
+
+@pytest.fixture(scope="module")
+def verdicts() -> dict[int, object]:
+    """Every seed of SEEDS checked, in two processes."""
+    return in_two_processes(check_many, SEEDS)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
+    verdict = verdicts[seed]
+    assert isinstance(verdict, str), f"{verdict} (scripts/fuzz --flow --seed {seed} --count 1)"
+
+
+def test_nearly_all_prove_something(verdicts: dict[int, object]) -> None:
+    said = [str(verdict) for verdict in verdicts.values()]
+    assert sum(word.startswith("linked") for word in said) >= 0.8 * len(SEEDS)
+    assert said.count(UNFIT) <= 0.1 * len(SEEDS)
+
+
+def test_every_kind_comes_up() -> None:
+    """Of stages, of statements and of changes to modules."""
+    texts = [text for base in range(60) for _, text in make(base).stages]
+    for words in (
+        "default:", "continue;", "discard;", "terminateInvocation;", "demote;", "invariant ",
+        "precise ", "constant_id", "[SPEC", "+= stay", "+= emit",
+    ):  # fmt: skip
+        assert any(words in text for text in texts), words
+    assert len({tuple(stage for stage, _ in make(base).stages) for base in range(100)}) >= 9
+    done: set[str] = set()
+    calls = 0
+    for number in range(30):
+        text = Text(compiled(8)[1])
+        done.update(mutate(text, Random(number)))
+        calls += str(text).count("OpFunctionCall")
+    assert done == {*KINDS, "settle"} and calls
+
+
+def test_generator_is_deterministic() -> None:
+    assert make(7).stages == make(7).stages != make(8).stages
