@@ -234,6 +234,8 @@ void main() {
 """)
     names = [name for name, value, _ in told(module) if value.op != ops.OpUndef]
     assert "x" not in names and "y" in names
+    module = fragment("void main() { vec4 x = sin(v); o = vec4(x.x); }")
+    assert not told(module)  # sin is one instruction still, of a vector of one number
 
 
 def test_const_parameters() -> None:
@@ -374,6 +376,28 @@ OpLine %file 5 1
     out = decode(linked_codes([compile_glsl(VERTEX, "vert"), assemble(text)])[1])
     left = [tuple(i.imm) for i, _ in places(out) if set_of(i) == "NonSemantic.Some.Set"]
     assert left == [(1,), (2,)]
+
+
+def test_lines_end_with_their_block() -> None:
+    text = ODD.replace("OpLine %file 5 1\n", "OpLine %file 5 1\nOpBranch %next\n%next = OpLabel\n")
+    out = decode(linked_codes([compile_glsl(VERTEX, "vert"), assemble(text)])[1])
+    found = {inst.op: where for inst, where in places(out)}
+    assert found[ops.OpStore].line == 0 and not found[ops.OpStore].functions
+
+
+def test_asides_of_gone_variables_go() -> None:
+    """Chain by chain, at module scope."""
+    text = ODD.replace(
+        "%alone = ",
+        """%private = OpTypePointer Private %float
+%gone = OpVariable %private Private
+%about = OpExtInst %void %printf 8 %gone
+%about_that = OpExtInst %void %printf 9 %about
+%alone = """,
+    )
+    out = decode(linked_codes([compile_glsl(VERTEX, "vert"), assemble(text)])[1])
+    left = [i.imm[0] for i in out.globals if set_of(i) == "NonSemantic.Some.Set"]
+    assert left == [7] and not [i for i in out.globals if i.op == ops.OpVariable and i.imm[0] == 6]
 
 
 def test_an_unknown_set_passes_through() -> None:
