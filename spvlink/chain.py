@@ -22,8 +22,7 @@ from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.entry import select_entry
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
-from spvlink.facts import invariant
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
 from spvlink.layout import granted
 from spvlink.link import (
@@ -48,7 +47,7 @@ from spvlink.link import (
     slim,
     weighted,
 )
-from spvlink.link.border import IN_PLACE, Border, Link, Stage
+from spvlink.link.border import IN_PLACE, Border, Link, Stage, hold_outputs, join
 from spvlink.link.transfer import Grant, Transfer
 from spvlink.link.visible import beyond, find_visible
 from spvlink.options import Options
@@ -121,8 +120,7 @@ class Chain:
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
     def run(self) -> list[bytes]:
-        """All passes; the new binaries in pipeline order. Raises Refused if no pair can be
-        linked."""
+        """All passes; the new binaries in order. Raises Refused if no pair can be linked."""
         if not self.borders:
             raise Refused("there is nothing to link: the pipeline has one stage")
         self.freeze()
@@ -137,6 +135,7 @@ class Chain:
             if not border.kept:
                 border.link = Link(border.producer, border.consumer)
                 about(border.consumer, dead.check_types, border.link)
+        join(self.borders)
         self.sweep()
         self.settle()
         for stage in self.touched():
@@ -338,7 +337,7 @@ class Chain:
                 self.runner.run("dead", producer, lambda: dead.run(link))
                 self.runner.sweep_out(producer)
             return
-        self.hold_outputs(consumer)
+        hold_outputs(self.borders)
         passes = self.passes(link, moving)
         for _ in range(MAX_ROUNDS):
             versions = producer.module.version, consumer.module.version
@@ -357,20 +356,6 @@ class Chain:
                     about(producer, self.runner.sweep_out, producer)
             if consumer.module.version != versions[1]:
                 about(consumer, self.runner.clean, consumer)
-
-    def hold_outputs(self, stage: Stage) -> None:
-        """Tell a stage in the middle what the stage behind makes positions and the like of."""
-        after = self.after(stage)
-        if after is None or after.consumer is self.behind:
-            return
-        self.hold_outputs(after.consumer)
-        if after.link is None:
-            keys = frozenset(stage.outputs.slots) if stage.outputs is not None else frozenset[int]()
-            variables = {v for v in stage.module.globals if v.op == ops.OpVariable}
-        else:
-            after.link.gather()
-            keys, variables = after.link.settled_outputs()
-        invariant.hold(stage.module, keys, frozenset(variables))
 
     def passes(self, link: Link, moving: bool) -> list[tuple[str, Callable[[], object]]]:
         """What is done to a pair, without what finds nothing to look at there."""

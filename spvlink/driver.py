@@ -15,7 +15,7 @@ import time
 from spvlink import validate
 from spvlink.binary.decode import decode
 from spvlink.chain import Chain
-from spvlink.entry import count, select_entry
+from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
@@ -72,6 +72,7 @@ class _Session:
         self.linked = Linked()
         self.stages: list[Stage] = []
         self.before: list[tuple[int, int]] = []
+        self.described: list[int] = []  # bytes of debug information of the inputs
 
     def run(self) -> Linked:
         self.timed("decode", self.decode)
@@ -97,6 +98,7 @@ class _Session:
                 for block in function.blocks:
                     block.insts = []
             stage.module.facts = {}
+            stage.module.debug = None
 
     def timed(self, name: str, act: Callable[[], object]) -> None:
         begin = time.perf_counter()
@@ -123,6 +125,7 @@ class _Session:
         check_stages(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
+            self.described.append(described_bytes(stage.module))
 
     def target_env(self) -> str:
         versions = [stage.module.spirv_version for stage in self.stages]
@@ -150,7 +153,7 @@ class _Session:
             [i.components for i in linked.interfaces],
             [i.read for i in linked.interfaces],
             [s.body for s in linked.stages],
-            [s.bytes for s in linked.stages],
+            self.code_bytes(),
         )
         for pairs in figures:
             more = 0  # than before
@@ -159,6 +162,15 @@ class _Session:
             if more:
                 return more < 0
         return False
+
+    def code_bytes(self) -> list[tuple[int, int]]:
+        """Bytes of each module before and after, without debug information, which decides
+        nothing."""
+        found: list[tuple[int, int]] = []
+        for stage, result, before in zip(self.stages, self.linked.stages, self.described):
+            after = described_bytes(stage.module)
+            found.append((result.bytes[0] - before, result.bytes[1] - after))
+        return found
 
     def validate(self, outputs: list[bytes]) -> Linked:
         """spirv-val over what is about to go out."""
@@ -175,9 +187,15 @@ class _Session:
             return linked
         originals = self.validate_originals()
         for n in bad:
-            if originals[n] is None:
+            verdict, original = verdicts[n], originals[n]
+            if original is not None:
+                if not validate.about_debug(original):
+                    continue
+                bare = without_debug(outputs[n])  # the rest must be in order all the same
+                verdict = validate.validate(bare, linked.target_env)
+            if verdict is not None:
                 stage = self.stages[n]
-                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdicts[n]}"
+                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdict}"
                 return self.pass_through(linked.defect)
         return linked
 
@@ -187,11 +205,21 @@ class _Session:
         linked = self.linked
         verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
         linked.validated = "validated"
+        unknown = False  # whether some stage is not validated at all
         for stage, verdict in zip(self.stages, verdicts):
-            if verdict is not None:
-                if not validate.too_old(verdict):
-                    raise stage.bad(f"spirv-val refuses it: {verdict}")
-                linked.validated = f"not validated: spirv-val refuses the input too ({verdict})"
+            if verdict is None:
+                continue
+            bare: str | None = verdict
+            if validate.about_debug(verdict):  # no device looks at it
+                bare = validate.validate(without_debug(stage.source.data), linked.target_env)
+            if bare is None:
+                what = "validated without debug information"
+            elif validate.too_old(bare):
+                what, verdict, unknown = "not validated", bare, True
+            else:
+                raise stage.bad(f"spirv-val refuses it: {bare}")
+            if bare is not None or not unknown:
+                linked.validated = f"{what}: spirv-val refuses the input too ({verdict})"
         return verdicts
 
     def blame(self, error: Exception) -> Linked:

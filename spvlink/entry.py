@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
-from spvlink.ir.core import EntryPoint, Function, Module, string_of
+from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
 from spvlink.pipeline import STAGES
 
 # What an entry point may list, and of which type that is.
@@ -49,12 +51,74 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
 
 def count(module: Module) -> tuple[int, int]:
     """(instructions of the module, instructions in function bodies: everything between OpFunction
-    and OpFunctionEnd)."""
-    body = 0
+    and OpFunctionEnd that does not only describe)."""
+    body = described = 0
+    aside = asides(module)
     outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:
             body += len(block.insts) + len(block.lead)
+            if aside:
+                described += sum([describes(i, aside) for i in (*block.lead, *block.insts)])
         outside += 2 + len(function.lead) + len(function.tail)
-    return outside + body, body
+        outside += sum(map(len, function.leads.values()))
+    return outside + body, body - described
+
+
+def asides(module: Module) -> set[Inst]:
+    """The strings and sets of instructions by which a module describes itself; without any there
+    are no lines either."""
+    found = {i for i in module.sections[core.STRINGS] if i.id}
+    found.update([i for i in module.sections[core.IMPORTS] if says_nothing(string_of(i.imm)[0])])
+    return found
+
+
+def describes(inst: Inst, aside: set[Inst]) -> bool:
+    """Whether an instruction is a line or one of a set that only describes."""
+    if inst.op == ops.OpLine or inst.op == ops.OpNoLine:
+        return True
+    return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and inst.args[0] in aside
+
+
+def without_debug(data: bytes) -> bytes:
+    """A copy of a module without what ``describes``, and without names and decorations of that."""
+    module = decode(data)
+    aside = asides(module)
+    gone: set[Inst] = set()
+
+    def rest(insts: list[Inst]) -> list[Inst]:
+        gone.update([i for i in insts if describes(i, aside)])
+        return [i for i in insts if i not in gone]
+
+    module.globals[:] = rest(module.globals)
+    module.tail = rest(module.tail)
+    for function in module.functions:
+        function.lead, function.tail = rest(function.lead), rest(function.tail)
+        function.leads = {param: rest(lead) for param, lead in function.leads.items()}
+        for block in function.blocks:
+            block.lead, block.insts = rest(block.lead), rest(block.insts)
+    imports = module.sections[core.IMPORTS]
+    gone.update([i for i in imports if i in aside])
+    imports[:] = [i for i in imports if i not in aside]
+    module.names = [n for n in module.names if n[0] not in gone]
+    module.annotations[:] = [i for i in module.annotations if i.args[0] not in gone]
+    return encode(module)
+
+
+def described_bytes(module: Module) -> int:
+    """Bytes of the debug information of a module: lines, strings, instructions that only
+    describe."""
+    aside = asides(module)
+    if not aside:
+        return 0
+    found = [*aside, *module.tail]
+    found += [i for i in module.globals if describes(i, aside)]
+    for function in module.functions:
+        found += (*function.lead, *function.tail)
+        for leads in function.leads.values():
+            found += leads
+        for block in function.blocks:
+            found += [i for i in (*block.lead, *block.insts) if describes(i, aside)]
+    words = sum([1 + (i.id != 0) + (i.type is not None) + len(i.args) + len(i.imm) for i in found])
+    return words * 4

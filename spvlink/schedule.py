@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from time import perf_counter
 
-from spvlink.grammar import ops
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
 from spvlink.ir.core import Function, Module
 from spvlink.link.border import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import attributes, branches, dce, indices, inline, simplify, tidy
+from spvlink.passes import attributes, branches, dce, debuginfo, indices, inline, simplify, tidy
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -52,6 +53,18 @@ FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
     "join": branches.merge_blocks,
     "indices": indices.run,
 }
+
+
+def has_variables(module: Module) -> bool:
+    """Whether there may be a variable that only the entry point's function sees."""
+    assert module.entry is not None
+    for first in module.entry.function.blocks[0].insts:
+        if first.op == ops.OpVariable:
+            return True
+        if first.op not in _LINES:
+            break  # variables come first in a function, but for lines
+    variables = types.by_op(module).get(ops.OpVariable, ())
+    return any(v.imm[0] == enums.StorageClass_Private for v in variables)
 
 
 class Runner:
@@ -139,13 +152,8 @@ class Runner:
     def promote_again(self, stage: Stage) -> bool:
         """Local variables that stayed in memory for an index that is known by now, or for an access
         that is gone."""
-        entry = stage.module.entry
-        assert entry is not None
-        for first in entry.function.blocks[0].insts:
-            if first.op == ops.OpVariable:
-                break
-            if first.op not in _LINES:
-                return False  # variables come first in a function, but for lines
+        if not has_variables(stage.module):
+            return False
         low = Lowering(stage.module, False, False)
         low.analyse()
         if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):
@@ -182,6 +190,8 @@ class Runner:
 
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
+        debuginfo.take_lines(stage.module)
         self.run("inline", stage, inline.run, stage.module)
+        debuginfo.take_notes(stage.module)
         if stage.name == "vert":
             self.run("inline", stage, attributes.run, stage.module)

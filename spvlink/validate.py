@@ -62,6 +62,8 @@ _TOO_OLD: Final = (
     "requires one of these extensions",  # its extension got a second name
     "is not supported by this version",
 )
+# How it begins what it says about debug information. Validators differ in what they want of that.
+_ABOUT_DEBUG: Final = ("NonSemantic.", "OpenCL.DebugInfo.100", "ebug info extension")
 _SOURCE_LANGUAGE: Final = "Invalid source language operand"
 _OP_SOURCE: Final = 3
 _MAGIC: Final = 0x07230203
@@ -92,6 +94,11 @@ def lowest_env(versions: Sequence[int]) -> str:
 def too_old(message: str) -> bool:
     """Whether a refusal means that this spirv-val does not know what the module uses."""
     return any(part in message for part in _TOO_OLD)
+
+
+def about_debug(message: str) -> bool:
+    """Whether a refusal is about instructions that only describe."""
+    return any(part in message for part in _ABOUT_DEBUG)
 
 
 def validate(data: bytes, target_env: str) -> str | None:

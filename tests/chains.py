@@ -28,14 +28,15 @@ def environment(name: str, lowest: str = "vulkan1.1") -> str:
 
 
 @cache
-def build(name: str, debug: bool = False) -> tuple[bytes, ...]:
-    """The modules of a pipeline as glslang makes them. AssertionError with its words."""
+def build(name: str, debug: bool | str = False) -> tuple[bytes, ...]:
+    """The modules of a pipeline as glslang makes them. ``debug``: with lines, or with what another
+    option of glslangValidator asks for. AssertionError with its words."""
     codes = []
     with tempfile.TemporaryDirectory() as folder:
         for stage in stages_of(name):
             source, target = SHADERS / name / f"{name}.{stage}", Path(folder) / f"s.{stage}.spv"
             command = ["glslangValidator", "-V", "--target-env", environment(name)]
-            command += ["-g"] if debug else []
+            command += [debug if isinstance(debug, str) else "-g"] if debug else []
             done = subprocess.run(
                 [*command, source, "-o", target], capture_output=True, text=True, check=False
             )

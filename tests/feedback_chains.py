@@ -277,4 +277,27 @@ far = v[i] * 2.0; nobody = v[0]; way = v[i].x * 0.5; EmitStreamVertex(1); EndStr
         ),
         gone=("nobody",),
     ),
+    Chain(
+        "a block of another stream",
+        (
+            vert("layout(location = 0) out vec4 v;", "v = a;"),
+            text(
+                "geom",
+                """layout(triangles) in; layout(points, max_vertices = 6) out;
+layout(location = 0) in vec4 v[];
+layout(stream = 1, xfb_buffer = 1, xfb_stride = 32) out Far {
+layout(location = 0, xfb_offset = 16) vec4 far; layout(location = 1, xfb_offset = 0) vec2 wide; };
+layout(stream = 0, location = 3) out vec2 free;
+layout(stream = 0, location = 4) out vec2 nobody;
+""",
+                """for (int i = 0; i < 3; ++i) {
+free = v[i].zw; nobody = v[i].xy; gl_Position = gl_in[i].gl_Position; gl_PointSize = 9.0;
+EmitStreamVertex(0); EndStreamPrimitive(0);
+far = v[i] * 2.0; wide = v[i].xy; EmitStreamVertex(1); EndStreamPrimitive(1);
+}""",
+            ),
+            frag(ins("3 vec2 free"), "color = vec4(free, 0.5, 1.0);"),
+        ),
+        gone=("nobody",),
+    ),
 )

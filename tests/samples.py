@@ -52,15 +52,16 @@ void main() {
 
 
 def compile_glsl(
-    source: str, stage: str, environment: str = "vulkan1.1", debug: bool = False
+    source: str, stage: str, environment: str = "vulkan1.1", debug: bool | str = False
 ) -> bytes:
-    """The SPIR-V of one GLSL shader; ``stage`` as glslangValidator's -S wants it."""
+    """The SPIR-V of one GLSL shader; ``stage`` as glslangValidator's -S wants it. ``debug``: with
+    lines, or with what another option of glslangValidator asks for."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / f"shader.{stage}"
         path.write_text(source)
         out = Path(folder) / "shader.spv"
         command = ["glslangValidator", "--quiet", "-V", "--target-env", environment, "-o", str(out)]
-        command += ["-g"] if debug else []
+        command += [debug if isinstance(debug, str) else "-g"] if debug else []
         done = subprocess.run([*command, str(path)], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         return out.read_bytes()

@@ -118,7 +118,7 @@ SUM = "({0}[0] * w.x + {0}[1] * w.y + {0}[2] * w.z)"
 def patches(control: str, evaluation: str) -> Stages:
     return [
         vert(OUT.replace("x;", "c;").replace("y;", "d;"), "c = a; d = b;"),
-        tesc(KEPT, f"vec4 s = c[0]; {control}"),
+        tesc(KEPT, f"vec4 s = c[0] + block.n; {control}"),
         tese(
             f"{MADE}layout(location = 0) out vec4 f; layout(location = 1) out vec4 g;",
             f"vec4 s = vec4(0.5); {evaluation} f = s;",
@@ -159,7 +159,7 @@ def test_a_task_shader_reads_no_more_for_its_mesh_shader() -> None:
     outs = "layout(location = 0) out vec4 f[];"
     results = []
     for read in ("", READ):
-        main = f"""vec4 s = vec4(gl_WorkGroupID, 1.0); {read}
+        main = f"""vec4 s = vec4(gl_WorkGroupID, 1.0) + block.n; {read}
 payload.x = sin(s); payload.y = cos(s); EmitMeshTasksEXT(2, 1, 1);"""
         use = """vec4 s = vec4(0.5);
 if (block.n.x > 0.5) s = sin(payload.x * block.lights[3] + payload.y); f[i] = s * float(i);"""
@@ -169,7 +169,7 @@ if (block.n.x > 0.5) s = sin(payload.x * block.lights[3] + payload.y); f[i] = s 
             frag("layout(location = 0) in vec4 f;", "color = f;"),
         ]
         results.append(crossing(stages))
-    assert results == [6, 3]  # s.w is constant
+    assert results == [6, 3]  # s.w is uniform
 
 
 def test_share() -> None:

@@ -17,8 +17,11 @@ from spvlink.grammar import info
 from spvlink.ir.core import Inst, Module
 from spvlink.link.dead import sample_rate_reasons
 from spvlink.passes import inline
-from tests.call_chains import EFFECTS, HAND, Effect, stages_of
+from tests.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.chain_text import frag as chain_frag
+from tests.chain_text import geom as chain_geom
+from tests.chain_text import tesc as chain_tesc
+from tests.chain_text import tese as chain_tese
 from tests.chain_text import vert as chain_vert
 from tests.linking import BASE, module_of
 from tests.render import Result, Scene, draw, draw_covering
@@ -101,29 +104,35 @@ def test_passes_have_something_to_do(family: str) -> None:
 SPARED = """layout(location = 0) in vec4 va; layout(location = 1) in vec4 vb;
 layout(binding = 0) uniform Scene {{ vec4 tint; }} scene;
 {function}
-void main() {{ float x = gl_FragCoord.x; {call} color = va * scene.tint.x + vb * scene.tint.y; }}
+void main() {{
+    float x = gl_FragCoord.x; vec4 more = vec4(0.0); {call}{between}
+    color = va * scene.tint.x + vb * scene.tint.y + more;
+}}
 """
 
 
-def components(effect: Effect, names: frozenset[str]) -> int:
+def components(effect: Effect, between: str, names: frozenset[str]) -> int:
     """What crosses if fragments add up two inputs, weighted by a uniform, after a call."""
     head = f"#version 450\n{effect.extension}\nlayout(location = 0) out vec4 color;\n"
-    frag = head + SPARED.format(function=effect.function, call=effect.call)
+    frag = head + SPARED.format(function=effect.function, call=effect.call, between=between)
     body = "va = a; vb = b; if (k.x > 90) gl_Position.x = scene.tint.x;"
-    stage, vert = chain_vert(f"{HAND}layout(binding = 0) uniform Scene {{ vec4 tint; }} scene;", body)
+    stage, vert = chain_vert(
+        f"{HAND}layout(binding = 0) uniform Scene {{ vec4 tint; }} scene;", body
+    )
     code = compile_glsl(frag, "frag", "vulkan1.1")
     codes = (compile_glsl(vert, stage), edited(code, *effect.edits) if effect.edits else code)
     return link(codes, names)[0].interfaces[0].components[1]
 
 
 @pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize("between", ["", " for (int n = 0; n < 3; ++n) more.x += dFdx(x);"])
 @pytest.mark.parametrize("name", ["kills", "terminates", "demotes", "calls what kills"])
-def test_what_is_read_behind_an_end_is_not_read_by_all(name: str) -> None:
+def test_what_is_read_behind_an_end_is_not_read_by_all(name: str, between: str) -> None:
     """A buffer that no fragment may come to need not be bound, so vertices must not read it."""
     effect = next(e for e in EFFECTS if e.name == name)
-    assert components(effect, BASE | {"backward"}) == 8
+    assert components(effect, between, BASE | {"backward"}) == 8
     harmless = Effect("nothing", "frag", "float go(float x) { return x * 0.5; }", "x = go(x);")
-    assert components(harmless, BASE | {"backward"}) == 4
+    assert components(harmless, between, BASE | {"backward"}) == 4
 
 
 @pytest.mark.usefixtures("calls_stay")
@@ -150,6 +159,68 @@ def test_what_a_callee_rounds_is_not_moved(function: str, call: str) -> None:
 
     assert crossing(call) == 2
     assert crossing("") == 1
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize(
+    "function, call, fewer",
+    [
+        ("void go(vec4 v) { gl_Position = v; }", "go(own);", False),
+        ("vec4 g;\nvoid go() { gl_Position += g; }", "g = own; go();", False),
+        ("void go(vec4 v) { c = v; }", "go(own);", False),  # nothing is known of what it does
+        ("void go() { gl_Position.z = 0.5; }", "go(); c = own;", True),
+    ],
+)
+def test_what_a_callee_makes_a_position_of_stays(function: str, call: str, fewer: bool) -> None:
+    """Sums over vertices keep their rounding where a position hangs on them."""
+    arrays = "layout(location = 0) {0} vec4 x[]; layout(location = 1) {0} vec4 y[];\n"
+    own = """vec4 own = x[0] * w.x + x[1] * w.y + x[2] * w.z
+    + (y[0] * w.x + y[1] * w.y + y[2] * w.z);\n"""
+    store = "x[gl_InvocationID] = va[gl_InvocationID]; y[gl_InvocationID] = vb[gl_InvocationID];"
+    stages = (
+        chain_vert(HAND, "va = a; vb = b;"),
+        chain_tesc(TAKE + arrays.replace("{0}", "out"), store),
+        chain_tese(
+            arrays.replace("{0}", "in") + "layout(location = 0) out vec4 c;\n" + function,
+            own + "c = vec4(0.0);" + call,
+        ),
+        chain_frag("layout(location = 0) in vec4 c;", "color = c + vec4(0.25);"),
+    )
+    codes = tuple(compile_glsl(source, stage) for stage, source in stages)
+    before, after = link(codes, BASE | {"weighted"})[0].interfaces[1].components
+    assert before == 8 and (after < 8) == fewer
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize(
+    "function, call, fewer",
+    [
+        ("void go(vec4 v) { gl_Position = v; }", "go(c[i]);", False),
+        ("vec4 g;\nvoid go() { gl_Position = g; }", "g = c[i]; go();", False),
+        ("void go() { gl_Position.z = 0.5; }", "gl_Position = gl_in[i].gl_Position; go();", True),
+    ],
+)
+def test_what_a_later_callee_makes_a_position_of_stays(
+    function: str, call: str, fewer: bool
+) -> None:
+    """The same if a geometry shader hands to it what the evaluation shader adds up."""
+    arrays = "layout(location = 0) {0} vec4 x[]; layout(location = 1) {0} vec4 y[];\n"
+    store = "x[gl_InvocationID] = va[gl_InvocationID]; y[gl_InvocationID] = vb[gl_InvocationID];"
+    sums = """c = x[0] * w.x + x[1] * w.y + x[2] * w.z
+    + (y[0] * w.x + y[1] * w.y + y[2] * w.z);\n"""
+    read = "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 d;\n"
+    stages = (
+        chain_vert(HAND, "va = a; vb = b;"),
+        chain_tesc(TAKE + arrays.replace("{0}", "out"), store),
+        chain_tese(arrays.replace("{0}", "in") + "layout(location = 0) out vec4 c;", sums),
+        chain_geom(
+            read + function, f"for (int i = 0; i < 3; ++i) {{ d = c[i]; {call} EmitVertex(); }}"
+        ),
+        chain_frag("layout(location = 0) in vec4 d;", "color = d;"),
+    )
+    codes = tuple(compile_glsl(source, stage) for stage, source in stages)
+    before, after = link(codes, BASE | {"weighted"})[0].interfaces[1].components
+    assert before == 8 and (after < 8) == fewer
 
 
 @pytest.mark.usefixtures("calls_stay")
@@ -211,3 +282,28 @@ def test_summary(text: str, flags: int) -> None:
     calls, call = summary(text)
     for what in (info.EMITS, info.ENDS, info.BARRIER):
         assert calls.does(call, what) == bool(flags & what)
+
+
+IN_CONTINUE = """int next(int i) {{ {first} if (i == 5) return i + 2; else return i + 1; }}"""
+
+
+def unreachable(what: str) -> Effect:
+    """As glslang writes them: both arms return, the merge block is OpUnreachable, and the call
+    stands where a loop continues, so that it stays a call."""
+    if what == "emits":
+        function = IN_CONTINUE.format(first="EmitVertex();")
+        call = "for (int n = 4; n < 5; n = next(n)) {}"
+        return Effect("emits, continued", "geom", function, call)
+    function = IN_CONTINUE.format(first="memoryBarrierBuffer();")
+    call = "for (int n = 0; n < 3; n = next(n)) {} parts[at][1] += all * 0.25;"
+    return Effect("waits, continued", "tesc", function, call, BARRIER + CONSTANTS)
+
+
+@pytest.mark.parametrize("what", ["emits", "waits"])
+def test_callee_that_cannot_be_inlined(what: str) -> None:
+    effect = unreachable(what)
+    linked, _ = link(compiled(effect), frozenset(schedule.PASSES))
+    stage = next(s for s in linked.stages if s.stage == effect.family)
+    assert len(module_of(stage.data).functions) == 2
+    scene, before = drawn(effect)
+    assert_close(before, draw([s.data for s in linked.stages], scene))

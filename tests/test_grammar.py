@@ -240,7 +240,7 @@ def test_known_facts() -> None:
     assert flags[ops.OpSampledImage] & info.BLOCK_LOCAL
     assert not info.GLSL_FLAGS[glsl.Glsl_Modf] & info.REMOVABLE
     assert flags[ops.OpConvertFToS] & flags[ops.OpFOrdEqual] & info.DISCONTINUOUS
-    assert not flags[ops.OpFOrdLessThan] & info.DISCONTINUOUS
+    assert flags[ops.OpFOrdLessThan] & sample & info.DISCONTINUOUS
     assert info.GLSL_FLAGS[glsl.Glsl_Floor] & info.DISCONTINUOUS
     assert not info.GLSL_FLAGS[glsl.Glsl_FAbs] & info.DISCONTINUOUS
     assert ops.OpExtInst not in flags and ops.OpFunctionCall not in flags

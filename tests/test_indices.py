@@ -13,13 +13,17 @@ from tests.linking import fragment, module_of, vertex
 
 # what is indexed, as declared, and an access that shows it
 INDEXED = {
-    "local array": ("", "float x[3] = float[](1.0, at.y, 2.0); for (int n = 0; n < turns; ++n) x[n] = at.x;",
+    "local array": ("",
+           "float x[3] = float[](1.0, at.y, 2.0); for (int n = 0; n < turns; ++n) x[n] = at.x;",
                     "x[{}]"),
-    "array that is stored to": ("", "float x[3]; for (int n = 0; n < turns; ++n) x[n] = at.x; x[i] = at.y;",
+    "array that is stored to": ("",
+           "float x[3]; for (int n = 0; n < turns; ++n) x[n] = at.x; x[i] = at.y;",
                                 "x[1]"),
     "vector": ("", "vec4 x = at; for (int n = 0; n < turns; ++n) x[n] += at.x;", "x[{}]"),
-    "matrix": ("", "mat3 x = mat3(at.x); for (int n = 0; n < turns; ++n) x[n].x += at.x;", "x[{}].y"),
-    "column": ("", "mat3 x = mat3(at.x); for (int n = 0; n < turns; ++n) x[n].x += at.x;", "x[1][{}]"),
+    "matrix": ("", "mat3 x = mat3(at.x); for (int n = 0; n < turns; ++n) x[n].x += at.x;",
+           "x[{}].y"),
+    "column": ("", "mat3 x = mat3(at.x); for (int n = 0; n < turns; ++n) x[n].x += at.x;",
+           "x[1][{}]"),
     "array in a struct": ("struct S { float a; vec2 x[3]; };",
                           "S s; for (int n = 0; n < turns; ++n) s.x[n] = at.xy;", "s.x[{}].y"),
     "array of a block": ("layout(binding = 0) uniform B { vec4 x[4]; } b;", "", "b.x[{}].x"),

@@ -231,6 +231,26 @@ layout(location = 2) flat in uint v; layout(location = 3) flat in uint w;""",
         "color = vec4(p * float(u), vec2(float(v), float(w)) * p * p.yx);",
     ),
 ]
+GLOBAL: Stages = [
+    vert("layout(location = 0) out vec4 c; layout(location = 1) flat out int n;", "c = a; n = 2;"),
+    frag(
+        """layout(location = 0) in vec4 c; layout(location = 1) flat in int n;
+float t[3];""",
+        """t[0] = c.x; t[1] = c.y; t[2] = c.z; t[n] = c.w;
+if (c.x > 0.5) t[1] = 0.25;
+color = vec4(t[0], t[1], t[2], 1.0);""",
+    ),
+]
+UNDEFINED: Stages = [
+    vert(
+        "layout(location = 0) out vec3 c; layout(location = 1) out float d;",
+        "c = a.xyz; vec3 never; d = never.zyx.y;",
+    ),
+    frag(
+        "layout(location = 0) in vec3 c; layout(location = 1) in float d;",
+        "color = vec4(c, c.x > 7.0 ? d : 1.0);",
+    ),
+]
 CAUSES = {
     "stores that are overwritten are dead before the end": OVERWRITTEN,
     "a cast of a cast leaves the first one to dead lanes": CAST_TWICE,
@@ -246,6 +266,8 @@ CAUSES = {
     "what is placed as flat crosses as flat": FLATTENED,
     "a word of flags crosses the next border too": WORD,
     "a float that travels as an integer may decide a jump": FLOATS_AS_INTEGERS,
+    "what is undefined is not written": UNDEFINED,
+    "a variable of the module is promoted late too, with no other there": GLOBAL,
 }
 
 

@@ -44,7 +44,9 @@ def encode(module: Module) -> bytes:
     _write_notes(sections[ANNOTATIONS], out)
     code = sections[GLOBALS].copy()
     for function in module.functions:
-        code += (*function.lead, function, *function.params)
+        code += (*function.lead, function)
+        for param in function.params:
+            code += (*function.leads.get(param, ()), param)
         for block in function.blocks:
             code += block.lead
             code.append(block)
@@ -83,7 +85,7 @@ def _write(insts: list[Inst], out: list[int]) -> None:
     """Any instructions; first those forms that most have. Sums and products make the first words,
     since the interpreter has short ways for them, but none for ``<<`` and ``|``."""
     splits, private = shapes.SPLIT, PRIVATE
-    pointer, vector = ops.OpTypePointer, ops.OpTypeVector
+    pointer, vector, extended = ops.OpTypePointer, ops.OpTypeVector, ops.OpExtInst
     for inst in insts:
         op = inst.op
         args = inst.args
@@ -123,7 +125,7 @@ def _write(insts: list[Inst], out: list[int]) -> None:
             out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
             split = splits.get(op, -2)
-            if split == -2 and args:
+            if (split == -2 and args) or (op == extended and len(imm) > 1):
                 out += _walked(inst)
                 continue
             for arg in args if split < 0 else args[:split]:

@@ -78,6 +78,7 @@ class Reader:
         self.promises: list[Inst] = []  # which
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
+        self.asides: set[int] = set()  # ids of the imports of sets that only describe
         self.function: Function | None = None
         self.block: Block | None = None
         self.pending: list[Inst] = []  # OpLine and OpNoLine that wait for what they stand before
@@ -188,10 +189,15 @@ class Reader:
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
         op = self.words[self.start] & 0xFFFF
-        if op not in (_FORWARD_IN_FUNCTION if self.function is not None else _FORWARD_TYPES):
+        aside = op == ops.OpExtInst and self.words[self.start + 3] in self.asides
+        if self.function is not None:
+            allowed = op in _FORWARD_IN_FUNCTION
+        else:
+            allowed = op in _FORWARD_TYPES or aside  # debug information of types goes in circles
+        if not allowed:
             raise BadSpirv(f"id {id} is used before it is defined, or never defined")
         inst = self.defs[id] = Inst(0, None, [], [], id)
-        self.missing[id] = self.start, op not in _FORWARD_IN_FUNCTION
+        self.missing[id] = self.start, op not in _FORWARD_IN_FUNCTION and not aside
         return inst
 
     def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
@@ -277,7 +283,7 @@ class Reader:
         op, function = inst.op, self.function
         if self.block is not None:
             raise BadSpirv(f"{ops.NAMES[op]} inside a block that has no terminator yet")
-        if op in _DEBUG_LINES:
+        if op in _DEBUG_LINES or (self.module.functions and self.is_aside(inst)):
             self.pending.append(inst)
         elif isinstance(inst, Function):
             if function is not None:
@@ -295,10 +301,16 @@ class Reader:
         elif op == ops.OpFunctionEnd:
             function.tail, self.pending = self.pending, []
             self.function = None
-        elif op == ops.OpFunctionParameter and not function.blocks and not self.pending:
+        elif op == ops.OpFunctionParameter and not function.blocks:
             function.params.append(inst)
+            if self.pending:
+                function.leads[inst], self.pending = self.pending, []
         else:
             raise BadSpirv(f"{ops.NAMES[op]} between blocks")
+
+    def is_aside(self, inst: Inst) -> bool:
+        """An extended instruction that only describes: such may also stand between blocks."""
+        return inst.op in _EXTENDED and bool(inst.args) and inst.args[0].id in self.asides
 
     def place(self, inst: Inst) -> None:
         """Put a module-scope instruction into its section."""
@@ -315,8 +327,11 @@ class Reader:
                 raise BadSpirv("OpLine before the section of types")
             module.globals.extend(self.pending)
             self.pending = []
-        if op == ops.OpExtInstImport and inst.imm == _GLSL:
-            self.glsl.add(inst.id)
+        if op == ops.OpExtInstImport:
+            if inst.imm == _GLSL:
+                self.glsl.add(inst.id)
+            elif core.says_nothing(string_of(inst.imm)[0]):
+                self.asides.add(inst.id)
         self.section = section
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
         module.sections[section].append(inst)
@@ -351,6 +366,8 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]}: {error.message}") from None
         if walk.at != len(words):
             raise BadSpirv(f"{ops.NAMES[op]} has words after its last operand")
+        if walk.opaque:
+            self.module.opaque = f"it uses extended instructions of the unknown set {set_name!r}"
         ids = [i for i, is_id in enumerate(walk.kinds) if is_id]
         rest = [i for i, is_id in enumerate(walk.kinds) if not is_id]
         if op in SIZED:
@@ -388,6 +405,7 @@ _FORWARD_TYPES: Final = frozenset(
         ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
     )
 )  # fmt: skip
+_EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction

@@ -24,7 +24,9 @@ class Walk:
     """Tells for each operand word of one instruction whether it is an id. ``kinds[i]`` belongs to
     ``words[i]``."""
 
-    __slots__ = ("at", "enumerants", "kinds", "literal_words", "set_name", "varies", "words")
+    __slots__ = (
+        "at", "enumerants", "kinds", "literal_words", "opaque", "set_name", "varies", "words",
+    )  # fmt: skip
 
     def __init__(self, words: list[int], literal_words: int, set_name: str | None) -> None:
         self.words = words  # operand words after result type and result id
@@ -34,6 +36,7 @@ class Walk:
         self.set_name = set_name  # of the extended instruction set, for OpExtInst
         self.enumerants: list[int] = []  # positions of the words that decided the shape
         self.varies = False  # the shape hangs on more than these words
+        self.opaque = False  # the grammar lacks the set, so which words are ids is not known
 
     def operands(self, kinds: tuple[int, ...]) -> None:
         """Consume operands of these kinds (kind * 4 + quantifier) until they or the words end."""
@@ -53,7 +56,7 @@ class Walk:
             raise BadSpirv("the instruction ends before its last operand")
         self.kinds.extend([is_id] * count)
         self.at += count
-        return self.words[self.at - count]
+        return self.words[self.at - count] if count else 0
 
     def operand(self, kind: int) -> None:
         if kind == shapes.K_ID:
@@ -92,12 +95,14 @@ class Walk:
     def extended(self, number: int) -> None:
         if self.set_name is None:
             raise BadSpirv("the instruction set of OpExtInst is not an OpExtInstImport")
+        if self.set_name.startswith("NonSemantic."):
+            self.take(ID, len(self.words) - self.at)  # by SPV_KHR_non_semantic_info: ids only
+            return
         known = shapes.EXT_SETS.get(self.set_name)
         if known is None:
-            if self.set_name.startswith("NonSemantic."):
-                self.take(ID, len(self.words) - self.at)  # by SPV_KHR_non_semantic_info: ids only
-                return
-            raise BadSpirv(f"the extended instruction set {self.set_name!r} is not in the grammar")
+            self.opaque = True
+            self.take(WORD, len(self.words) - self.at)
+            return
         if number not in known:
             raise BadSpirv(f"{self.set_name} has no instruction {number} in the grammar")
         self.operands(known[number])
@@ -164,7 +169,7 @@ class _Merge(Walk):
         else:
             self.next_imm += count
         self.at += count
-        return source[start]
+        return source[start] if count else 0
 
     def operand(self, kind: int) -> None:
         if kind == shapes.K_STRING:

@@ -12,6 +12,7 @@ from spvlink.ir.core import (
     LOAD_OUTPUT,
     Inst,
     Module,
+    says_nothing,
     string_of,
 )
 
@@ -41,7 +42,7 @@ class Effects:
             name = string_of(inst.imm)[0]
             if name == "GLSL.std.450":
                 self.glsl.add(inst)
-            elif name.startswith("NonSemantic.") or name == "OpenCL.DebugInfo.100":
+            elif says_nothing(name):
                 self.nonsemantic.add(inst)
         tables = self.tables = Decorations.of(module)
         self.constant_memory: dict[Inst, bool] = {}

@@ -69,7 +69,9 @@ def instructions(module: Module) -> Iterator[Inst | None]:
     for function in module.functions:
         yield from function.lead
         yield function
-        yield from function.params
+        for param in function.params:
+            yield from function.leads.get(param, ())
+            yield param
         for block in function.blocks:
             yield from block.lead
             yield block
@@ -131,7 +133,7 @@ class _Checker:
         for function in module.functions:
             self.function(function)
         for inst in module.tail:
-            if inst.op not in LINES:
+            if inst.op not in LINES and inst.op != ops.OpExtInst:
                 raise Fault(inst, "after the last function")
             self.known(inst)
         self.annotations()
@@ -151,6 +153,8 @@ class _Checker:
             if self.local == MANY:
                 self.local = len(every) + 1
             every.append(function)
+            for leads in function.leads.values():
+                every += leads
             every += function.params
             for block in function.blocks:
                 every += block.lead
@@ -347,7 +351,7 @@ class _Checker:
         check_order(flow)
         self.start = self.where[function]
         home = self.home = [-1]  # serials count every instruction, so the list follows them
-        home += [-1] * (len(function.params))
+        home += [-1] * (len(function.params) + sum(map(len, function.leads.values())))
         for number, block in enumerate(function.blocks):
             home += [-1] * (len(block.lead) + 1)
             home += [number] * len(block.insts)

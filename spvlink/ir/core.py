@@ -19,11 +19,13 @@ from __future__ import annotations
 import sys
 from array import array
 
-from spvlink.grammar import ops
+from spvlink.grammar import debug, ops
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final
+
+    from spvlink.ir.debug import Debug
 
 _BIG: Final = sys.byteorder == "big"
 
@@ -119,13 +121,14 @@ class Function(Inst):
     """A function: the Inst of its OpFunction (args[0]: its type, imm[0]: control); ``blocks[0]`` is
     the entry block."""
 
-    __slots__ = ("blocks", "lead", "marked", "params", "tail")
+    __slots__ = ("blocks", "lead", "leads", "marked", "params", "tail")
 
     def __init__(self, id: int) -> None:
         Inst.__init__(self, ops.OpFunction, None, [], [], id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
+        self.leads: dict[Inst, list[Inst]] = {}  # before a parameter (OpLine)
         self.marked = False  # whether instructions may have a ``mark``
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
 
@@ -181,6 +184,7 @@ class Module:
         "annotations",
         "bound",
         "by_op",
+        "debug",
         "entry",
         "facts",
         "flow",
@@ -188,6 +192,7 @@ class Module:
         "generator",
         "globals",
         "names",
+        "opaque",
         "pool",
         "rare",
         "schema",
@@ -220,6 +225,8 @@ class Module:
         self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
+        self.debug: Debug | None = None  # what was taken out of the functions while they change
+        self.opaque = ""  # what in it cannot be told apart into ids and other words
 
     def listed(self, section: int) -> list[Inst]:
         """The instructions of a section, those of names made for the purpose."""
@@ -231,6 +238,12 @@ class Module:
         """A fresh result id."""
         self.bound += 1
         return self.bound - 1
+
+
+def says_nothing(name: str) -> bool:
+    """Whether the instructions of an extended set only describe (SPV_KHR_non_semantic_info, and the
+    older set of debug information)."""
+    return name.startswith("NonSemantic.") or name in debug.SETS
 
 
 def string_of(words: list[int], start: int = 0) -> tuple[str, int]:

@@ -49,11 +49,11 @@ def read_captured(link: Link) -> bool:
     link.gather()
     free: dict[object, int] = {}
     for key in sorted(captured):
-        if key in link.stores and key not in link.loads and key not in link.kept_in:
+        if key in link.stores and key not in link.loads:
             free.setdefault(_said(link, key), key)
     found: dict[int, int] = {}
     for key in sorted(link.loads) if free else ():
-        if key in captured or key not in link.stores or key in link.kept_in:
+        if key in captured or key not in link.stores:
             continue
         if link.frozen(key):
             continue

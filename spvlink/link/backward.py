@@ -32,7 +32,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
-from spvlink.link import lanes, motion
+from spvlink.link import lanes, motion, sensitive
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dedup import divergence_of, equal_on_primitive
@@ -50,6 +50,7 @@ from spvlink.link.nodes import (
 from spvlink.link.propagate import COMPONENT_PRICE
 from spvlink.link.relocate import Move
 from spvlink.link.resources import Cannot
+from spvlink.link.sensitive import Sensitive
 from spvlink.link.transfer import Transfer
 
 TYPE_CHECKING = False
@@ -85,7 +86,7 @@ class Graph:
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.loads: dict[Inst, object] = {}  # of resources -> what they are called
-        self.sensitive: set[Inst] | None = None  # found when first asked for
+        self.sensitive: Sensitive | None = None  # found when first asked for
         self.homeless: set[Node] = set()  # that no component could be found for
         self.mixed = False  # it could help to know what is convergent
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
@@ -280,7 +281,7 @@ class Graph:
         if not deps and not any(e is None for group in groups for e in group):
             self.partial[inst, number] = uniforms
             return inst, number  # a lane that no input reaches
-        found = self.joined(inst, groups, deps)
+        found = self.joined(inst, number, groups, deps)
         if found is None:
             for dep in deps:
                 self.sink(dep.node)
@@ -314,17 +315,55 @@ class Graph:
         structure = Structure.of(self.link.consumer.module, self.cfg.function)
         return len(structure.around(self.block))
 
-    def is_sensitive(self, inst: Inst) -> bool:
+    def hangs(self, inst: Inst, number: int) -> Inst | None:
+        """What hangs on the last bit of a lane, here or in a later stage."""
         if self.sensitive is None:
-            self.sensitive = motion.sensitive(self.link.consumer.module)
-        return inst in self.sensitive
+            self.sensitive = sensitive.at(self.link)
+        return self.sensitive.of(inst, number)
+
+    def smooth(
+        self, inst: Inst, number: int, groups: list[list[Entry]], deps: list[Use]
+    ) -> bool:  # fmt: skip
+        """Whether a value may be interpolated, and rounded in another way; says so if not."""
+        free = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
+        if any([sensitive.unbounded(self.effects, i) for i in (inst, *free)]):
+            what = sensitive.words(self.link.consumer.module, inst)
+            self.remark(deps, f"{what} may give an infinity, which does not interpolate")
+            return False
+        if sensitive.jumps(inst) or self.rounds(inst, number, deps):
+            return False
+        if all([d.node.convergent for d in deps]):
+            return (inst, number) not in sensitive.at(self.link).poles
+        return True
+
+    def rounds(self, inst: Inst, number: int, deps: list[Use]) -> bool:
+        """Whether something hangs on the last bit of a value; says so."""
+        place = self.hangs(inst, number)
+        if place is None:
+            return False
+        what = sensitive.words(self.link.consumer.module, place)
+        self.remark(deps, f"{what} in the {self.link.consumer.name} stage hangs on its last bit")
+        return True
+
+    def remark(self, deps: list[Use], why: str) -> None:
+        """Say why what is made of inputs is not made before the border."""
+        todo = [d.node for d in deps]
+        seen = set(todo)
+        for node in todo:
+            if node.key is not None:
+                self.link.notes.setdefault(node.key, f"not moved: {why}")
+            fresh = [d for d in node.deps if d not in seen]
+            seen.update(fresh)
+            todo += fresh
 
     def behind(self, lane: Lane) -> list[Inst]:
         """The uniform values that a uniform lane is made of: other lanes of its value may be made
         of what stays."""
         return self.partial.get(lane, [lane[0]])
 
-    def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
+    def joined(
+        self, inst: Inst, number: int, groups: list[list[Entry]], deps: list[Use]
+    ) -> Use | None:
         """One of the operands that the result comes over like; None if it stays."""
         if any(e is None for g in groups for e in g):
             return None
@@ -336,20 +375,18 @@ class Graph:
             self.mixed = True
             return None
         if like.node.flat:
-            rounds = not motion.bit_exact(inst) and self.is_sensitive(inst)
-            return None if rounds else like  # the other stage may contract it with its own
+            # the other stage may contract it with its own
+            rounds = not motion.bit_exact(inst) and self.rounds(inst, number, deps)
+            return None if rounds else like
         varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
         affine = like.kind.centred(like.node.qualifiers)
         if varying and not (single(inst) and lanes.linear(inst, varies, affine)):
             self.mixed = True
             return None
-        discrete = motion.jumps(inst) or (
-            inst.op == ops.OpSelect and not varying
-            and any(isinstance(e, Use) and not e.node.flat for e in groups[0])
-        )  # fmt: skip
-        if discrete or self.is_sensitive(inst):
-            return None  # 2.0 would come over as 1.9999999
-        return like
+        if inst.op == ops.OpSelect and not varying:
+            if any(isinstance(e, Use) and not e.node.flat for e in groups[0]):
+                return None  # 2.0 would come over as 1.9999999
+        return like if self.smooth(inst, number, groups, deps) else None
 
     def name(self, lane: Lane) -> object:
         """What a uniform lane is called: equal for equal values of different blocks."""

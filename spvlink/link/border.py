@@ -31,6 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.link.compact import Placement
     from spvlink.link.payload import Payload
+    from spvlink.link.rounded import Rounded
 
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
@@ -79,12 +80,15 @@ class Link:
     """A producer, a consumer, and the slots between them."""
 
     __slots__ = (
+        "after",
+        "cautions",
         "consumer",
         "exact",
         "fate",
         "gathered",
         "gone",
         "halves",
+        "hidden",
         "idle",
         "in_place",
         "inputs",
@@ -98,6 +102,7 @@ class Link:
         "producer",
         "read_back",
         "returns",
+        "rounded",
         "shared",
         "sites",
         "spots",
@@ -119,11 +124,15 @@ class Link:
         self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
         self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
         self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.cautions: dict[int, str] = {}  # key -> what hangs on its rounding, if it goes
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
         # whether there are 64-bit numbers, or may be once an array is taken apart
         wide = any([s.width == 64 for s in self.inputs.slots.values()])
         self.wide = wide or bool(self.inputs.pinned)
+        self.after: Link | None = None  # the border at which the consumer is the producer
+        self.hidden = False  # there is such a border, but it stays as it is
+        self.rounded: tuple[tuple[int, int], Rounded] | None = None  # see there
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
@@ -135,7 +144,8 @@ class Link:
         # every value comes over to the bit: only fragment shaders interpolate
         self.exact = consumer.name != "frag"
         self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
-        # Components of variables that stay whole, per side: they count as stored and as loaded.
+        # Components of variables that stay whole, per side. None of them is a slot of either side
+        # (``agree``).
         self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
         self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
         self.gather()
@@ -150,6 +160,13 @@ class Link:
         if versions == self.gathered:
             return
         self.gathered = versions
+        self._read()
+        if self.kept_in or self.kept_out:
+            kept = self.kept_in | self.kept_out
+            assert kept.isdisjoint(self.stores), "what stays whole is stored as a slot"
+            assert kept.isdisjoint(self.loads), "what stays whole is read as a slot"
+
+    def _read(self) -> None:
         self.stores = {}
         self.loads = _accesses(self.consumer.module, _LOADS)
         self.sites, self.returns, self.spots = {}, 0, {}
@@ -330,6 +347,17 @@ class Border:
     def title(self) -> str:
         return f"{self.producer.name}->{self.consumer.name}"
 
+    def hold_outputs(self) -> None:
+        """Tell the producer which of its outputs the consumer makes positions and the like of: all
+        of them, for what we know, where the border is not linked."""
+        producer, keys, variables = self.producer, frozenset[int](), set[Inst]()
+        if self.link is not None:
+            self.link.gather()
+            keys, variables = self.link.settled_outputs()
+        else:
+            variables = {v for v in producer.module.globals if v.op == ops.OpVariable}
+        invariant.hold(producer.module, keys, frozenset(variables))
+
     def refuse(self, why: str) -> None:
         if not self.kept:
             self.kept, self.refused = why, True
@@ -338,3 +366,17 @@ class Border:
         """Whether either module changed since the last look."""
         versions = self.producer.module.version, self.consumer.module.version
         return self.link is not None and versions != self.seen
+
+
+def hold_outputs(borders: list[Border]) -> None:
+    """Tell the stages of a chain what those behind them make positions and the like of."""
+    for border in reversed(borders):
+        if border.consumer.name != FIXED_FUNCTIONS:
+            border.hold_outputs()
+
+
+def join(borders: list[Border]) -> None:
+    """Let each border see the one behind it."""
+    for border, after in zip(borders, borders[1:]):
+        if border.link is not None:
+            border.link.after, border.link.hidden = after.link, after.link is None

@@ -36,8 +36,10 @@ def run(link: Link) -> bool:
     if link.in_place and drop_overwritten(link.producer):
         return True
     link.gather()
-    unread = {k for k in link.stores if k not in link.loads and k not in link.kept_in}
-    unwritten = {k for k in link.loads if k not in link.stores and k not in link.kept_out}
+    if drop_undefined(link):
+        return True
+    unread = link.stores.keys() - link.loads.keys()
+    unwritten = link.loads.keys() - link.stores.keys()
     if link.read_back:
         for key in unread & link.read_back.keys():
             link.notes[key] = f"the {link.producer.name} stage reads it back"
@@ -62,7 +64,7 @@ def run(link: Link) -> bool:
         sweep(link.consumer.module, function.function)
     lost: list[int] = []
     if link.read_back:
-        lost = [k for k in link.read_back if k not in link.stores and k not in link.kept_out]
+        lost = [k for k in link.read_back if k not in link.stores]
     for key in lost:  # the producer itself reads what nobody wrote
         for load in link.read_back[key]:
             zero(link.producer, load)
@@ -93,6 +95,24 @@ def run(link: Link) -> bool:
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
     return bool(unread or unwritten or lost or zeroed or whole)
+
+
+def drop_undefined(link: Link) -> bool:
+    """Delete stores of an undefined value: what was there, or nothing, is one as well. Whether
+    there were any."""
+    keys = {k for k, stores in link.stores.items() if any(map(_is_undefined, stores))}
+    if not keys:
+        return False
+    entry = link.producer.module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or not _is_undefined(i)]
+    link.producer.module.version += 1
+    return True
+
+
+def _is_undefined(store: Inst) -> bool:
+    return store.args[0].op == ops.OpUndef
 
 
 def drop_overwritten(stage: Stage) -> bool:
@@ -164,8 +184,6 @@ def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
     if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):
-        return False
-    if any(k in link.loads for k in out.keys):
         return False
     if twin is None:
         return not any(k in link.kept_in for k in out.keys)

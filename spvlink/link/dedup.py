@@ -14,7 +14,8 @@ commutes with every interpolation but for the sign of a zero (a sum that cancels
 so under ``--exact``, or where the consumer preserves signed zeros, only Flat is negated. A bit-cast
 is read from the integer, never the integer from a float, which could lose a payload. A value that
 is equal at all vertices of a primitive may be read through another qualifier than its own, but a
-rounding may differ, so ``--exact`` leaves that. What is Flat is never read through an interpolated
+rounding may differ, so that is done only where nothing hangs on it (``rounded``), and under
+``--exact`` not at all. What is Flat is never read through an interpolated
 one: it comes over to the bit, and a shader may rely on it (``int(id)``).
 
 A Centroid copy of an output that is also read without is read by InterpolateAtCentroid, which gives
@@ -27,6 +28,7 @@ one of the capabilities that need it. There is no way from Centroid back to the 
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
+from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, glsl, info, ops
@@ -34,6 +36,7 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot
+from spvlink.link import rounded, sensitive
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.nodes import varies_at_a_glance
@@ -142,10 +145,10 @@ def _order(link: Link) -> list[int]:
     """Candidates, those first that others may be read from: stored most often, Invariant, captured,
     not Centroid, unnegated, Flat, lowest."""
     keys = [
-        k for k in link.loads
-        if k in link.stores and k in link.outputs.slots
-        and k not in link.kept_in and k not in link.kept_out and link.stored_once(k)
-    ]  # fmt: skip
+        k
+        for k in link.loads
+        if k in link.stores and k in link.outputs.slots and link.stored_once(k)
+    ]
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, bool, int]:
         negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
@@ -256,7 +259,7 @@ def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
 def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None:
     """Which way to read ``other`` in place of ``key``; None if the qualifiers do not allow it."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
-    if mine.width != theirs.width or mine.relaxed != theirs.relaxed:
+    if mine.relaxed != theirs.relaxed:
         return None
     if link.outputs.slots[key].relaxed != link.outputs.slots[other].relaxed:
         return None  # one of them may be rounded on the way out
@@ -266,7 +269,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     if link.frozen(key) or (mine.qualifiers != theirs.qualifiers and link.settled(key)):
         return None
     if how == CAST:
-        if not (link.carries_bits(mine) and link.carries_bits(theirs)):
+        if not link.carries_bits(mine):
             return None
         if theirs.type.op == ops.OpTypeFloat and mine.type.op != ops.OpTypeFloat:
             return None  # a float may lose a payload or be flushed on the way
@@ -293,10 +296,14 @@ def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
-    special = _flat(theirs.qualifiers) and mine.width in rules.preserved
+    odd = mine.width in rules.preserved or unbounded(link, key)
+    special = _flat(theirs.qualifiers) and not _flat(mine.qualifiers) and odd
     if special and rules.fast_math:
         return None
     if not equal_on_primitive(link, other, divergence_of(link)):
+        return None
+    if not link.carries_bits(mine) and not rounded.of(link).free(key):
+        link.notes[key] = f"equal to {_called(link, other)}, but {rounded.of(link).why(key)}"
         return None
     return AS_INTERPOLATED if special else PLAIN
 
@@ -337,13 +344,35 @@ def computed_once(module: Module, value: Inst) -> bool:
     return value.op in types.CONSTANTS
 
 
+def unbounded(link: Link, key: int) -> bool:
+    """Whether what is stored may be an infinity or NaN, of which interpolation makes a NaN."""
+    effects = Effects.of(link.producer.module)
+    return any([sensitive.unbounded(effects, store.args[0]) for store in link.stores[key]])
+
+
+def comes_exact(link: Link, key: int, what: str) -> bool:
+    """Whether an input that is equal at all vertices may come to the bit; notes why not. ``what``:
+    is not done then."""
+    if link.carries_bits(link.inputs.slots[key]):
+        return True
+    if unbounded(link, key):
+        link.notes.setdefault(
+            key, f"{what}it may be an infinity, of which interpolation makes NaNs"
+        )
+        return False
+    if not rounded.of(link).free(key):
+        link.notes.setdefault(key, what + rounded.of(link).why(key))
+        return False
+    return True
+
+
 def convergent_slots(link: Link) -> frozenset[int]:
     """The float slots of 32 bits that every vertex of a primitive stores equally, so that any
     interpolation gives them back."""
     link.gather()
     wanted = [
         k for k in link.loads
-        if k in link.stores and k not in link.kept_in and k not in link.kept_out
+        if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
         and not link.settled(k)
@@ -357,7 +386,8 @@ def convergent_slots(link: Link) -> frozenset[int]:
     if not wanted:
         return frozenset()
     divergence = divergence_of(link)
-    return frozenset([k for k in wanted if equal_on_primitive(link, k, divergence)])
+    found = [k for k in wanted if equal_on_primitive(link, k, divergence)]
+    return frozenset([k for k in found if comes_exact(link, k, "not flattened: ")])
 
 
 def _may_flatten(slot: Slot) -> bool:

@@ -30,7 +30,7 @@ from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.ir.edit import become, sweep, value
-from spvlink.link import lanes, motion
+from spvlink.link import lanes, motion, sensitive
 from spvlink.link.border import Link
 from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.dead import remove_stores
@@ -149,6 +149,9 @@ class Graph:
             linear = lanes.linear(node.inst, varies, self.affine)
             if not linear or not self.small(node.inst, groups):
                 return
+            free = [e[0] for g in groups for e in g if isinstance(e, tuple)]
+            if any([sensitive.unbounded(self.effects, i) for i in (node.inst, *free)]):
+                return  # an infinity does not interpolate
         node.leaf = False
         node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
         node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
@@ -169,14 +172,20 @@ class Graph:
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
-        found = motion.sensitive(self.link.consumer.module)
+        found = sensitive.at(self.link)
         for key, node in list(self.roots.items()):
             # a float may travel as an integer, too
             source = node.inst.args[0] if node.inst.op == ops.OpBitcast else node.inst
             assert source.type is not None
             rounds = lanes.scalar(source.type).op == ops.OpTypeFloat
-            if rounds and any(i in found for i in self.link.loads[key]):
+            places = [place for i in self.link.loads[key] if (place := found.of(i)) is not None]
+            if rounds and places:
                 del self.roots[key]
+                if not node.leaf:
+                    stage = self.link.consumer
+                    what = sensitive.words(stage.module, places[0])
+                    why = f"not moved: {what} in the {stage.name} stage hangs on its last bit"
+                    self.link.notes.setdefault(key, why)
 
     def independent(self) -> bool:
         """Whether every output is made of something that no other one is made of. Then so is all
@@ -245,7 +254,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
     if ours.rounding != theirs.rounding:
         return False
     moved = False
-    exact_floats = exact or 32 in ours.preserved or 32 in theirs.preserved
+    exact_floats = exact or 32 in theirs.preserved
     bits = exact or bool(ours.preserved - theirs.preserved)
     for group, keys in _groups(link, exact_floats).items():
         moved |= _group(link, transfer, bits, group, keys, expect[1], limit)

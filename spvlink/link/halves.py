@@ -153,8 +153,6 @@ def _may(link: Link, key: int) -> bool:
         return False
     if key in link.read_back or key in link.outputs.captured or link.frozen(key):
         return False
-    if key in link.kept_in or key in link.kept_out:
-        return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers or not link.carries_bits(slot):
         return False
     return all(load.op == LOAD_INPUT for load in link.loads[key])

@@ -23,17 +23,19 @@ interpolated values, an absolute value, a maximum, a comparison are not linear: 
 What breaks it, and what is done about it:
 * Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
-* Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, an
-  equality and the like (hashes, noise, checkerboards), a last bit becomes another picture: such
-  values stay, Flat ones too, since a compiler may contract them in one stage and not in the other.
-  Comparisons for less are not counted among these: what they choose between mostly meets there.
-  What floor and the like make of convergent values is not interpolated either: int(floor(id + 0.5))
-  is right for a rounded id, and wrong for a rounded floor.
+* Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, a
+  comparison, a lookup and the like (hashes, noise, checkerboards), here or in a later stage, a last
+  bit becomes another picture: such values stay (``sensitive``), Flat ones too, since a compiler may
+  contract them in one stage and not in the other. What floor and the like make of convergent values
+  is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and wrong for a
+  rounded floor.
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
   interpolateAt*) at least one driver is off by some thousandths where w varies. There only
   homogeneous sums move: x + y, but not x + c.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
-  place. Where the consumer preserves specials, nothing moves across interpolation.
+  place. So a division by what is no constant does not cross interpolation, nor does a factor with a
+  logarithm or another pole in it (UNBOUNDED). What overflows, and uniforms that are infinities, are
+  not considered. Where the consumer preserves specials, nothing moves across interpolation.
 * NoContraction and fast-math decorations tie an operation to its place; RelaxedPrecision does not:
   computing with more precision is always allowed.
 * Undefined values. An output that some path does not store is undefined there. All outputs of one
@@ -54,11 +56,10 @@ that crosses costs a component, each operation costs its work times how often it
 
 from __future__ import annotations
 
-from spvlink.facts.calls import Calls
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Slot
 from spvlink.link import lanes
@@ -78,57 +79,6 @@ _OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
-
-
-# What ``jumps`` may hold of.
-_JUMPING: Final = {o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS} | {ops.OpExtInst}
-
-
-def jumps(inst: Inst) -> bool:
-    """Whether the last bit of an operand may decide for another result."""
-    if inst.op == ops.OpExtInst:
-        return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
-    return info.FLAGS.get(inst.op, 0) & info.DISCONTINUOUS != 0
-
-
-_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
-_PASSING: Final = frozenset((ops.OpPhi, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic))
-
-
-def sensitive(module: Module) -> set[Inst]:
-    """The values of the entry point whose last bit may decide a jump: what goes, through arithmetic
-    and variables, into an operation that is not continuous. Found once for each version."""
-    held = module.facts.get("sensitive")
-    if held is None or held[0] != module.version:
-        assert module.entry is not None
-        seen = Calls.of(module).variables
-        made = _sensitive(Effects.of(module), module.entry.function, seen)
-        held = module.facts["sensitive"] = module.version, made
-    assert isinstance(held[1], set)
-    return held[1]
-
-
-def _sensitive(effects: Effects, function: Function, seen: set[Inst]) -> set[Inst]:
-    """``seen``: the variables that other functions see."""
-    found: set[Inst] = set()
-    todo = list(seen)
-    written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
-    for block in function.blocks:
-        for inst in block.insts:
-            if inst.op in _WRITES:
-                written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-            elif inst.op == ops.OpFunctionCall or (inst.op in _JUMPING and jumps(inst)):
-                todo += inst.args  # a callee may decide, or hand over to what does
-    while todo:
-        inst = todo.pop()
-        if inst in found or not inst.id:
-            continue
-        found.add(inst)
-        if inst.op in _PASSING or effects.flags(inst) & (info.SPECULATABLE | info.LANEWISE):
-            todo += inst.args
-        else:
-            todo += written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
-    return found
 
 
 def speculatable(effects: Effects, inst: Inst) -> bool:

@@ -143,7 +143,7 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
 
 def _may(link: Link, key: int) -> bool:
     """Whether the values of a slot come over to the bit, and stores of it may be put together."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+    if key not in link.stores:
         return False
     if key in link.read_back or key in link.outputs.captured or not link.stored_once(key):
         return False

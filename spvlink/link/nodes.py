@@ -109,7 +109,7 @@ def single(inst: Inst) -> bool:
 def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     stores = link.stores.get(key)
-    if stores is None or key not in link.loads or key in link.kept_in or key in link.kept_out:
+    if stores is None or key not in link.loads:
         return False
     if key in link.outputs.captured:
         return False  # somebody else wants that very value

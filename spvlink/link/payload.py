@@ -229,7 +229,7 @@ def read_back_constants(link: Link) -> bool:
     changed = False
     for key, loads in link.read_back.items():
         stored = single_value(link, key)
-        if stored is None or stored.op not in types.CONSTANTS or key in link.kept_out:
+        if stored is None or stored.op not in types.CONSTANTS:
             continue
         for load in loads:
             if load.type is stored.type:

@@ -10,15 +10,16 @@ be bound for a draw none of whose vertices reads it, so every path must store wh
 
 Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
 is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
-differs from an interpolated one in the last bit at most. ``--exact`` therefore moves only what is
-Flat.
+differs from an interpolated one in its last bits. What is not Flat is therefore moved only where
+nothing behind it could come out otherwise (``rounded``), and under ``--exact`` not at all.
 
 Infinities, NaNs and the sign of zero are another matter. Vulkan promises nothing of what their
 interpolation gives; hardware evaluates the plane through the vertices, p + i * (p1 - p) + j * (p2 -
 p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
 else is itself. Lavapipe gives just that. So for a consumer that preserves them
-(SignedZeroInfNanPreserve), which may tell the difference, an interpolated value is moved as
-(x - x) + x, without contraction; Mesa's x * 0 + x would keep -0. A constant that it would change
+(SignedZeroInfNanPreserve), which may tell the difference, and where the expression has a pole
+(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction;
+Mesa's x * 0 + x would keep -0. A constant that it would change
 (-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
 interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
 these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps
@@ -38,12 +39,13 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.facts.effects import root
+from spvlink.facts.effects import Effects, root
 from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, sweep, value
+from spvlink.link import rounded, sensitive
 from spvlink.link.border import Link
 from spvlink.link.dead import remove_stores
 from spvlink.link.resources import Cannot, Varies, size_of
@@ -135,9 +137,10 @@ def component(stored: Inst) -> Scalar:
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
     preserve, fast_math = asked.preserved, asked.fast_math
+    effects = Effects.of(link.producer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
-        if key not in link.stores or key in link.kept_in or key in link.kept_out:
+        if key not in link.stores:
             continue
         slot = link.inputs.slots[key]
         stored = single_value(link, key)
@@ -147,8 +150,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         try:
             if key in link.read_back:
                 raise Cannot(f"the {link.producer.name} stage reads it back")
-            if stored.type is None or stored.type.op == ops.OpTypeBool:
-                raise Cannot("a value of no numeric type")
+            assert stored.type is not None
             transfer.check(stored)
             modules = link.producer.module, link.consumer.module
             if not _moved_only(stored) and not alike(*modules):
@@ -165,6 +167,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("--exact: interpolation may round where the value does not")
             if not flat:
                 _check_special(stored, slot.width in preserve, fast_math)
+                if not rounded.of(link).free(key):
+                    raise Cannot(rounded.of(link).why(key))
         except Cannot as why:
             if not isinstance(why, Varies):
                 link.notes[key] = f"not propagated: {why}"
@@ -172,7 +176,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        if not flat and slot.width in preserve and stored.op not in types.CONSTANTS:
+        odd = slot.width in preserve or sensitive.unbounded(effects, stored)
+        if not flat and odd and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)

@@ -6,7 +6,7 @@ from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, string_of
 from spvlink.ir.edit import become, sweep, value
-from spvlink.link import lanes, motion
+from spvlink.link import lanes, motion, sensitive
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
 from spvlink.link.nodes import Kind, Node, Use
@@ -58,11 +58,13 @@ class Move:
         self.made = made
         self.places = places
         self.freed = freed
+        self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
         self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
 
     def run(self) -> None:
+        self.look_for_poles()
         self.produce()
         self.consume()
         self.describe()
@@ -234,10 +236,29 @@ class Move:
                     todo.append(dep)
         return "_".join(sorted(n for n in dict.fromkeys(names) if n))
 
+    def look_for_poles(self) -> None:
+        """What has a pole in the values that move, as long as that is still there."""
+        poles = sensitive.at(self.link).poles
+        for node in self.made:
+            place = poles.get((node.inst, node.lane))
+            if place is None or node.flat:
+                continue
+            what = sensitive.words(self.source, place)
+            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
+            todo, seen = list(node.deps), set(node.deps)
+            for dep in todo:
+                if dep.key is not None:
+                    self.cautions.setdefault(dep.key, why)
+                fresh = [d for d in dep.deps if d not in seen]
+                seen.update(fresh)
+                todo += fresh
+
     def describe(self) -> None:
         """The fate of the inputs that are gone."""
         link = self.link
         why = f"the {link.producer.name} stage computes what was made of it"
         for key in self.freed:
+            if key in self.cautions:
+                link.cautions[key] = self.cautions[key]
             link.fate[key] = ("moved-backward", why)
             link.notes.pop(key, None)

@@ -13,6 +13,7 @@ from spvlink.link.interface import Declared
 from spvlink.pipeline import InterfaceResult, Linked, Remark
 
 LANES = "xyzw"
+_CHANGED = ("propagated", "merged", "flattened", "moved-backward", "moved-forward")
 
 
 class Story:
@@ -20,8 +21,8 @@ class Story:
     and the slots and variables that it is about, but nothing of the code."""
 
     __slots__ = (
-        "captured", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs", "made",
-        "notes", "outputs", "pinned", "placement", "producer", "read",
+        "captured", "cautions", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs",
+        "made", "notes", "outputs", "pinned", "placement", "producer", "read",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
@@ -34,6 +35,7 @@ class Story:
         self.fate = link.fate
         self.made = link.made
         self.notes = link.notes
+        self.cautions = link.cautions
         self.halves = link.halves
         self.idle = link.idle
         self.gone = link.gone
@@ -115,6 +117,8 @@ def tell(link: Story) -> list[Remark]:
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action and not new:
             action, why = _nobody(link, key)
+        if key in link.cautions and action in _CHANGED:
+            why += f"; {link.cautions[key]}"
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
         groups.setdefault((names[key], key >> 3, action, why), []).append(key)

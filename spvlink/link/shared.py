@@ -50,7 +50,7 @@ from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module, words
 from spvlink.ir.edit import value
 from spvlink.link import compact
 from spvlink.link.border import Link
-from spvlink.link.dedup import computed_once, divergence_of, equal_on_primitive
+from spvlink.link.dedup import comes_exact, computed_once, divergence_of, equal_on_primitive
 from spvlink.link.propagate import single_value
 from spvlink.link.resources import Blocks, Cannot
 from spvlink.link.transfer import surely_there
@@ -106,14 +106,13 @@ def equal_inputs(before: Link | None) -> frozenset[int]:
     divergence = divergence_of(before)
     return frozenset(
         k for k in before.loads
-        if k in before.stores and k not in before.kept_out
-        and equal_on_primitive(before, k, divergence)
+        if equal_on_primitive(before, k, divergence)
     )  # fmt: skip
 
 
 def _is_candidate(link: Link, key: int) -> bool:
     """Whether it is an output per vertex that could become another kind."""
-    if key not in link.stores or key in link.kept_in or key in link.kept_out:
+    if key not in link.stores:
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or out.length is None or out.extras or key in link.read_back:
@@ -249,6 +248,8 @@ def _per_primitive(link: Link, keys: list[int], exact: bool) -> bool:
     lost = [k for k in smooth if exact or link.inputs.slots[k].width in preserved]
     for key in lost:
         link.notes[key] = "equal for all vertices, but interpolation may round"
+    what = "equal for all vertices, but "
+    lost += [k for k in smooth if k not in lost and not comes_exact(link, k, what)]
     keys = [k for k in keys if k not in lost]
     why = _obstacle(link)
     places = index_stores(link.producer.module) if not why else []

@@ -67,6 +67,8 @@ _BEYOND = {
 
 def beyond(module: Module) -> str:
     """Why a stage must go out as it came; empty if nothing is known against it."""
+    if module.opaque:
+        return module.opaque
     for inst in module.sections[CAPABILITIES]:
         if inst.imm[0] in _BEYOND:
             return _BEYOND[inst.imm[0]]

@@ -26,11 +26,11 @@ hazard 5; Mesa does not look at the domain).
 What stays, for it would round differently:
 * everything under ``--exact``, where a stage preserves infinities, NaNs and zeros, and in stages
   whose rounding modes differ;
-* what is NoContraction, what jumps (``motion.sensitive``), and whatever goes into a built-in
-  output, an Invariant one, one that transform feedback captures, or a branch, here or in a geometry
-  shader that follows: the position of a vertex and what decides about one must come out as in
-  another pass that draws the same. Such an instruction stays, and with it the inputs that it is
-  made of.
+* what is NoContraction, what something hangs on (``sensitive``, later stages included), and
+  whatever goes into a built-in output, an Invariant one, one that transform feedback captures, or
+  a branch, here or in a geometry shader that follows: the position of a vertex and what decides
+  about one must come out as in another pass that draws the same. Such an instruction stays, and
+  with it the inputs that it is made of.
 Everything else is as in ``backward``: all outputs of one expression are stored at the same places
 (one block, one vertex), none is read back, and uniforms must be visible to the control stage.
 """
@@ -288,7 +288,7 @@ class Graph(backward.Graph):
         uses = [e for group in groups for e in group if isinstance(e, Use)]
         if not self.linear or not uses:
             return super().node(inst, number, lanewise, groups)
-        equal = self.joined(inst, groups, uses) is not None
+        equal = self.joined(inst, number, groups, uses) is not None
         if equal and inst.op not in _SCALING:
             return super().node(inst, number, lanewise, groups)
         made = self.sums_of(inst, number, lanewise)
@@ -300,9 +300,11 @@ class Graph(backward.Graph):
             self.others[inst, number] = made[1]
         return made[0] if made else super().node(inst, number, lanewise, groups)
 
-    def joined(self, inst: Inst, groups: list[list[Entry]], deps: list[Use]) -> Use | None:
+    def joined(
+        self, inst: Inst, number: int, groups: list[list[Entry]], deps: list[Use]
+    ) -> Use | None:
         if not any(isinstance(d.kind, Blend) for d in deps):
-            return super().joined(inst, groups, deps)
+            return super().joined(inst, number, groups, deps)
         like = deps[0]
         if any(e is None for group in groups for e in group):
             return None
@@ -318,12 +320,12 @@ class Graph(backward.Graph):
             if key is not None and not affine and lanes.linear(inst, varies):
                 self.link.notes[key] = _NOT_ONE
             return None
-        return None if motion.jumps(inst) or self.is_sensitive(inst) else like
+        return like if self.smooth(inst, number, groups, deps) else None
 
     def sums_of(self, inst: Inst, number: int, lanewise: bool) -> list[Use]:
         """A lane as new functionals of inputs, as far as it is one: of different nodes, two at
         most."""
-        if not _floating(inst) or self.is_sensitive(inst):
+        if not _floating(inst) or self.hangs(inst, number) is not None:
             return []
         groups = lanes.made_of(inst, number, lanewise)
         what = (inst.op, inst.imm[0] if inst.op == ops.OpExtInst else 0)

@@ -196,8 +196,6 @@ class _Marker:
         effects = self.effects
         if effects.volatile and effects.reads_volatile(inst):
             return True
-        if op == ops.OpExtInst and inst.args[0] in effects.nonsemantic:
-            return False
         return not effects.flags(inst) & info.REMOVABLE
 
     def waits(self, store: Inst) -> bool:
@@ -367,6 +365,8 @@ class _Marker:
     def sweep(self) -> None:
         module, structure = self.module, self.structure
         changed = flow = False
+        if module.debug is not None:
+            module.debug.look_at_lanes()
         for inst in reversed(self.moves):
             mark = inst.mark & ALL
             if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):
@@ -395,7 +395,7 @@ class _Marker:
 
     def without_dead(self, insts: list[Inst], gone: list[Inst]) -> list[Inst]:
         """What is left of a block; ``gone``: what may have to go."""
-        if not self.lined and not self.effects.nonsemantic:
+        if not self.lined:
             dead = {i for i in gone if not i.mark & ALL}
             return list(filterfalse(dead.__contains__, insts)) if dead else insts
         out: list[Inst] = []
@@ -406,17 +406,13 @@ class _Marker:
                 if op in _LINES:
                     line = inst
                     continue
-                if op not in _MERGES and (op != ops.OpExtInst or not self.debug_stays(inst)):
+                if op not in _MERGES:
                     continue
             if line is not None:
                 out.append(line)
                 line = None
             out.append(inst)
         return out
-
-    def debug_stays(self, inst: Inst) -> bool:
-        """A debug instruction stays where everything that it speaks of stays."""
-        return inst.args[0] in self.effects.nonsemantic and all(a.mark & ALL for a in inst.args)
 
     def trim(self, inst: Inst, lanes: int) -> None:
         """Something else for the operands that only dead lanes took."""

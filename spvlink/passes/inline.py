@@ -26,6 +26,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
+from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
 
 TYPE_CHECKING = False
@@ -37,7 +38,6 @@ _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
 _ENDS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
 ) | {ops.OpUnreachable}
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 
 MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
 MAX_GROWTH: Final = 20  # times what was written, beyond that
@@ -57,7 +57,7 @@ def run(module: Module) -> None:
     if len(order) == 1:
         return
     calls = _call_counts(module)
-    _check_growth(order)
+    _check_growth(module, order)
     shapes: dict[Inst, _Shape] = {}
     for function in order:
         drop_unreachable(module, function)
@@ -65,6 +65,8 @@ def run(module: Module) -> None:
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
     module.functions = [f for f in module.functions if f in left or f not in order]
+    if module.debug is not None:
+        debuginfo.forget_functions(module)
 
 
 def _callees_first(entry: Function) -> list[Function]:
@@ -85,20 +87,25 @@ def _callees_first(entry: Function) -> list[Function]:
     return done
 
 
-def _check_growth(order: list[Function]) -> None:
+def _check_growth(module: Module, order: list[Function]) -> None:
     """Refuse call graphs that would not end: sizes after inlining, callees first."""
     sizes: dict[Inst, int] = {}
+    code = debuginfo.code_of if module.debug is not None else _all
     for function in order:
         size = 0
         for block in function.blocks:
-            size += len(block.insts)
+            size += len(code(module, block))
             for inst in block.insts:
                 if inst.op == ops.OpFunctionCall:
                     size += sizes.get(inst.args[0], 0)
         sizes[function] = size
-    written = sum(len(b.insts) for f in order for b in f.blocks)
+    written = sum(len(code(module, b)) for f in order for b in f.blocks)
     if sizes[order[-1]] > MAX_INSTRUCTIONS + MAX_GROWTH * written:
         raise Refused(f"inlining would make {sizes[order[-1]]} instructions of {written}")
+
+
+def _all(_: Module, block: Block) -> list[Inst]:
+    return block.insts
 
 
 def _call_counts(module: Module) -> dict[Inst, int]:
@@ -206,14 +213,12 @@ class _Body:
         instructions after the call will go. ``rest`` is the call's block; a loop's merge
         instruction at its end is taken out of it."""
         module = self.module
-        lines = [i for i in head.insts if i.op in _LINES][-1:]
         body = self.clone(caller, call)
         if len(body) == 1 and body[0].terminator.op in _RETURNS:
             end = body[0].insts.pop()
             head.insts += body[0].insts
             if end.op == ops.OpReturnValue:
                 become(module, call, end.args[0])
-            head.insts += _again(lines, body)
             return head
         tail = Block(module.new_id())
         merge = None
@@ -223,7 +228,6 @@ class _Body:
             if isinstance(target, Block):
                 retarget_phis(target, head, tail)
         self.connect(caller, blocks, head, merge, body, tail, call)
-        tail.insts += _again(lines, body)
         return tail
 
     def split_header(self, head: Block, tail: Block, rest: list[Inst]) -> Inst:
@@ -384,6 +388,7 @@ class _Body:
             flow_changed(module)
         else:
             body = self.copy(call)
+        debuginfo.inlined(module, body, call)
         first = body[0]
         kept: list[Inst] = []
         stores: list[Inst] = []
@@ -393,7 +398,7 @@ class _Body:
                 if inst.args:  # it is set anew at each call
                     stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
                     inst.args = []
-            elif not _is_definition(inst):
+            elif not debuginfo.drops_definition(module, inst):
                 kept.append(inst)
         first.insts = stores + kept
         _place_variables(caller, self.variables)
@@ -405,6 +410,7 @@ class _Body:
         out: list[Block] = []
         decorated = Decorations.of(module).targets
         notes: list[Inst] = []
+        held = module.debug
         for block in self.callee.blocks:
             twin = Block(module.new_id())
             table[block] = twin
@@ -414,6 +420,8 @@ class _Body:
                     inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0
                 )
                 twin.insts.append(made)
+                if held is not None:
+                    held.like(made, inst)
                 if inst.id:
                     table[inst] = made
                     for words in decorated.get(inst, ()):
@@ -431,25 +439,6 @@ def _place_variables(caller: Function, variables: list[Inst]) -> None:
     far."""
     caller.blocks[0].insts[:0] = variables
     variables.clear()
-
-
-def _again(lines: list[Inst], body: list[Block]) -> list[Inst]:
-    """The source line that held before the call holds again after it."""
-    if not any([i.op in _LINES for b in body for i in b.insts]):
-        return []
-    if not lines:
-        return [Inst(ops.OpNoLine, None, [], [])]
-    return [Inst(lines[0].op, None, list(lines[0].args), list(lines[0].imm))]
-
-
-def _is_definition(inst: Inst) -> bool:
-    """DebugFunctionDefinition of NonSemantic.Shader.DebugInfo: it belongs to the function, not to
-    its code."""
-    return (
-        inst.op == ops.OpExtInst
-        and inst.imm[0] == 101
-        and inst.args[0].imm[:3] == [0x536E6F4E, 0x6E616D65, 0x2E636974]
-    )
 
 
 def _mend(module: Module, body: list[Block]) -> None:

@@ -22,11 +22,11 @@ from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
 from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
 from spvlink.ir.types import NUMBERS
-from spvlink.passes import captures
+from spvlink.passes import captures, outgoing
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.parts import holds_slots, separable
-from spvlink.passes.promote import Promotion, output_stores
+from spvlink.passes.promote import Promotion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -400,7 +400,7 @@ class Lowering:
             find_wholes(root, side)
         promotion.replace_places()
         promotion.unswept = unswept
-        promotion.rename(output_stores if self.outputs is not None else None)
+        promotion.rename(outgoing.output_stores if self.outputs is not None else None)
         for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
             self.make_pinned(node, side)
 
@@ -458,12 +458,18 @@ class Lowering:
         block = captures.block_words(self.tables, spot.variable)
         return captures.at(spot.words, spot.shift, block)
 
+    def is_captured(self, node: Node) -> bool:
+        """Of a whole block it is the members that say so."""
+        spot = self.spots[node]
+        if spot.variable in self.captured and node is self.roots.get(spot.variable):
+            return True
+        return self.capture_of(spot) is not None
+
     def make_pinned(self, node: Node, side: Interface) -> None:
         spot = self.spots[node]
         variable = node.variable
         assert variable is not None
-        capture = self.capture_of(spot)
-        if capture is not None and CAPTURED not in node.why:
+        if CAPTURED not in node.why and self.is_captured(node):
             node.why += f"; {CAPTURED}"
         movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
         movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray

@@ -119,10 +119,3 @@ def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
 
 def is_volatile(imm: list[int]) -> bool:
     return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
-
-
-def is_debug(inst: Inst) -> bool:
-    """An instruction of a non-semantic set."""
-    return (
-        bytes(b for w in inst.args[0].imm[:3] for b in w.to_bytes(4, "little")) == b"NonSemantic."
-    )

@@ -40,6 +40,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
+from spvlink.ir.debug import Told
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
@@ -48,7 +49,6 @@ from spvlink.passes.parts import (
     NUMERIC,
     POINTERS,
     extract,
-    is_debug,
     is_volatile,
     lower_copies,
     part_of,
@@ -88,6 +88,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
+        self.told = Told(module.debug)
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -174,10 +175,8 @@ class Promotion:
                 self.place(variable, pointers[inst][1], True)
         elif op == ops.OpVariable or (op == ops.OpCopyMemory and not inst.imm):
             pass  # the latter ``lower_copies`` makes into a load and a store
-        elif op == ops.OpExtInst and (
-            self.interpolates(inst) or (inst.args[0] is not self.glsl_set and is_debug(inst))
-        ):
-            pass  # debug information is removed with the variable
+        elif op == ops.OpExtInst and self.interpolates(inst):
+            pass
         else:
             for arg in args:
                 if arg in pointers:
@@ -212,12 +211,14 @@ class Promotion:
         """Number the WHOLE nodes; give each MEMORY node below a root a variable of its own."""
         for variable, root in self.roots.items():
             initializer = variable.args[0] if variable.args else None
-            for leaf in root.leaves():
+            leaves = root.leaves()
+            for leaf in leaves:
                 if leaf.kind == MEMORY:
                     self.place_memory(variable, root, leaf, initializer)
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
+                self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
@@ -261,7 +262,9 @@ class Promotion:
         for block in self.cfg.order:
             self.fill_phis(block)
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
-                block.insts[-1:-1] = stores(self, block)
+                made = stores(self, block)
+                self.told.inside(made, block.insts[-1])
+                block.insts[-1:-1] = made
         if self.cells:
             self.module.version += 1
         if not self.unswept:
@@ -327,6 +330,7 @@ class Promotion:
         phis = self.phis.get(block)
         if not phis:
             return
+        self.told.all_of(phis, block)
         for cell, phi in phis.items():
             for pred in self.cfg.preds[block]:
                 phi.args += [self.lookup(cell, pred), pred]
@@ -360,10 +364,13 @@ class Promotion:
         needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
-        places, insts = self.places, block.insts
+        places, insts, told = self.places, block.insts, self.told
         out: list[Inst] = []
         done = 0
+        told.begin_block(block, self.start if block is self.function.blocks[0] else {})
         for at in self.uses[block] if stores is None else range(len(insts)):
+            if told.debug is not None:
+                told.step(out, done, at)
             if at > done:
                 out += insts[done:at]
             done = at + 1
@@ -387,7 +394,9 @@ class Promotion:
                 continue
             elif stores is not None and self.calls.does(inst, info.EMITS):
                 out += stores(self, block)
+                told.emitted(out)
             out.append(inst)
+        told.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
@@ -528,6 +537,7 @@ class Promotion:
                 new = value(self.module, ops.OpCompositeInsert, node.type, args, [index])
             out.append(new)
             self.at_exit[block][node.cell] = new
+            self.told.now(node.cell, new, block)
         elif node.kind == WHOLE:
             self.store_whole(node, resolve(stored), place.vertex, block, out)
         else:
@@ -538,6 +548,7 @@ class Promotion:
     ) -> None:
         if not node.in_place:
             self.at_exit[block][node.cell] = stored
+            self.told.now(node.cell, stored, block)
             return
         for lane, key in enumerate(node.keys):
             part = stored
@@ -563,14 +574,9 @@ class Promotion:
                 self.store_whole(child, made, place.vertex, block, out)
 
     def extended(self, inst: Inst, block: Block, out: list[Inst]) -> bool:
-        """interpolateAt* becomes one INTERPOLATE a component; debug information about a promoted
-        variable goes."""
+        """interpolateAt* becomes one INTERPOLATE a component."""
         if inst.args[0] is not self.glsl_set:
-            if not is_debug(inst):
-                return False
-            return any(
-                a in self.places and self.places[a].node.kind != MEMORY for a in inst.args[1:]
-            )
+            return False
         place = self.places.get(inst.args[1]) if len(inst.args) > 1 else None
         if place is None or place.node.kind == MEMORY or inst.imm[0] not in INTERPOLATIONS:
             if place is not None and not place.rest and place.node.variable is not None:
@@ -592,23 +598,3 @@ class Promotion:
         rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
         out.append(inst)
         return True
-
-
-def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
-    """STORE_OUTPUT of every component of every output that has a value here: at the return that
-    ends a block that was renamed, or at an emit that the renaming has come to."""
-    out: list[Inst] = []
-    for cell, node in enumerate(promotion.cells):
-        if not node.keys or node.is_input or node.in_place:
-            continue
-        found = promotion.now(cell, block) if promotion.at_emits else promotion.lookup(cell, block)
-        if found.op == ops.OpUndef:
-            continue
-        if node.type.op != ops.OpTypeVector:
-            out.append(store_slot(node.keys[0], found, None))
-            continue
-        for lane, key in enumerate(node.keys):
-            part = extract(promotion.module, found, (lane,), node.type.args[0], out)
-            if part.op != ops.OpUndef:
-                out.append(store_slot(key, part, None))
-    return out

@@ -60,6 +60,19 @@ def scalar_type(module: Module, base: str) -> Inst:
     return types.integer(module, width, base[0] == "i")
 
 
+def is_same(slots: list[Slot], type: Inst) -> bool:
+    """Whether a variable of this type that has these components, in this order, is the one that
+    they were: all of it."""
+    first = slots[0]
+    of = first.variable.type
+    return (
+        of is not None
+        and of.args[0] is type
+        and first.group == slots[-1].group
+        and all(s.lane == lane and s.variable is first.variable for lane, s in enumerate(slots))
+    )
+
+
 class Raise:
     """One side of one border. ``slots``: what each old key was on this side."""
 
@@ -133,6 +146,8 @@ class Raise:
         assert module.entry is not None
         module.entry.inst.args.append(made)
         module.version += 1
+        if module.debug is not None and mine and is_same(mine, type):
+            module.debug.moved[mine[0].variable] = made
         return made
 
     def run(self, unswept: bool = False) -> None:
@@ -206,6 +221,8 @@ class Raise:
                 whole = self.load(varying, inst, out)
                 held.append((whole, block))
                 out.append(whole)
+                if self.module.debug is not None:
+                    self.module.debug.like(whole, inst)
                 self.wholes.append((block, len(out), whole))
             self.take_lane(inst, whole, varying, lane)
         block.insts = out + block.insts[start:]
@@ -267,6 +284,7 @@ class Raise:
                 if len(varying.keys) > varying.columns:
                     part, path = self.take_column(whole, varying, column), [row]
             if wire is inst.type:
+                self.shift(inst)
                 rewrite(self.module, inst, ops.OpCompositeExtract, [part], path)
                 lanes[lane] = [inst]
                 return
@@ -275,8 +293,14 @@ class Raise:
         if wire is inst.type:
             become(self.module, inst, part)
             return
+        self.shift(inst)
         rewrite(self.module, inst, ops.OpBitcast, [part], [])
         lanes[lane] = [*made, inst]
+
+    def shift(self, inst: Inst) -> None:
+        """An instruction goes next to the load of the whole."""
+        if self.module.debug is not None:
+            self.module.debug.shifted.add(inst)
 
     def take_column(self, whole: Inst, varying: Varying, column: int) -> Inst:
         """A column or element next to the load of the whole: what its components are put together
@@ -315,9 +339,12 @@ class Raise:
                     continue
                 varying, lane = self.where[inst.imm[0]]
                 stored.setdefault(id(varying), (varying, {}))[1][lane] = inst.args[0]
+            mark = len(out)
             for varying, lanes in stored.values():
                 self.store_one(varying, lanes, self.variables[id(varying)], out)
                 any_stored = True
+            if self.module.debug is not None:
+                self.module.debug.inside(out[mark:], insts[end])
             out.append(insts[end])
             start = end + 1
         if any_stored:
@@ -375,6 +402,7 @@ class InPlace:
         # varying -> (it, [the vertex], the components stored)
         self.held: dict[int, tuple[Varying, list[Inst], dict[int, Inst]]] = {}
         self.loaded: dict[tuple[int, ...], Inst] = {}  # read back, as long as nothing happened
+        self.sources: dict[int, Inst] = {}  # varying -> the last of its stores
 
     def run(self) -> None:
         effects = Effects.of(self.side.module)
@@ -402,11 +430,17 @@ class InPlace:
         if held is None:
             held = self.held[id(varying)] = (varying, vertex, {})
         held[2][lane] = inst.args[0]
+        self.sources[id(varying)] = inst
         self.loaded = {}
 
     def flush(self) -> None:
         """Write what is held back."""
+        debug, mark = self.side.module.debug, len(self.out)
+        last: Inst = Inst(0, None, [], [])  # none so far
         for varying, vertex, lanes in self.held.values():
+            if debug is not None:
+                debug.all_like(self.out[mark:], last)
+                mark, last = len(self.out), self.sources[id(varying)]
             if len(lanes) == len(varying.keys):
                 pointer = self.side.pointer(varying, vertex, None, self.out)
                 self.side.store_one(varying, lanes, pointer, self.out)
@@ -416,6 +450,8 @@ class InPlace:
                 first = column * size
                 mine = {n - first: lanes[n] for n in range(first, first + size) if n in lanes}
                 self.write_column(varying, vertex, column, mine)
+        if debug is not None:
+            debug.all_like(self.out[mark:], last)
         self.held = {}
 
     def write_column(

@@ -14,6 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
+from spvlink.passes import debuginfo, weave
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
 _GROUPING = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
@@ -29,20 +30,17 @@ def run(
     # others may have the same function, and would list what is gone
     module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
-    # without an OpString there is no file that a line could name
-    strings = [i for i in module.sections[core.STRINGS] if i.id]
-    lines = bool(strings)
-    if lines:
-        for block in entry.function.blocks:
-            block.insts = _without_idle_lines(block.insts)
+    weave.weave(module)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
     tables = Decorations.of(module)
     _read_without_code(tables, live)
+    if nonsemantic:
+        debuginfo.forget_functions(module)
     if nonsemantic or tables.with_ids or ops.OpTypeForwardPointer in module.rare:
         _close(live, list(live))
     if nonsemantic:
-        _debug_globals(module, live, nonsemantic)
+        _close(live, list(debuginfo.trim(module, live)))
     if tables.with_ids:
         _asked_for(module, tables.with_ids, live)
     _trim_globals(module, live)
@@ -50,10 +48,10 @@ def run(
     for used in [*module.sections[core.IMPORTS]]:
         if used not in live and used not in nonsemantic:
             module.sections[core.IMPORTS].remove(used)
-    if lines:
-        module.globals[:] = _without_idle_lines(module.globals)
+    _drop_asides(module, live)
+    weave.weave_globals(module)
     _trim_entry(module, live)
-    live.update(strings, module.sections[core.IMPORTS])
+    live.update([i for i in module.sections[core.STRINGS] if i.id], module.sections[core.IMPORTS])
     _trim_notes(module, live)
     module.facts = {}
     module.version += 1
@@ -133,27 +131,17 @@ def _close(live: set[Inst], todo: list[Inst]) -> None:
                 todo.append(arg)
 
 
-def _debug_globals(module: Module, live: set[Inst], nonsemantic: set[Inst]) -> None:
-    """Debug instructions of module scope stay unless they speak of a variable or function that is
-    gone."""
-    gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
-    debug = [i for i in module.globals if i.op == ops.OpExtInst and i.args[0] in nonsemantic]
-    if not debug:
-        return
-    functions = set(module.functions)
-    changed = True
-    while changed:
-        changed = False
-        for inst in debug:
-            if inst in gone or inst in live:
-                continue
-            if any(
-                a in gone or (isinstance(a, Function) and a not in functions) for a in inst.args
-            ):
-                gone.add(inst)
-                changed = True
-    todo = [i for i in debug if i not in gone and i not in live]
-    _close(live, todo)
+def _drop_asides(module: Module, live: set[Inst]) -> None:
+    """What stands between functions and speaks of what is gone."""
+    for function in module.functions:
+        function.lead = [i for i in function.lead if _speaks_of(live, i)]
+        function.tail = [i for i in function.tail if _speaks_of(live, i)]
+    module.tail = [i for i in module.tail if _speaks_of(live, i)]
+
+
+def _speaks_of(live: set[Inst], inst: Inst) -> bool:
+    """Whether everything that an instruction between functions names is there."""
+    return inst.op != ops.OpExtInst or all(a in live for a in inst.args[1:])
 
 
 def _trim_globals(module: Module, live: set[Inst]) -> None:
@@ -171,15 +159,6 @@ def _trim_globals(module: Module, live: set[Inst]) -> None:
             kept.append(inst)
     kept.reverse()
     module.globals[:] = kept
-
-
-def _without_idle_lines(insts: list[Inst]) -> list[Inst]:
-    """A line that another one follows at once speaks of nothing."""
-    lines = (ops.OpLine, ops.OpNoLine)
-    return [
-        i for at, i in enumerate(insts)
-        if i.op not in lines or (at + 1 < len(insts) and insts[at + 1].op not in lines)
-    ]  # fmt: skip
 
 
 def _trim_entry(module: Module, live: set[Inst]) -> None:

@@ -165,7 +165,9 @@ class _Operands:
         known = {n: number for number, n in names.EXT_NAMES.get(name, {}).items()}
         number = known[token] if token in known else _word(token)
         self.imm.append(number)
-        shape = shapes.EXT_SETS.get(name, {}).get(number)
+        shape = (
+            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
+        )
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 
@@ -315,7 +317,7 @@ class _Reader:
             block.insts.append(inst)
             if op in _TERMINATORS:
                 self.block = None
-        elif op in _LINES:
+        elif op in _LINES or (self.module.functions and _is_aside(inst)):
             self.pending.append(inst)
         elif isinstance(inst, Function):
             if function is not None:
@@ -329,8 +331,10 @@ class _Reader:
             inst.lead, self.pending = self.pending, []
             function.blocks.append(inst)
             self.block = inst
-        elif op == ops.OpFunctionParameter and not function.blocks and not self.pending:
+        elif op == ops.OpFunctionParameter and not function.blocks:
             function.params.append(inst)
+            if self.pending:
+                function.leads[inst], self.pending = self.pending, []
         else:
             raise BadSpirv("an instruction between blocks")
 
@@ -364,6 +368,13 @@ class _Reader:
             raise BadSpirv("the text ends inside a function")
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
         self.module.bound = max(self.module.bound, self.bound)
+
+
+def _is_aside(inst: Inst) -> bool:
+    """An extended instruction that only describes."""
+    return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and core.says_nothing(
+        string_of(inst.args[0].imm)[0]
+    )
 
 
 def _split(line: str) -> list[str]:

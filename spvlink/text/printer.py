@@ -104,7 +104,9 @@ class _Line:
         number = self.word()
         name = string_of(self.inst.args[0].imm)[0]
         self.out.append(grammar_names.EXT_NAMES.get(name, {}).get(number, str(number)))
-        shape = shapes.EXT_SETS.get(name, {}).get(number)
+        shape = (
+            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
+        )
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 
@@ -146,7 +148,8 @@ def _indent(inst: Inst, names: Names | None) -> str:
 def print_function(function: Function, names: Names | None = None) -> str:
     lines = [print_inst(i, names) for i in function.lead]
     lines.append(print_inst(function, names))
-    lines += [_indent(i, names) for i in function.params]
+    for param in function.params:
+        lines += [_indent(i, names) for i in (*function.leads.get(param, ()), param)]
     text = "\n".join(lines) + "\n"
     text += "".join(print_block(b, names) for b in function.blocks)
     text += "".join(print_inst(i, names) + "\n" for i in function.tail)

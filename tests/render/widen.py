@@ -56,8 +56,9 @@ class _Widener:
         arithmetic = {_FLOAT16, _INT16} - self.module.capabilities  # the conversions need it
         head = [[_CAPABILITY, number] for number in sorted(arithmetic)]
         head += [inst for inst in words.instructions[:start] if inst != gone]
-        last = max(i for i, inst in enumerate(head) if inst[0] in (_DECORATE, _MEMBER_DECORATE)) + 1
-        head[last:last] = self.copied
+        notes = [i for i, inst in enumerate(head) if inst[0] in (_DECORATE, _MEMBER_DECORATE)]
+        if notes:  # else there is nothing to copy
+            head[notes[-1] + 1 : notes[-1] + 1] = self.copied
         words.instructions = head + self.made + moved + body
         return words.encode()
 

@@ -1,0 +1,64 @@
+"""Two judges of what is linked: the system's spirv-val, which users have, and a newer one.
+
+The newer one comes with a development requirement (pyproject.toml) and lies where no PATH leads, so
+that spvlink itself never finds it.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from spvlink import driver, validate
+from spvlink.pipeline import Linked
+
+NEWER = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "bin" / "spirv-val"
+
+
+def refusal(code: bytes, newer: bool, environment: str = "vulkan1.3") -> str | None:
+    """What a judge says against a module; None for nothing. The newer one, where it is missing,
+    says nothing."""
+    if not newer:
+        return validate.validate(code, environment)
+    if not NEWER.exists():
+        return None
+    command = [NEWER, "--target-env", environment, "--scalar-block-layout"]
+    command += ["--workgroup-scalar-block-layout", "--allow-localsizeid", "-"]
+    done = subprocess.run(command, input=code, capture_output=True, check=False)
+    return (done.stdout + done.stderr).decode().strip() if done.returncode else None
+
+
+def assert_valid(before: Sequence[bytes], after: Sequence[bytes], env: str = "vulkan1.3") -> None:
+    """No judge refuses a module that it did not refuse before."""
+    for old, new in zip(before, after, strict=True):
+        for newer in (False, True):
+            why = None if old == new else refusal(new, newer, env)
+            assert why is None or refusal(old, newer, env) is not None, why
+
+
+@contextmanager
+def watching() -> Iterator[None]:
+    """Every link that validates what it made is judged by the newer spirv-val, too."""
+    session = driver._Session
+    first = session.validate
+
+    def second(self: driver._Session, outputs: list[bytes]) -> Linked:
+        linked = first(self, outputs)
+        if linked.validated == "validated" and linked.passed_through is None:
+            for stage, code in zip(self.stages, outputs):
+                why = None
+                if code != stage.source.data:
+                    why = refusal(code, True, linked.target_env or "vulkan1.3")
+                if why and refusal(stage.source.data, True, linked.target_env or "vulkan1.3"):
+                    why = None  # so it is the input's fault
+                assert why is None, f"the newer spirv-val refuses the new {stage.name}: {why}"
+        return linked
+
+    session.validate = second  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        session.validate = first  # type: ignore[method-assign]

@@ -1,0 +1,333 @@
+"""What the default mode promises: the same picture. An interpolated constant that comes exact, and
+sums that are rounded in another order, must not decide anything. Every pair is drawn, with a w that
+differs between the vertices, before and after; most drew other pictures once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+import spvlink
+from spvlink.driver import all_insts
+from spvlink.grammar import ops
+from tests.chain_hazards import frag, geom, vert
+from tests.linking import Result, count, fragment, vertex
+from tests.render import compare, draw, draw_covering, rounding
+from tests.samples import compile_glsl
+
+UNIFORMS = "layout(set = 0, binding = 0) uniform U { vec4 c; vec4 d; } u;\n"
+IMAGES = """layout(set = 0, binding = 1) uniform sampler2D t;
+layout(set = 0, binding = 2) uniform sampler2DArray layers;
+layout(set = 0, binding = 3) uniform sampler2DShadow shadow;
+"""
+OUT = "layout(location = 0) {} out vec4 a; layout(location = 1) out vec4 b;\n"
+IN = "layout(location = 0) {} in vec4 a; layout(location = 1) in vec4 b;\n"
+PLACE = " gl_Position = vec4(p.xyz, 1.0) * (1.0 + 0.37 * float(gl_VertexIndex % 3)); }"
+B = "b = vec4(p.xy * 3.0, p.zx + 0.5);"
+
+
+@cache
+def compiled(stored: str, qualifier: str = "") -> bytes:
+    out = OUT.format(qualifier)
+    return vertex(f"{UNIFORMS}{out} void main() {{ {stored} {B}{PLACE}")
+
+
+def codes(stored: str, body: str, qualifier: str = "") -> list[bytes]:
+    """``body`` reads a, which the vertex shader stores, and b, which varies; it writes ``o``."""
+    sides = UNIFORMS + IMAGES + IN.format(qualifier)
+    body += " o += u.d * 0.0001;"  # what the one stage reads the other may read too
+    return [compiled(stored, qualifier), fragment(f"{sides} void main() {{ {body} }}")]
+
+
+def linked(modules: list[bytes], **settings: object) -> Result:
+    options = spvlink.Options()
+    for name, setting in settings.items():
+        setattr(options, name, setting)
+    return Result(modules[0], modules[1], options)
+
+
+def assert_same(modules: list[bytes], done: list[bytes], ulps: float = 0.0) -> None:
+    """The same picture, to the bit or within rounding."""
+    scene, before = draw_covering(modules)
+    after = draw(done, scene)
+    assert before.is_good()
+    difference = compare(before, after)
+    if ulps:
+        apart = rounding(before, after)
+        assert apart.ulps <= ulps and apart.steps <= 1, apart
+    else:
+        assert not difference, difference
+
+
+def fates(done: Result, name: str = "a") -> dict[str, tuple[str, str]]:
+    """Slot -> (action, why)."""
+    return {r.slot: (r.action, r.why) for r in done.linked.remarks if r.name == name}
+
+
+# --- constants and uniforms that may not come exact ---------------------------------------------
+
+KEPT = {  # (what a is, what is made of it): what hangs on it
+    "floor": ("3.0", "floor(a.x)", "Floor"),
+    "ceil": ("3.0", "ceil(a.x)", "Ceil"),
+    "fract": ("1.0", "fract(a.x)", "Fract"),
+    "mod": ("6.0", "mod(a.x, 3.0)", "OpFMod"),
+    "integer": ("2.0", "float(int(a.x)) * 0.25", "OpConvertFToS"),
+    "round a half": ("2.5", "round(a.x)", "Round"),
+    "equality": ("0.3", "(a.x == 0.3 ? 1.0 : 0.5)", "OpFOrdEqual"),
+    "inequality": ("0.3", "(a.x != 0.3 ? 1.0 : 0.5)", "OpFUnordNotEqual"),
+    "at a threshold": ("0.5", "(a.x < 0.5 ? 1.0 : 0.25)", "OpFOrdLessThan"),
+    "after arithmetic": ("0.5", "floor(a.x * 3.0 + 1.5)", "Floor"),
+    "through a choice": ("3.0", "floor(b.x > 0.2 ? a.x : b.y)", "Floor"),
+    "step": ("0.7", "step(0.7, a.x)", "Step"),
+    "sign": ("0.7", "sign(a.x - 0.7)", "FSign"),
+    "a uniform": ("0.7", "(a.x < u.c.x ? 1.0 : 0.5)", "OpFOrdLessThan"),
+    "a varying": ("0.7", "(b.x * 0.2 > a.x ? 1.0 : 0.5)", "OpFOrdGreaterThan"),
+    "bits": ("0.7", "float(floatBitsToUint(a.x) & 255u) * 0.004", "OpBitcast"),
+    "coordinate": ("0.5", "textureLod(t, vec2(a.x), 0.0).x", "OpImageSampleExplicitLod"),
+    "level": ("1.5", "textureLod(t, b.xy, a.x).x", "OpImageSampleExplicitLod"),
+    "between layers": ("1.5", "textureLod(layers, vec3(b.xy, a.x), 0.0).x",
+                       "OpImageSampleExplicitLod"),
+    "reference": ("0.5", "textureLod(shadow, vec3(b.xy, a.x), 0.0)", "OpImageSampleDref"),
+    "divisor": ("0.7", "clamp(0.5 / (a.x - 0.7), 0.0, 1.0)", "OpFDiv"),
+    "divisor of a uniform": ("0.7", "clamp(u.c.x / (a.x - u.c.y), 0.0, 1.0)", "OpFDiv"),
+    "logarithm": ("0.7", "clamp(log(abs(a.x - 0.7)) * -0.05, 0.0, 1.0)", "Log"),
+    "domain": ("1.0", "acos(a.x)", "Acos"),
+    "a loop": ("0.3", "0.0; float s = a.x; for (int i = 0; i < int(u.c.x * 3.0) + 2; i++)"
+               " s = s * 0.5 + 0.15; o.x = floor(s * 10.0) * 0.3", "Floor"),
+    "memory": ("0.3", "0.0; float m[4] = float[4](b.x, b.y, a.x, a.x);"
+               " o.x = (m[2 + (int(u.c.x * 8.0) & 1)] == 0.3 ? 0.75 : 0.25)", "OpFOrdEqual"),
+    "a uniform itself": ("u.c.x", "(a.x == u.c.x ? 1.0 : 0.5)", "OpFOrdEqual"),
+    "a uniform's floor": ("floor(u.c.x * 4.0)", "floor(a.x)", "Floor"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", KEPT)
+def test_what_something_hangs_on_stays(name: str) -> None:
+    value, use, place = KEPT[name]
+    modules = codes(f"a = vec4({value});", f"o = vec4(0, b.xy, 1); o.x = {use};")
+    done = linked(modules)
+    action, why = fates(done)["0.x"]
+    assert action in ("kept", "packed") and place in why, (action, why)
+    assert "could come out otherwise" in why
+    assert_same(modules, done.data)
+
+
+def test_the_depth_is_tested() -> None:
+    modules = codes("a = vec4(0.5);", "o = vec4(b.xy, 0, 1); gl_FragDepth = a.x;")
+    action, why = fates(linked(modules))["0.x"]
+    assert action in ("kept", "packed") and "a store of gl_FragDepth" in why
+
+
+MOVED = {  # (what a is, what is made of it): nothing can come out otherwise
+    "zero": ("0.0", "floor(a.x) + (a.x == 0.0 ? 0.5 : 0.0)"),
+    "flag": ("1.0", "(a.x > 0.5 ? b.x : b.y)"),
+    "floor": ("2.5", "floor(a.x) * 0.3 + fract(a.x)"),
+    "identity": ("3.0", "float(int(a.x + 0.5)) * 0.2"),
+    "round": ("3.0", "round(a.x) * 0.2"),
+    "step": ("1.0", "step(0.25, a.x * 0.5)"),
+    "sign of a product": ("0.7", "sign(a.x * b.x)"),
+    "greater than zero": ("0.7", "(a.x * u.c.x > 0.0 ? b.x : b.y)"),
+    "layer": ("1.0", "textureLod(layers, vec3(b.xy, a.x), 0.0).x"),
+    "first level": ("0.0", "textureLod(t, b.xy, a.x).x"),
+    "divisor": ("0.7", "b.x / (a.x + 1.0)"),
+    "divisor that varies": ("0.7", "b.x / (a.x + 5.0 + b.y)"),
+    "arithmetic": ("0.7", "sqrt(a.x) + exp(a.x * b.x) + sin(a.x + b.y)"),
+    "domain": ("0.5", "acos(a.x)"),
+    "power": ("0.7", "pow(max(a.x - b.x, 0.0), 3.0)"),
+    "a uniform": ("u.c.x", "a.x * b.x"),
+    "a uniform's sign": ("u.c.x", "(a.x > 0.0 ? b.x : b.y)"),
+    "a uniform clamped": ("u.c.x", "(clamp(a.x, 0.25, 0.75) > 0.1 ? b.x : b.y)"),
+}
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_what_nothing_hangs_on_moves(name: str) -> None:
+    value, use = MOVED[name]
+    modules = codes(f"a = vec4({value});", f"o = vec4(0, b.xy, 1); o.x = {use};")
+    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    assert fates(done)["0.x"][0] == "propagated", fates(done)
+    assert_same(modules, done.data, 4096.0)
+
+
+def test_flat_comes_exact_anyway() -> None:
+    modules = codes("a = vec4(3.0);", "o = vec4(floor(a.x), b.xy, 1);", "flat")
+    done = linked(modules)
+    assert fates(done)["0.x"][0] == "propagated"
+    assert_same(modules, done.data)
+
+
+def test_a_component_says_nothing_of_its_neighbour() -> None:
+    body = "vec4 c = a * 0.5; if (c.w < b.x * 0.1) discard; o = vec4(c.rgb + b.xyx, 1);"
+    modules = codes("a = vec4(0.3, 0.6, 0.9, 1.0);", body)
+    done = linked(modules)
+    found = fates(done)
+    assert {found[s][0] for s in ("0.x", "0.y", "0.z")} == {"propagated"}, found
+    assert found["0.w"][0] in ("kept", "packed") and "OpFOrdLessThan" in found["0.w"][1]
+    assert_same(modules, done.data, 4096.0)
+
+
+def test_away_from_the_pixel_s_centre_more_is_allowed_for() -> None:
+    body = "o = vec4(a.x > 0.995 ? 1.0 : 0.5, b.xy, 1);"
+    assert fates(linked(codes("a = vec4(1.0);", body)))["0.x"][0] == "propagated"
+    centroid = linked(codes("a = vec4(1.0);", body, "centroid"))
+    assert fates(centroid)["0.x"][0] in ("kept", "packed")
+
+
+def test_the_place_has_a_name_and_a_line() -> None:
+    source = f"""#version 450
+layout(location = 0) out vec4 o; {IN.format("")}
+void main() {{
+    float cells = floor(a.x);
+    o = vec4(cells, b.xy, 1);
+}}"""
+    debug = compile_glsl(source, "frag", "vulkan1.0", "-g")
+    done = linked([compiled("a = vec4(3.0);"), debug])
+    action, why = fates(done)["0.x"]
+    assert action in ("kept", "packed") and "Floor" in why and ":5)" in why, why
+
+
+# --- other ways to come exact -------------------------------------------------------------------
+
+PER_DRAW = "a = vec4(float(gl_InstanceIndex) + 0.5);"
+
+
+@pytest.mark.parametrize("use", ["floor(a.x * 2.0)", "a.x"])
+def test_a_smooth_twin_of_a_flat_value(use: str) -> None:
+    twin = "layout(location = 2) flat {} vec4 c;\n"
+    left = f"{OUT.format('')}{twin.format('out')} void main() {{ {PER_DRAW} {B} c = a;{PLACE}"
+    right = f"{IN.format('')}{twin.format('in')} void main() {{ o = vec4({use}, c.x, b.xy); }}"
+    modules = [vertex(left), fragment(right)]
+    done = linked(modules)
+    action, why = fates(done)["0.x"]
+    if "floor" in use:
+        assert action in ("kept", "packed") and "Floor" in why
+        assert_same(modules, done.data)
+    else:
+        assert action == "merged"
+        assert_same(modules, done.data, 4096.0)
+
+
+@pytest.mark.parametrize("use", ["floor(a.x * 2.0)", "a.x"])
+def test_an_interpolated_value_in_a_flat_location(use: str) -> None:
+    flats = "layout(location = 2) flat {} ivec3 c;\n"
+    left = f"{OUT.format('')}{flats.format('out')} void main() {{ {PER_DRAW} {B} c = k.xyz;{PLACE}"
+    right = f"{IN.format('')}{flats.format('in')} void main() {{ o = vec4({use}, c.x + c.y + c.z, b"
+    modules = [vertex(left), fragment(f"{right}.xy + b.zw); }}")]
+    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    action, why = fates(done)["0.x"]
+    if "floor" in use:
+        assert action != "flattened" and "Floor" in why
+        assert_same(modules, done.data)
+    else:
+        assert action == "flattened"
+        assert_same(modules, done.data, 4096.0)
+
+
+# --- what is rounded in another order -----------------------------------------------------------
+
+ATTRIBUTES = "a = vec4(p.yz, k.xy * 0.125) * 3.0 + u.d;"
+SUM = "(a + b * u.c)"
+HANGING = {  # what is made of a sum: what hangs on it
+    "comparison": (f"{SUM}.x < 0.7 ? b.z : b.w", "OpFOrdLessThan"),
+    "floor": (f"floor({SUM}.x)", "Floor"),
+    "lookup": (f"textureLod(t, {SUM}.xy, 0.0).x", "OpImageSampleExplicitLod"),
+    "implicit lookup": (f"texture(t, {SUM}.xy).x", "OpImageSampleImplicitLod"),
+    "derivative": (f"dFdx({SUM}.x) > 0.01 ? b.z : b.w", "OpFOrdGreaterThan"),
+}
+
+
+@pytest.mark.parametrize("name", HANGING)
+def test_a_sum_that_something_hangs_on_stays(name: str) -> None:
+    use, place = HANGING[name]
+    modules = codes(ATTRIBUTES, f"o = vec4({use});")
+    done = linked(modules)
+    whys = [why for action, why in {**fates(done), **fates(done, "b")}.values()]
+    assert not any("computes" in why for why in whys), whys
+    assert any("not moved" in why and place in why for why in whys), whys
+    assert_same(modules, done.data)
+
+
+CONTINUOUS = ("{}.x", "cos({}.x)", "1.0 / (abs({}.x) + 0.5)", "max({}.x, 0.25)", "{}.x * {}.y")
+
+
+@pytest.mark.parametrize("use", CONTINUOUS)
+def test_a_sum_that_nothing_hangs_on_moves(use: str) -> None:
+    modules = codes(ATTRIBUTES, f"o = vec4({use.replace('{}', SUM)});")
+    done = linked(modules)
+    found = fates(done)
+    assert "moved-backward" in {action for action, _ in found.values()}, found
+    assert_same(modules, done.data, 65536.0)
+    if "/" in use:
+        assert "OpFDiv in the frag stage has a pole there" in found["0.x"][1]
+
+
+PUSH = "layout(push_constant) uniform P { vec4 k; } pc;\n"
+
+
+@pytest.mark.parametrize(("use", "count"), [("cos(f)", 4), ("floor(f * 8.0) * 0.1", 8)])
+def test_a_sum_in_front_of_a_later_stage_s_floor(use: str, count: int) -> None:
+    """The geometry shader's outputs are interpolated, and then something hangs on them."""
+    outs = "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;"
+    inputs = "layout(location = 0) in vec4 c[]; layout(location = 1) in vec4 d[];"
+    emit = """for (int i = 0; i < 3; i++) { gl_Position = gl_in[i].gl_Position;
+    f = c[i] * pc.k + d[i]; EmitVertex(); } EndPrimitive();"""
+    stages = [
+        vert(PUSH + outs, "c = a * pc.k; d = b;"),
+        geom(PUSH + inputs + "layout(location = 0) out vec4 f;", emit),
+        frag("layout(location = 0) in vec4 f;", f"color = {use};"),
+    ]
+    modules = [compile_glsl(text, stage, "vulkan1.1") for stage, text in stages]
+    done = spvlink.link(modules)
+    assert done.defect is None and done.interfaces[0].components[1] == count, done.remarks
+    assert_same(modules, [stage.data for stage in done.stages], 65536.0 if count == 4 else 0.0)
+
+
+# --- poles --------------------------------------------------------------------------------------
+
+
+def flattened(modules: list[bytes], done: list[bytes], values: list[float]) -> None:
+    """Drawn with these in the uniform buffer."""
+    scene, _ = draw_covering(modules)
+    data = np.array(values, dtype="f4").view(np.uint8)
+    scene.bindings[0].buffers[0].data[: len(data)] = data
+    before, after = draw(modules, scene), draw(done, scene)
+    apart = rounding(before, after)
+    assert apart.values and apart.steps <= 1, apart
+    for name, old in before.images.items():
+        assert np.array_equal(np.isfinite(old), np.isfinite(after.images[name])), name
+
+
+POLES = ("(a + b * 2.0) / (u.c.x - u.c.y)", "(a + b) * inversesqrt(u.c.x - u.c.y)",
+         "(a + b) * (1.0 / (u.c.x - u.c.y))", "(a - b) * log(u.c.x - u.c.y)")  # fmt: skip
+
+
+@pytest.mark.parametrize("value", POLES)
+def test_an_infinity_is_not_interpolated(value: str) -> None:
+    """A fog that starts where it ends: 0 or 1 everywhere, and no NaN."""
+    body = f"o = vec4(clamp(({value}).x, 0.0, 1.0), b.zw * 0.0 + 0.5, 1);"
+    modules = codes("a = p * 2.0; if (u.d.x > 1e30) a = vec4(0.0);", body)
+    done = linked(modules)
+    divides = count(done.vert, ops.OpFDiv) + sum(
+        1 for i in all_insts(done.vert) if i.op == ops.OpExtInst
+    )
+    assert divides == 0
+    flattened(modules, done.data, [0.25, 0.25, 0.0, 0.0])
+
+
+def test_an_infinity_is_made_a_nan_where_interpolation_made_one() -> None:
+    body = "o = vec4(clamp(a.x * b.x, 0.0, 1.0), 0.5, 0.5, 1) + u.d * 0.0001;"
+    modules = codes("a = vec4(1.0 / (u.c.x - u.c.y));", body)
+    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    assert fates(done)["0.x"][0] == "propagated" and count(done.frag, ops.OpFSub) == 2
+    flattened(modules, done.data, [0.25, 0.25, 0.0, 0.0])
+
+
+def test_a_constant_divisor_is_no_pole() -> None:
+    modules = codes("a = p * 2.0 + u.d;", "o = (a + b) / 3.0;")
+    done = linked(modules)
+    assert {action for action, _ in fates(done).values()} == {"moved-backward"}
+    assert count(done.frag, ops.OpFDiv) == 0
+    assert_same(modules, done.data, 65536.0)
