@@ -14,16 +14,16 @@ import time
 
 from spvlink import validate
 from spvlink.binary.decode import decode
-from spvlink.chain import Chain
+from spvlink.chain.chain import Chain
+from spvlink.chain.runner import Runner
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
-from spvlink.link import interface
-from spvlink.link.border import Stage
+from spvlink.link.border.stage import Stage
+from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Linked, Source, StageResult
-from spvlink.schedule import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

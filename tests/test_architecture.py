@@ -101,8 +101,8 @@ def test_layers() -> None:
         ("spvlink.ir.core", "spvlink.facts.cfg"),
         ("spvlink.binary.decode", "spvlink.text.parser"),
         ("spvlink.grammar.info", "spvlink.ir.core"),
-        ("spvlink.passes.dce", "spvlink.link.dead"),
-        ("spvlink.link.dead", "spvlink.driver"),
+        ("spvlink.passes.dce", "spvlink.link.dead.varyings"),
+        ("spvlink.link.dead.varyings", "spvlink.driver"),
         ("spvlink.driver", "spvlink.cli"),
     ],
 )

@@ -11,12 +11,12 @@ from functools import cache
 import pytest
 
 import spvlink
-from spvlink import schedule
+from spvlink.chain import runner
 from spvlink.facts.calls import Calls
 from spvlink.grammar import info
 from spvlink.ir.core import Inst, Module
-from spvlink.link.dead import sample_rate_reasons
 from spvlink.passes import inline
+from spvlink.passes.sample_rate import sample_rate_reasons
 from tests.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.chain_text import frag as chain_frag
 from tests.chain_text import geom as chain_geom
@@ -72,7 +72,7 @@ def link(
     options.check_each = True
     options.exact = exact
     options.observer = observe
-    options.disabled = frozenset(schedule.PASSES) - names
+    options.disabled = frozenset(runner.PASSES) - names
     linked = spvlink.link(list(codes), options)
     assert linked.defect is None, linked.defect
     assert linked.passed_through is None and linked.validated == "validated"
@@ -302,7 +302,7 @@ def unreachable(what: str) -> Effect:
 @pytest.mark.parametrize("what", ["emits", "waits"])
 def test_callee_that_cannot_be_inlined(what: str) -> None:
     effect = unreachable(what)
-    linked, _ = link(compiled(effect), frozenset(schedule.PASSES))
+    linked, _ = link(compiled(effect), frozenset(runner.PASSES))
     stage = next(s for s in linked.stages if s.stage == effect.family)
     assert len(module_of(stage.data).functions) == 2
     scene, before = drawn(effect)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from spvlink.binary.encode import encode
-from spvlink.chain import Chain
+from spvlink.chain.chain import Chain
+from spvlink.chain.runner import Runner
 from spvlink.ir.core import Module
-from spvlink.link.border import Stage
+from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGES, Linked, Source
-from spvlink.schedule import Runner
 from spvlink.validate import validate_all
 from tests.linking import base_options
 

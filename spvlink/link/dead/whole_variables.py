@@ -1,0 +1,55 @@
+"""DOC."""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import root
+from spvlink.grammar import ops
+from spvlink.ir.core import Inst
+from spvlink.ir.slot import Pinned
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.dead import unused_arrays
+from spvlink.passes.parts import uses
+
+# Reasons to stay whole that say that somebody besides the next stage may read it.
+_OTHERS_READ = ("transform feedback", "passed through")
+
+
+def _drop(producer: Stage, variable: Inst) -> bool:
+    """Do without an output that stays whole; where it is read back, it becomes a local variable, if
+    nobody else could have read it."""
+    if drop_whole(producer, variable):
+        return True
+    return producer.name not in IN_PLACE and unused_arrays.make_local(producer, variable)
+
+
+def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
+    """Whether a variable that stays whole on the producer's side is read by nothing on the
+    other."""
+    if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):
+        return False
+    if twin is None:
+        return not any(k in link.kept_in for k in out.keys)
+    return not uses(link.consumer.module, twin.variable)
+
+
+def drop_whole(stage: Stage, variable: Inst) -> bool:
+    """Delete all stores to a variable, unless something else is done with it."""
+    entry = stage.module.entry
+    assert entry is not None
+    stores: set[Inst] = set()
+    for function in stage.module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                for at, arg in enumerate(inst.args):
+                    if root(arg) is not variable:
+                        continue
+                    if inst.op == ops.OpStore and at == 0:
+                        stores.add(inst)
+                    elif inst.op not in (ops.OpAccessChain, ops.OpInBoundsAccessChain):
+                        return False
+    for function in stage.module.functions:
+        for block in function.blocks:
+            block.insts = [i for i in block.insts if i not in stores]
+    stage.module.version += 1
+    return True
