@@ -25,6 +25,7 @@ from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
+from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
@@ -410,7 +411,7 @@ class _Body:
         out: list[Block] = []
         decorated = Decorations.of(module).targets
         notes: list[Inst] = []
-        held = module.debug
+        held = noted(module)
         for block in self.callee.blocks:
             twin = Block(module.new_id())
             table[block] = twin

@@ -40,7 +40,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
-from spvlink.ir.debug import Told
+from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
@@ -88,7 +88,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
-        self.told = Told(module.debug)
+        self.told = Told(noted(module))
 
     # -- analysis ----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import debug, ops
 from spvlink.ir import types
 from spvlink.ir.core import GLOBALS, STRINGS, Block, Function, Inst, Module, string_of
-from spvlink.ir.debug import NOWHERE, Debug, Note, Place
+from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
 from spvlink.ir.edit import resolve
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ _FIRST: Final = frozenset((ops.OpPhi, ops.OpVariable))  # nothing but OpLine may
 
 def weave(module: Module) -> None:
     """Put everything back into the functions that is left of it."""
-    held = module.debug
+    held = noted(module)
     if held is None or held.woven:
         return
     held.woven = True
@@ -286,7 +286,7 @@ def _same(a: Inst | None, b: Inst | None) -> bool:
 
 def weave_globals(module: Module) -> None:
     """Lines of types, constants and variables; again after what they stood before is gone."""
-    held = module.debug
+    held = noted(module)
     if held is None:
         return
     out: list[Inst] = []

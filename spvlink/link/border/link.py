@@ -26,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.link.rounding.rounded import Rounded
 
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _STORES: Final = frozenset((STORE_OUTPUT,))
@@ -89,7 +88,8 @@ class Link:
         self.wide = wide or bool(self.inputs.pinned)
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.hidden = False  # there is such a border, but it stays as it is
-        self.rounded: tuple[tuple[int, int], Rounded] | None = None  # see there
+        # what ``rounding.rounded`` found for these versions of the modules
+        self.rounded: tuple[tuple[int, int], object] | None = None
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         self.gathered = -1, -1  # the versions that the modules had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to

@@ -523,7 +523,8 @@ def _layer(inst: Inst) -> Lane | None:
 def of(link: Link) -> Rounded:
     """Found once for each version of the two modules."""
     versions = link.producer.module.version, link.consumer.module.version
-    held = link.rounded
-    if held is None or held[0] != versions:
-        held = link.rounded = versions, Rounded(link)
-    return held[1]
+    if link.rounded is None or link.rounded[0] != versions:
+        link.rounded = versions, Rounded(link)
+    found = link.rounded[1]
+    assert isinstance(found, Rounded)
+    return found
