@@ -426,9 +426,14 @@ def test_polynomials() -> None:
     v: polynomials.Polynomial = {((0, 1),): 1.0}
     one = polynomials.ONE
     rest = polynomials.added(one, u, -1.0)
-    left, right = polynomials.times(rest, v), polynomials.added(v, polynomials.times(u, v) or {}, -1.0)
+    left, right = (
+        polynomials.times(rest, v),
+        polynomials.added(v, polynomials.times(u, v) or {}, -1.0),
+    )
     assert left is not None and polynomials.name_of(left) == polynomials.name_of(right)
-    corners = [polynomials.times(a, b) for a in (u, rest) for b in (v, polynomials.added(one, v, -1.0))]
+    corners = [
+        polynomials.times(a, b) for a in (u, rest) for b in (v, polynomials.added(one, v, -1.0))
+    ]
     total: polynomials.Polynomial = {}
     for corner in corners:
         assert corner is not None

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Two neighbouring stages of a chain, and what is known of their border."""
 
 from __future__ import annotations
 

@@ -516,7 +516,8 @@ class Chain:
                 if not is_output and border.link.locals and self.runner.enabled("arrays"):
                     self.runner.run("arrays", stage, dynamic_arrays.settle, border.link)
         self.runner.finish(stage)
-        sample_rate.keep_sample_rate(stage)
+        if stage.per_sample:
+            sample_rate.keep_sample_rate(stage.module)
         kept: frozenset[Inst] = frozenset()
         before, after = self.before(stage), self.after(stage)
         if (before is not None and before.kept) or (after is not None and after.kept):

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The numbers of constants."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Name = tuple[tuple[tuple[Atom, ...], float], ...]
 
 
-_CODES: Final = {16: "<e", 32: "<f", 64: "<d"}
+CODES: Final = {16: "<e", 32: "<f", 64: "<d"}
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
@@ -31,5 +31,5 @@ def number_of(inst: Inst, lane: int) -> float | None:
     if bits is None or inst.type is None or inst.type.op != ops.OpTypeFloat:
         return None
     width = inst.type.imm[0]
-    found: float = struct.unpack(_CODES[width], bits.to_bytes(width // 8, "little"))[0]
+    found: float = struct.unpack(CODES[width], bits.to_bytes(width // 8, "little"))[0]
     return found if found - found == 0.0 else None

@@ -1,4 +1,4 @@
-"""DOC."""
+"""What makes a fragment shader run once per sample (Vulkan, "Sample Shading")."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import value
-from spvlink.link.border.stage import Stage
 from spvlink.passes.parts import uses
 
 
@@ -37,12 +36,11 @@ def sample_rate_reasons(module: Module, listed: bool = False) -> list[str]:
     return reasons
 
 
-def keep_sample_rate(stage: Stage) -> None:
-    """If the original ran once per sample and nothing is left that says so, a load of SampleId says
-    it."""
-    if not stage.per_sample or sample_rate_reasons(stage.module):
+def keep_sample_rate(module: Module) -> None:
+    """A fragment shader that ran once per sample: if nothing is left that says so, a load of
+    SampleId says it."""
+    if sample_rate_reasons(module):
         return
-    module = stage.module
     entry = module.entry
     assert entry is not None
     storage = enums.StorageClass_Input

@@ -1,4 +1,4 @@
-"""DOC."""
+"""What things cost, in operations of the arithmetic unit."""
 
 from __future__ import annotations
 
@@ -7,4 +7,5 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
+# One 32-bit component across a border, per fragment; why, says the head of values/propagate.py.
 COMPONENT_PRICE: Final = 12

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Edits that several passes of a border make."""
 
 from __future__ import annotations
 

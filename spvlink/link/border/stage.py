@@ -1,4 +1,4 @@
-"""DOC."""
+"""One stage while it is being linked."""
 
 from __future__ import annotations
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
+FIXED_FUNCTIONS: Final = "fixed-function"
 # Stages whose outputs other invocations may see before this one ends, so that they are stored where
 # the code does.
-FIXED_FUNCTIONS: Final = "fixed-function"
-
-
 IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
 
 

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Which outputs are equal for all vertices of a primitive."""
 
 from __future__ import annotations
 
@@ -13,10 +13,6 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.values import single_value
 
 TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
-
-    Twin = tuple[int, int, int]
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 

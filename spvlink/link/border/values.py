@@ -1,4 +1,4 @@
-"""DOC."""
+"""What is stored in a slot, as a value."""
 
 from __future__ import annotations
 

@@ -1,4 +1,11 @@
-"""DOC."""
+"""Stores in place that the same block stores over.
+
+    store 0.x, a
+    store 0.x, b    ->    store 0.x, b
+
+Control, task and mesh shaders store where their code does; nobody can look between two stores
+of one block unless something with an effect stands there.
+"""
 
 from __future__ import annotations
 

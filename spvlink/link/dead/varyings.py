@@ -21,7 +21,7 @@ from spvlink.link.border.edit import remove_stores, zero
 from spvlink.link.border.link import Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
-from spvlink.link.dead.whole_variables import _drop, _idle
+from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.passes.dce import TRIMMED
 from spvlink.passes.lower_io import CAPTURED
 
@@ -73,8 +73,8 @@ def run(link: Link) -> bool:
     idle: list[tuple[Pinned, Pinned | None]] = []
     whole: list[Pinned] = []
     if link.outputs.pinned:
-        idle = [(a, b) for a, b in link.pinned() if _idle(link, a, b)]
-        whole = [a for a, _ in idle if _drop(link.producer, a.variable)]
+        idle = [(a, b) for a, b in link.pinned() if is_idle(link, a, b)]
+        whole = [a for a, _ in idle if drop_or_localize(link.producer, a.variable)]
     for out, twin in idle:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":

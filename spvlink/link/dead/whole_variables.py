@@ -1,4 +1,4 @@
-"""DOC."""
+"""Outputs that stay whole (dynamically indexed, or beyond slots) and that nobody reads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from spvlink.passes.parts import uses
 _OTHERS_READ = ("transform feedback", "passed through")
 
 
-def _drop(producer: Stage, variable: Inst) -> bool:
+def drop_or_localize(producer: Stage, variable: Inst) -> bool:
     """Do without an output that stays whole; where it is read back, it becomes a local variable, if
     nobody else could have read it."""
     if drop_whole(producer, variable):
@@ -23,7 +23,7 @@ def _drop(producer: Stage, variable: Inst) -> bool:
     return producer.name not in IN_PLACE and unused_arrays.make_local(producer, variable)
 
 
-def _idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
+def is_idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
     if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):

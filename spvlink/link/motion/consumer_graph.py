@@ -1,4 +1,4 @@
-"""DOC."""
+"""What a consumer makes of its inputs, as a graph: the search of ``backward`` runs over it."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-_NAME_DEPTH: Final = 4  # operations that equal uniform values of two blocks are known by
+NAME_DEPTH: Final = 4  # operations that equal uniform values of two blocks are known by
 
 
-_FEWEST: Final = 1000  # how much more a component counts when their number must not grow
+FEWEST: Final = 1000  # how much more a component counts when their number must not grow
 
 
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
@@ -370,7 +370,7 @@ class Graph:
             if inst not in self.loads:
                 self.loads[inst] = self.called(inst)
             return self.loads[inst]
-        if depth == _NAME_DEPTH:
+        if depth == NAME_DEPTH:
             return id(inst)
         parts = tuple([self.number(a, depth + 1) for a in inst.args])
         return inst.op, tuple(inst.imm), id(inst.type), parts
@@ -389,7 +389,7 @@ class Graph:
         """(what the producer makes, in order; what of it crosses; the inputs that cross no
         more)."""
         price = COMPONENT_PRICE * fragments
-        for factor in (1, _FEWEST):
+        for factor in (1, FEWEST):
             made, crossing, freed = self.cut(vertices, fragments, price * factor)
             if len(crossing) <= len(freed):
                 return made, crossing, freed

@@ -32,34 +32,34 @@ from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.pack.placement import Placement
 from spvlink.link.pack.unread import aside_keys, place_captured
-from spvlink.link.pack.variables import _describe, _relaxed, _varyings
+from spvlink.link.pack.variables import describe, relaxed_by, variables_of
 from spvlink.link.pack.whole_variables import (
-    _fills,
-    _place_alone,
-    _place_matrix,
-    _place_whole,
-    _whole_varying,
-    _wholes,
+    fills,
+    place_matrix,
+    place_unread_whole,
+    place_whole,
+    whole_values,
+    whole_varying,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
 
-    Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
+    from spvlink.link.pack.placement import Group
 
 
 def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
     link.gather()
-    wholes = _wholes(link)
+    wholes = whole_values(link)
     best = _old_places(link, wholes)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
     if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
-        choices: list[list[Whole]] = [wholes, [w for w in wholes if _fills(link, w)], []]
+        choices: list[list[Whole]] = [wholes, [w for w in wholes if fills(link, w)], []]
         for keep in choices if wholes else [[]]:
             new = packed(link, keep, convergent)
             if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
@@ -67,7 +67,7 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
             ):
                 best, mixed = new, False
     for varying in best.varyings:
-        _describe(link, varying)
+        describe(link, varying)
     return best
 
 
@@ -129,14 +129,14 @@ def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> b
 
 def in_order(link: Link) -> Placement:
     """What is alive, where it was; matrices and arrays whole again where all of them is alive."""
-    return at_old_places(link, _wholes(link))
+    return at_old_places(link, whole_values(link))
 
 
 def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     """What is alive, where it was."""
     placement = _old_places(link, wholes)
     for varying in placement.varyings:
-        _describe(link, varying)
+        describe(link, varying)
     return placement
 
 
@@ -153,7 +153,7 @@ def _old_places(link: Link, wholes: list[Whole]) -> Placement:
     varyings: list[Varying] = []
     taken: set[int] = set()
     for whole in wholes:
-        varying = _whole_varying(link, whole, whole.columns[0][0] >> 3)
+        varying = whole_varying(link, whole, whole.columns[0][0] >> 3)
         varyings.append(varying)
         taken.update(varying.keys)
         locations.update([k >> 3 for k in varying.keys])
@@ -166,7 +166,7 @@ def _old_places(link: Link, wholes: list[Whole]) -> Placement:
         bins[location][key >> 1 & 3] = key
     locations.update(bins)
     for location, cells in bins.items():
-        varyings += _varyings(link, location, cells, None)
+        varyings += variables_of(link, location, cells, None)
     return Placement(varyings, moved, locations, aside_keys(link))
 
 
@@ -174,8 +174,8 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
     """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}
-    _place_whole(link, bins, moved)
-    varyings = [_place_matrix(link, bins, w) for w in wholes]
+    place_whole(link, bins, moved)
+    varyings = [place_matrix(link, bins, w) for w in wholes]
     taken = {k for v in varyings for k in v.keys}
     aside = aside_keys(link)
     _place_groups(link, bins, _groups(link, taken | convergent | aside), frozenset())
@@ -189,9 +189,9 @@ def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozens
         others = taken | (set(link.used()) - aside)
         _place_groups(link, bins, _groups(link, others | captured), read)
         place_captured(bins, _groups(link, others | (aside - captured)), read)
-    _place_alone(link, bins, moved)
+    place_unread_whole(link, bins, moved)
     for location in sorted(bins):
-        varyings += _varyings(link, location, bins[location].cells, bins[location])
+        varyings += variables_of(link, location, bins[location].cells, bins[location])
     return Placement(varyings, moved, set(bins), aside)
 
 
@@ -204,7 +204,7 @@ def _place_groups(
         mine = [g for g in groups if g[0] == qualifiers]
         for base in sorted({g[1] for g in mine}):
             for _, _, keys in (g for g in mine if g[1] == base):
-                _place(bins, qualifiers, base, keys, _relaxed(link, keys[0])[0])
+                _place(bins, qualifiers, base, keys, relaxed_by(link, keys[0])[0])
         for width in ("16", "32", "64"):
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers

@@ -1,4 +1,4 @@
-"""DOC."""
+"""Where everything at a border goes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from spvlink.ir.slot import Pinned, Varying
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    Group = tuple[tuple[int, ...], str, list[int]]
+    Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
 
 
 class Placement:

@@ -8,10 +8,6 @@ captures it, or the producer reads it back. Compaction places it last.
 Only the producer declares it, so nothing else has to agree: captured components fill the holes of
 any Location, whatever its interpolation, and as integers even beside others of 32 bits. Floats
 carry nothing else, since a payload could be lost on the way.
-
-    captured: x = e; read: y = e                ->    the next stage reads x (``read_captured``)
-
-An output that says what a captured one says need not cross beside it.
 """
 
 from __future__ import annotations
@@ -24,7 +20,7 @@ from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from spvlink.link.pack.compact import Group
+    from spvlink.link.pack.placement import Group
 
 
 def aside_keys(link: Link) -> frozenset[int]:

@@ -1,4 +1,4 @@
-"""DOC."""
+"""The variables that the slots of a Location become, with names and decorations."""
 
 from __future__ import annotations
 
@@ -6,12 +6,8 @@ from spvlink.ir.slot import Slot, Varying
 from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import Bin
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    Group = tuple[tuple[int, ...], str, list[int]]
 
-
-def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
+def variables_of(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
     """The variables of one Location: neighbours of one vector and one type are one variable. What a
     mesh shader stores at different places is not: it would be stored by components, which lavapipe
     (Mesa 25) loses in a vector."""
@@ -51,7 +47,7 @@ def _varyings(link: Link, location: int, cells: list[int], bin: Bin | None) -> l
     return _paired(link, out) if len(out) == 2 else out
 
 
-def _relaxed(link: Link, key: int) -> tuple[bool, bool]:
+def relaxed_by(link: Link, key: int) -> tuple[bool, bool]:
     """Whether the consumer, and the producer, say that half precision is enough for a slot."""
     found = link.inputs.slots.get(key), link.outputs.slots.get(key)
     return found[0] is not None and found[0].relaxed, found[1] is not None and found[1].relaxed
@@ -68,7 +64,7 @@ def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
     if first.base != "f32" or second.base != "f32" or first.qualifiers != second.qualifiers:
         return varyings
     for key in keys:
-        if _relaxed(link, key) != (True, True) or _extras(link, key):
+        if relaxed_by(link, key) != (True, True) or _extras(link, key):
             return varyings
     if not link.outputs.captured.keys().isdisjoint(keys):
         return varyings  # whose bytes must be neighbours
@@ -82,7 +78,7 @@ def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
     return out.extras if out is not None else ()
 
 
-def _describe(link: Link, varying: Varying) -> None:
+def describe(link: Link, varying: Varying) -> None:
     """Name and decorations, from all that the variable is made of."""
     outputs, inputs = link.outputs.slots, link.inputs.slots
     slots: list[Slot] = []

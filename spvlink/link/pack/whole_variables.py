@@ -1,4 +1,4 @@
-"""DOC."""
+"""Matrices, arrays and structs that keep their shape, and where they go."""
 
 from __future__ import annotations
 
@@ -9,12 +9,8 @@ from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import Bin
 from spvlink.link.pack.unread import alone
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    Group = tuple[tuple[int, ...], str, list[int]]
 
-
-def _wholes(link: Link) -> list[Whole]:
+def whole_values(link: Link) -> list[Whole]:
     """The matrices and arrays that both sides declare alike and all of which is alive."""
     if not link.inputs.wholes or not link.outputs.wholes:
         return []
@@ -32,13 +28,13 @@ def _wholes(link: Link) -> list[Whole]:
     ]
 
 
-def _fills(link: Link, whole: Whole) -> bool:
+def fills(link: Link, whole: Whole) -> bool:
     """Whether all components of the Locations of a matrix, array or vector are taken."""
     slot = link.slot(whole.columns[0][0])
     return slot is not None and len(whole.columns[0]) * slot.components % 4 == 0
 
 
-def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
+def whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
@@ -51,9 +47,9 @@ def _whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     return varying
 
 
-def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
+def place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
-    varying = _whole_varying(link, whole, 0)
+    varying = whole_varying(link, whole, 0)
     words = len(whole.columns[0]) * (2 if varying.width == 64 else 1)
     # components taken in each Location
     sizes = ([words] if words <= 4 else [4, words - 4]) * len(whole.columns)
@@ -81,7 +77,7 @@ def _place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
     return varying
 
 
-def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
+def place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
     """Whole variables first: those that cannot move where they are, the others where they fit,
     longest first."""
     pairs = link.pinned()
@@ -100,7 +96,7 @@ def _place_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> 
             _block(link, bins, pinned, at, moved)
 
 
-def _place_alone(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
+def place_unread_whole(link: Link, bins: dict[int, Bin], moved: dict[Pinned, int]) -> None:
     """Whole outputs that the consumer does not read come last."""
     for out, twin in link.pinned():
         if alone(link, out, twin):

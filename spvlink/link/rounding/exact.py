@@ -1,4 +1,4 @@
-"""DOC."""
+"""Inputs that may come to the bit, although interpolation would round them."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def convergent_slots(link: Link) -> frozenset[int]:
         k for k in link.loads
         if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
-        and _may_flatten(link.inputs.slots[k])
+        and may_flatten(link.inputs.slots[k])
         and not link.settled(k)
     ]  # fmt: skip
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
@@ -62,6 +62,6 @@ def convergent_slots(link: Link) -> frozenset[int]:
     return frozenset([k for k in found if comes_exact(link, k, "not flattened: ")])
 
 
-def _may_flatten(slot: Slot) -> bool:
+def may_flatten(slot: Slot) -> bool:
     own = info.APART_DECORATIONS.intersection(slot.qualifiers)
     return slot.type.op == ops.OpTypeFloat and slot.width == 32 and not own

@@ -1,4 +1,9 @@
-"""DOC."""
+"""Outputs that say what a captured one says.
+
+    captured: x = e; read: y = e        ->    the next stage reads x
+
+What transform feedback captures is stored anyway, so an equal output need not cross beside it.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,6 @@ from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import component
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    pass
 
 
 def read_captured(link: Link) -> bool:
