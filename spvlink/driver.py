@@ -14,8 +14,9 @@ import time
 
 from spvlink import validate
 from spvlink.binary.decode import decode
-from spvlink.chain.chain import Chain
+from spvlink.chain import chain
 from spvlink.chain.runner import Runner
+from spvlink.chain.state import Chain
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
@@ -79,7 +80,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = Chain(self.stages, self.options, self.runner, linked).run()
+            outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
         except Refused as error:
             return self.pass_through(str(error))
         except (BadSpirv, Usage):

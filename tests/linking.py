@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import spvlink
 from spvlink.binary.decode import decode
-from spvlink.chain import runner
+from spvlink.chain import table
 from spvlink.driver import all_insts, select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
@@ -37,7 +37,7 @@ def fragment(body: str, environment: str = "vulkan1.0") -> bytes:
 def base_options() -> spvlink.Options:
     """Only the passes of ``BASE``."""
     options = spvlink.Options()
-    options.disabled = frozenset(runner.PASSES) - BASE
+    options.disabled = frozenset(table.PASSES) - BASE
     return options
 
 

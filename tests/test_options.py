@@ -9,7 +9,8 @@ import pytest
 
 import spvlink
 from spvlink import Options
-from spvlink.chain import runner
+from spvlink.chain import table
+from spvlink.chain.runner import STAGE_PASSES, StagePass
 from spvlink.grammar import glsl, ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.check import interface
@@ -138,7 +139,7 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
 def test_there_is_a_fact_for_every_pass() -> None:
     # test_halves.py, test_pack.py, test_payload.py, test_shared.py and test_weighted.py have theirs
     others = {"arrays", "halves", "narrow", "payload", "share", "weighted"}
-    assert OFF.keys() | CROSSING.keys() | others == runner.PASSES.keys()
+    assert OFF.keys() | CROSSING.keys() | others == table.PASSES.keys()
 
 
 @pytest.mark.parametrize("name", OFF)
@@ -152,7 +153,7 @@ def test_a_disabled_pass_stays_off(name: str) -> None:
 
 def test_all_off() -> None:
     """Nothing but inlining, promotion and the way back: the interface's places and types stay."""
-    done = run(disabled=frozenset(runner.PASSES))
+    done = run(disabled=frozenset(table.PASSES))
     assert fits(done)
     for name, entry in done.table().items():
         assert entry == declared(VERT, OUTPUT)[name][:2]
@@ -225,11 +226,15 @@ def test_stop_after_bisects() -> None:
     assert sizes[-1] == min(sizes) == 4
     assert max(sizes) > 4
     assert run(stop_after=total).data == run().data
-    optional = [n for n in names_of(stop_after=0) if n in runner.PASSES]
+    optional = [n for n in names_of(stop_after=0) if n in table.PASSES]
     assert not optional, "after 0 passes nothing optional runs"
 
 
 # --- defects ---
+
+
+def stage_pass(name: str) -> StagePass:
+    return next(row for row in STAGE_PASSES if row.name == name)
 
 
 def raises(module: Module, function: Function) -> None:
@@ -250,7 +255,7 @@ def loses_a_value(module: Module, function: Function) -> None:
 def test_a_crash_in_a_pass_hands_the_originals_back(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(runner.FUNCTION_PASSES, name, raises)
+    monkeypatch.setattr(stage_pass(name), "run", raises)
     linked = spvlink.link([VERT, FRAG])
     assert linked.defect == "ZeroDivisionError: planted"
     assert linked.passed_through is not None and "planted" in linked.passed_through
@@ -260,7 +265,7 @@ def test_a_crash_in_a_pass_hands_the_originals_back(
 @pytest.mark.parametrize("each", [True, False])
 def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By our own verifier after the pass, else by spirv-val at the end."""
-    monkeypatch.setitem(runner.FUNCTION_PASSES, "join", loses_a_value)
+    monkeypatch.setattr(stage_pass("join"), "run", loses_a_value)
     ran: list[str] = []
     chosen = options(check_each=each, observer=lambda number, name, stage, module: ran.append(name))
     linked = spvlink.link([VERT, FRAG], chosen)

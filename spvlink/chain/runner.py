@@ -19,40 +19,39 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
-# What may be switched off, for `spvlink passes` and --disable.
-PASSES: Final[dict[str, str]] = {
-    "arrays": "arrays that one stage alone indexes dynamically are taken apart",
-    "backward": "what is made of inputs is made before the border where that is cheaper",
-    "branches": "constant branches and empty selections are resolved",
-    "compact": "what is left of an interface goes into the fewest Locations",
-    "dedup": "an output that says what another says is read from that one",
-    "forward": "outputs that are cheap functions of fewer values are replaced by these",
-    "flatten": "what is equal for a whole primitive is packed with any interpolation",
-    "halves": "64-bit values cross as two words where one need not, or where that saves a Location",
-    "narrow": "flat values of one bit or of 16 share a component if that saves a Location",
-    "payload": "what a task shader hands to its mesh shaders is linked like other interfaces",
-    "propagate": "constants and uniform expressions are computed where they are read",
-    "share": "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
-    "weighted": "code also moves through interpolation that an evaluation shader does itself",
-    "dce": "dead code is removed, by component and with its control flow",
-    "dead": "outputs nobody reads and inputs nobody writes are removed on both sides",
-    "join": "a block and its only successor become one",
-    "simplify": "constants are folded, equal values merged, algebra applied",
-}
-
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
-_OF_BLOCKS: Final = ("branches", "join")  # nothing to do in a function of one block
 
-FUNCTION_PASSES: Final[dict[str, Callable[[Module, Function], None]]] = {
-    "simplify": simplify.run,
-    "branches": branches.run,
-    "dce": dce.run,
-    "tidy": tidy.run,
-    "join": branches.merge_blocks,
-    "indices": indices.run,
-}
+class StagePass:
+    """A pass over the entry point's function of one stage. ``what`` is its line in ``spvlink
+    passes`` (empty: it cannot be switched off)."""
+
+    __slots__ = ("name", "needs_blocks", "run", "what")
+
+    def __init__(
+        self, name: str, run: Callable[[Module, Function], None], what: str = "",
+        needs_blocks: bool = False,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.run = run
+        self.what = what
+        self.needs_blocks = needs_blocks  # nothing to do in a function of one block
+
+
+STAGE_PASSES: Final = (
+    StagePass(
+        "simplify", simplify.run, "constants are folded, equal values merged, algebra applied",
+    ),
+    StagePass(
+        "branches", branches.run, "constant branches and empty selections are resolved", True,
+    ),
+    StagePass("dce", dce.run, "dead code is removed, by component and with its control flow"),
+    StagePass("tidy", tidy.run),
+    StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
+    StagePass("indices", indices.run),
+)  # fmt: skip
+_BY_NAME: Final = {row.name: row for row in STAGE_PASSES}
 
 
 def has_variables(module: Module) -> bool:
@@ -120,14 +119,14 @@ class Runner:
             self.options.observer(self.count, name, stage.name, stage.module)
 
     def on_entry(self, stage: Stage, name: str) -> None:
-        """Run one of FUNCTION_PASSES on the entry point's function."""
-        module = stage.module
+        """Run one of STAGE_PASSES on the entry point's function."""
+        module, row = stage.module, _BY_NAME[name]
         assert module.entry is not None
         function = module.entry.function
-        if len(function.blocks) == 1 and name in _OF_BLOCKS:
+        if row.needs_blocks and len(function.blocks) == 1:
             return
-        if self.enabled(name) or name not in PASSES:
-            self.run(name, stage, FUNCTION_PASSES[name], module, function)
+        if self.enabled(name) or not row.what:
+            self.run(name, stage, row.run, module, function)
 
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""

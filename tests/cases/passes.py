@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from spvlink.binary.encode import encode
-from spvlink.chain.chain import Chain
+from spvlink.chain import chain
 from spvlink.chain.runner import Runner
+from spvlink.chain.state import Chain
 from spvlink.ir.core import Module
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
@@ -58,5 +59,5 @@ def _optimize(producer: Module, consumer: Module, options: Options) -> Linked:
         module.facts = {}
         stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
     linked = Linked()
-    Chain(stages, options, Runner(options), linked).run()
+    chain.run(Chain(stages, options, Runner(options), linked))
     return linked

@@ -57,10 +57,10 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
             graph = Graph(link, transfer, exact, equal)
-    return settle(link, transfer, graph, expect)
+    return choose_and_move(link, transfer, graph, expect)
 
 
-def settle(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
+def choose_and_move(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
     """Choose and move; whether anything did."""
     if graph.hopeless or len(graph.nodes) > MAX_NODES:
         return False

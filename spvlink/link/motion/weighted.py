@@ -474,4 +474,4 @@ def run(
     graph = Graph(link, transfer, beyond)
     blended = [n for n in graph.nodes if any(isinstance(p[2], Blend) for p in n.places)]
     graph.homeless.update(set(graph.nodes).difference(blended))  # those are for ``backward``
-    return bool(blended) and backward.settle(link, transfer, graph, (1, 1))
+    return bool(blended) and backward.choose_and_move(link, transfer, graph, (1, 1))

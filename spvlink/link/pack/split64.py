@@ -105,7 +105,7 @@ def run(link: Link, enabled: Callable[[str], bool]) -> bool:
     return bool(chosen)
 
 
-def settle(link: Link, convergent: frozenset[int]) -> bool:
+def split_to_save(link: Link, convergent: frozenset[int]) -> bool:
     """Split what is left as far as that saves a Location, or lowers the highest; whether it did.
     ``convergent``: as for ``compact``."""
     plans = _plans(link)

@@ -65,7 +65,7 @@ _BEYOND = {
 }
 
 
-def beyond(module: Module) -> str:
+def unsupported_reason(module: Module) -> str:
     """Why a stage must go out as it came; empty if nothing is known against it."""
     if module.opaque:
         return module.opaque

@@ -219,7 +219,7 @@ def _through_local_input(
     return True
 
 
-def settle(link: Link) -> None:
+def promote_locals(link: Link) -> None:
     """Copies to which nothing but constants is stored get these as their initializer."""
     for local in link.locals:
         side = Side(link.consumer, local)
