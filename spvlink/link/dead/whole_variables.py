@@ -5,14 +5,18 @@ from __future__ import annotations
 from spvlink.facts.effects import root
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import Pinned
+from spvlink.ir.slot import CAPTURED, PASSED_THROUGH, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import unused_arrays
 from spvlink.passes.parts import uses
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 # Reasons to stay whole that say that somebody besides the next stage may read it.
-_OTHERS_READ = ("transform feedback", "passed through")
+_OTHERS_READ: Final = CAPTURED | PASSED_THROUGH
 
 
 def drop_or_localize(producer: Stage, variable: Inst) -> bool:
@@ -26,7 +30,7 @@ def drop_or_localize(producer: Stage, variable: Inst) -> bool:
 def is_idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
-    if out not in link.outputs.pinned or any(word in out.why for word in _OTHERS_READ):
+    if out not in link.outputs.pinned or out.pins & _OTHERS_READ:
         return False
     if twin is None:
         return not any(k in link.kept_in for k in out.keys)
