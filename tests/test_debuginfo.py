@@ -154,6 +154,28 @@ void main() {
     assert found.debug_line == 2
 
 
+@pytest.mark.parametrize("flag", FLAGS)
+def test_one_callee_in_two_functions_that_stay(flag: str) -> None:
+    """Both have its lines, each its own: a DebugLine has an id."""
+    module = fragment(
+        """
+float g(float x) { return sin(x); }
+int f(float x) {
+    if (g(x) > 2.0) discard;
+    return 1;
+}
+void main() {
+    o = vec4(g(v.x) + g(v.y));
+    for (int i = 0; i < n; i += f(v.z)) o += 1.0;
+}
+""",
+        flag,
+    )
+    sines = [i for i, _ in places(module) if set_of(i)[:4] == "GLSL" and i.imm[0] == 13]
+    assert len(module.functions) == 2 and len(sines) == 3
+    assert lines_of(module, glsl.Glsl_Sin) == {2}
+
+
 def test_what_a_pass_makes_has_no_line() -> None:
     """Code that comes from the other stage, and stores at the return, are of no line of this
     one."""
