@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.grammar import glsl, ops
+from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Module
 from spvlink.text.parser import parse
 from spvlink.text.printer import print_module
@@ -294,6 +294,35 @@ void main() { o = v * v.x * sin(part.y) * v.w * v; }
         assert found["v"] in listed
         for name in {"gone", "part"} & found.keys():
             assert set_of(found[name]) and found[name].imm == [NONE], name
+
+
+def test_an_output_that_becomes_local() -> None:
+    """Nobody reads it but its own shader, and that by an index: there is no such global any more."""
+    vertex = """#version 450
+layout(location = 0) in vec4 p;
+layout(location = 0) out vec4 v;
+layout(location = 1) out float own[4];
+layout(push_constant) uniform P { int at; };
+void main() {
+    gl_Position = p;
+    for (int i = 0; i < 4; i++) own[i ^ at] = p[i];
+    v = vec4(own[at], own[at ^ 1], 0, 1);
+}
+"""
+    codes = [
+        compile_glsl(vertex, "vert", debug="-gVS"),
+        compile_glsl(
+            FRAGMENT
+            + """
+void main() { o = sin(v); }""",
+            "frag",
+        ),
+    ]
+    module = decode(linked_codes(codes)[0])
+    own = globals_of(module)["own"]
+    assert set_of(own) and own.imm == [NONE]
+    (local,) = [i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpVariable]
+    assert local.type is not None and local.type.imm == [enums.StorageClass_Function]
 
 
 # -- reading ---------------------------------------------------------------------------------------
