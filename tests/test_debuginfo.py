@@ -297,7 +297,7 @@ void main() { o = v * v.x * sin(part.y) * v.w * v; }
 
 
 def test_an_output_that_becomes_local() -> None:
-    """Nobody reads it but its own shader, and that by an index: there is no such global any more."""
+    """Nobody reads it but its own shader, by an index: there is no such global any more."""
     vertex = """#version 450
 layout(location = 0) in vec4 p;
 layout(location = 0) out vec4 v;

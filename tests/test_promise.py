@@ -99,6 +99,9 @@ KEPT = {  # (what a is, what is made of it): what hangs on it
                " s = s * 0.5 + 0.15; o.x = floor(s * 10.0) * 0.3", "Floor"),
     "memory": ("0.3", "0.0; float m[4] = float[4](b.x, b.y, a.x, a.x);"
                " o.x = (m[2 + (int(u.c.x * 8.0) & 1)] == 0.3 ? 0.75 : 0.25)", "OpFOrdEqual"),
+    "structs of arrays": ("0.3", "0.0; struct S { vec4 m[2]; }; S s[2] = S[2](S(vec4[2](b, a)),"
+                          " S(vec4[2](a, a))); int n = int(u.c.x * 8.0) & 1;"
+                          " o.x = floor(s[n].m[1 - n].x * 10.0)", "Floor"),
     "a uniform itself": ("u.c.x", "(a.x == u.c.x ? 1.0 : 0.5)", "OpFOrdEqual"),
     "a uniform's floor": ("floor(u.c.x * 4.0)", "floor(a.x)", "Floor"),
 }  # fmt: skip
