@@ -425,12 +425,13 @@ def test_given_specialization_constants_are_known(glossy: str) -> None:
     )
 
 
-def test_constants_made_of_given_ones_stand_before_their_use() -> None:
-    """A vector that folds is made of a number that stood nowhere before."""
+@pytest.mark.parametrize("later", [5, 970])
+def test_constants_made_of_given_ones_stand_before_their_use(later: int) -> None:
+    """A vector that folds is made of a number that stood nowhere before, or behind it."""
     code = fragment(
-        """layout(constant_id = 3) const int step = 1; layout(location = 4) in vec2 uv;
+        f"""layout(constant_id = 3) const int step = 1; layout(location = 4) in vec2 uv;
         const ivec2 both = ivec2(step) + ivec2(70, 80);
-        void main() { o = vec4(uv, vec2(both * ivec2(uv * 9.0))); }"""
+        void main() {{ o = vec4(uv, vec2(both * ivec2(uv * 9.0) % {later})); }}"""
     )
     done = Result(VERT, code, options(spec={("frag", 3): "900"}))
     assert done.linked.validated == "validated"

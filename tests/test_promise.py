@@ -99,6 +99,9 @@ KEPT = {  # (what a is, what is made of it): what hangs on it
                " s = s * 0.5 + 0.15; o.x = floor(s * 10.0) * 0.3", "Floor"),
     "memory": ("0.3", "0.0; float m[4] = float[4](b.x, b.y, a.x, a.x);"
                " o.x = (m[2 + (int(u.c.x * 8.0) & 1)] == 0.3 ? 0.75 : 0.25)", "OpFOrdEqual"),
+    "structs of arrays": ("0.3", "0.0; struct S { vec4 m[2]; }; S s[2] = S[2](S(vec4[2](b, a)),"
+                          " S(vec4[2](a, a))); int n = int(u.c.x * 8.0) & 1;"
+                          " o.x = floor(s[n].m[1 - n].x * 10.0)", "Floor"),
     "a uniform itself": ("u.c.x", "(a.x == u.c.x ? 1.0 : 0.5)", "OpFOrdEqual"),
     "a uniform's floor": ("floor(u.c.x * 4.0)", "floor(a.x)", "Floor"),
 }  # fmt: skip
@@ -176,14 +179,15 @@ def test_away_from_the_pixel_s_centre_more_is_allowed_for() -> None:
     assert fates(centroid)["0.x"][0] in ("kept", "packed")
 
 
-def test_the_place_has_a_name_and_a_line() -> None:
+@pytest.mark.parametrize("flag", ["-g", "-gV"])
+def test_the_place_has_a_name_and_a_line(flag: str) -> None:
     source = f"""#version 450
 layout(location = 0) out vec4 o; {IN.format("")}
 void main() {{
     float cells = floor(a.x);
     o = vec4(cells, b.xy, 1);
 }}"""
-    debug = compile_glsl(source, "frag", "vulkan1.0", "-g")
+    debug = compile_glsl(source, "frag", "vulkan1.0", flag)
     done = linked([compiled("a = vec4(3.0);"), debug])
     action, why = fates(done)["0.x"]
     assert action in ("kept", "packed") and "Floor" in why and ":5)" in why, why

@@ -64,7 +64,7 @@ def moved(inst: Inst) -> list[Lane] | None:
     op = inst.op
     if op == ops.OpCompositeConstruct:
         found = [(arg, n) for arg in inst.args for n in range(count(arg.type))]
-        return found if len(found) == count(inst.type) else None
+        return found if found and len(found) == count(inst.type) else None
     source = inst.args[0]
     size = count(source.type)
     if not size or not count(inst.type):

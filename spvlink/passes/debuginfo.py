@@ -284,8 +284,10 @@ def trim(module: Module, live: set[Inst]) -> set[Inst]:
     if held is not None:
         _follow(module, held, live)
     sets, nothing = debug_sets(module), _Nothing(module)
-    gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
+    there: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v in live}
+    gone: set[Inst] = set()  # also what is a local variable now
     for inst in _globals(module):
+        gone.update([a for a in inst.args if a.op == ops.OpVariable and a not in there])
         if inst.imm[0] == debug.DebugGlobalVariable and inst.args[0] in sets:
             lost = [a for a in inst.args if a in gone]
             if lost:

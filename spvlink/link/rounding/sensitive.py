@@ -21,6 +21,7 @@ from spvlink.facts.numbers import number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir.debug import NOWHERE, noted
 from spvlink.link.border.link import Link
 
 TYPE_CHECKING = False
@@ -238,15 +239,12 @@ def _called(module: Module, place: Inst) -> str:
 
 
 def _line(module: Module, place: Inst) -> str:
-    """``file:line`` of the last OpLine before an instruction in its block."""
-    assert module.entry is not None
-    for block in module.entry.function.blocks:
-        if place in block.insts:
-            found = ""
-            for inst in block.insts[: block.insts.index(place)]:
-                if inst.op == ops.OpLine:
-                    found = f"{string_of(inst.args[0].imm)[0]}:{inst.imm[0]}"
-                elif inst.op == ops.OpNoLine:
-                    found = ""
-            return found
-    return ""
+    """``file:line`` of an instruction, where debug information tells it."""
+    held = noted(module)
+    line, debug_line, _ = NOWHERE if held is None else held.places.get(place, NOWHERE)
+    if debug_line is not None and len(debug_line.args) > 2:
+        _, source, number = debug_line.args[:3]
+        names = [a for a in source.args if a.op == ops.OpString]
+        if names and number.imm:
+            return f"{string_of(names[0].imm)[0]}:{number.imm[0]}"
+    return "" if line is None else f"{string_of(line.args[0].imm)[0]}:{line.imm[0]}"
