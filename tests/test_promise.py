@@ -187,7 +187,7 @@ def test_away_from_the_pixel_s_centre_more_is_allowed_for() -> None:
     assert fates(centroid)["0.x"][0] in ("kept", "packed")
 
 
-@pytest.mark.parametrize("flag", ["-g", "-gV"])
+@pytest.mark.parametrize("flag", ["-g", "-gV", "-gVS"])
 def test_the_place_has_a_name_and_a_line(flag: str) -> None:
     source = f"""#version 450
 layout(location = 0) out vec4 o; {IN.format("")}
@@ -358,7 +358,8 @@ def test_an_infinity_is_not_read_from_its_flat_twin() -> None:
     stored = f"a = vec4({INFINITY}); c = a; {B}"
     left = f"{OUT.format('')}{twin.format('out')} void main() {{ {stored}{PLACE}"
     use = "o = vec4(clamp(a.x * b.x, 0.0, 1.0), clamp(c.x, 0.0, 1.0), b.xy);"
-    modules = [vertex(left), fragment(f"{IN.format('')}{twin.format('in')} void main() {{ {use} }}")]
+    right = f"{IN.format('')}{twin.format('in')} void main() {{ {use} }}"
+    modules = [vertex(left), fragment(right)]
     assert_same(modules, linked(modules).data)
 
 

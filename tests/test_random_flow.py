@@ -17,10 +17,11 @@ from random import Random
 
 import pytest
 from generate_flow import Pipeline, make
-from mutate import KINDS, Mutator, Text, mutate
+from mutate import KINDS, Mutator, mutate
 
 import spvlink
 from tests import random_harness
+from tests.listing import Text
 from tests.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,

@@ -183,8 +183,8 @@ def _bring_along(module: Module, inst: Inst, apart: dict[Inst, Inst | None], blo
             notes = Decorations.of(module).targets.get(arg)
             if notes:
                 Decorations.add(module, twin, list(notes))
-            if module.debug is not None:
-                module.debug.like(twin, arg)
+            if (told := noted(module)) is not None:
+                told.like(twin, arg)
             block.insts.append(twin)
             apart[arg] = twin
         inst.args[at] = twin
@@ -437,7 +437,7 @@ class _Body:
                 if inst.args:  # it is set anew at each call
                     stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
                     inst.args = []
-            elif not debuginfo.drops_definition(module, inst):
+            elif module.debug is None or not debuginfo.drops_definition(module, inst):
                 kept.append(inst)
         first.insts = stores + kept
         _place_variables(caller, self.variables)
@@ -447,7 +447,8 @@ class _Body:
         module = self.module
         table: dict[Inst, Inst] = dict(zip(self.callee.params, call.args[1:]))
         out: list[Block] = []
-        decorated = Decorations.of(module).targets
+        tables = Decorations.of(module)
+        decorated, with_ids = tables.targets, tables.with_ids
         notes: list[Inst] = []
         held = noted(module)
         for block in self.callee.blocks:
@@ -465,6 +466,8 @@ class _Body:
                     table[inst] = made
                     for words in decorated.get(inst, ()):
                         notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+                    for note in with_ids.get(inst, ()) if with_ids else ():
+                        notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
         for twin in out:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]

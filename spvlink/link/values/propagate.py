@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -115,7 +115,6 @@ def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Can
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
     preserve, fast_math = asked.preserved, asked.fast_math
-    effects = Effects.of(link.producer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores:
@@ -154,7 +153,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        odd = slot.width in preserve or sensitive.unbounded(effects, stored)
+        odd = slot.width in preserve or sensitive.unbounded(link.producer.module, stored)
         if not flat and odd and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():
