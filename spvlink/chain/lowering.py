@@ -95,7 +95,7 @@ def _open_payload(chain: Chain, border: Border) -> None:
         return
     try:
         border.payload = payload.Payload(border.producer.module, border.consumer.module)
-    except payload.Whole as why:
+    except payload.Unlinkable as why:
         border.kept = str(why)
         return
     border.payload.open_payload()

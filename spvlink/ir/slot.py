@@ -122,7 +122,7 @@ class Pinned:
         self.pins = pins  # DYNAMIC and the like
 
 
-class Whole:
+class Aggregate:
     """A matrix, an array of vectors or scalars, or a vector of two Locations, that was split into
     slots: it may come out whole again."""
 
@@ -192,7 +192,7 @@ class Interface:
         # slots that transform feedback captures: buffer, stride, stream, offset (``captures``)
         self.captured: dict[int, tuple[int, int, int, int]] = {}
         self.pinned: list[Pinned] = []
-        self.wholes: list[Whole] = []
+        self.wholes: list[Aggregate] = []
         self.variables: list[Inst] = []  # the original variables that the slots stand for
         self.components = 0  # 32-bit components declared by the original module
         self.locations: set[int] = set()  # Locations declared by the original module

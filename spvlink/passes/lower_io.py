@@ -24,10 +24,10 @@ from spvlink.ir.slot import (
     CAPTURED,
     DYNAMIC,
     PASSED_THROUGH,
+    Aggregate,
     Interface,
     Pinned,
     Slot,
-    Whole,
     base_of,
     key_of,
 )
@@ -536,11 +536,11 @@ def find_wholes(node: Node, side: Interface) -> None:
     Locations."""
     if node.kind != SPLIT:
         if len(node.keys) > 2 and side.slots[node.keys[0]].width == 64:
-            side.wholes.append(Whole(ops.OpTypeVector, [list(node.keys)]))
+            side.wholes.append(Aggregate(ops.OpTypeVector, [list(node.keys)]))
         return
     children = node.children
     if node.type.op in _PARTED and all(c.keys for c in children):
-        side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
+        side.wholes.append(Aggregate(node.type.op, [list(c.keys) for c in children]))
         return
     for child in children:
         find_wholes(child, side)

@@ -19,7 +19,7 @@ from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
 from spvlink.ir.edit import value
 from spvlink.link.border.link import Link
-from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, Uses, captures, struct_of
+from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
@@ -32,10 +32,10 @@ _MEMBER_NOTES: Final = frozenset(
 )
 
 
-class Side:
+class BlockSide:
     """A built-in block as one stage declares it, and where its code names a member."""
 
-    def __init__(self, module: Module, uses: Uses) -> None:
+    def __init__(self, module: Module, uses: BuiltInUses) -> None:
         self.module = module
         self.touched = uses.read | uses.stores.keys()
         blocks = [v for v in uses.variables if struct_of(v) is not None]
@@ -144,10 +144,10 @@ def run(link: Link) -> bool:
     if link.consumer.name not in CONSUMERS:
         return False
     producer, consumer = link.producer.module, link.consumer.module
-    out = Side(producer, Uses(producer, enums.StorageClass_Output))
+    out = BlockSide(producer, BuiltInUses(producer, enums.StorageClass_Output))
     if out.block is None or captures(producer):
         return False
-    into = Side(consumer, Uses(consumer, enums.StorageClass_Input))
+    into = BlockSide(consumer, BuiltInUses(consumer, enums.StorageClass_Input))
     wanted = out.touched | into.touched
     # a consumer that reads nothing has no block any more, and then one member says as much as none
     sides = [(out, out.live(wanted) or [0][: into.block is None])]

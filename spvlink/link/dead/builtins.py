@@ -35,7 +35,7 @@ HANDED_ON: Final[dict[int, str]] = {
 }
 
 
-class Uses:
+class BuiltInUses:
     """What the functions of a module do with the built-ins of one storage class."""
 
     def __init__(self, module: Module, storage: int) -> None:
@@ -113,10 +113,10 @@ def run(link: Link) -> bool:
         return False
     producer = link.producer.module
     assert producer.entry is not None
-    written = Uses(producer, enums.StorageClass_Output)
+    written = BuiltInUses(producer, enums.StorageClass_Output)
     if not any(builtin in HANDED_ON for builtin in written.stores) or captures(producer):
         return False
-    wanted = Uses(link.consumer.module, enums.StorageClass_Input).read | written.read
+    wanted = BuiltInUses(link.consumer.module, enums.StorageClass_Input).read | written.read
     dead = {b: s for b, s in written.stores.items() if b in HANDED_ON and b not in wanted}
     gone = {store for stores in dead.values() for store in stores}
     if not gone:

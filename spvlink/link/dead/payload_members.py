@@ -30,7 +30,7 @@ from spvlink.passes.parts import CHAINS
 STORAGE = enums.StorageClass_TaskPayloadWorkgroupEXT
 
 
-class Uses:
+class PayloadUses:
     """What a stage does with an array of structs; ``known`` is False if that is not understood."""
 
     def __init__(self, module: Module, variable: Inst) -> None:
@@ -121,8 +121,8 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
     struct = _element(out.variable)
     assert struct is not None
     sides = [
-        Uses(link.producer.module, out.variable),
-        Uses(link.consumer.module, twin.variable),
+        PayloadUses(link.producer.module, out.variable),
+        PayloadUses(link.consumer.module, twin.variable),
     ]
     read = sides[0].read | sides[1].read
     live = [n for n in range(len(struct.args)) if n in read]
@@ -147,7 +147,7 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
     return True
 
 
-def _rebuild(side: Uses, live: list[int]) -> None:
+def _rebuild(side: PayloadUses, live: list[int]) -> None:
     """Declare the array without the dead members, and everything that goes into it by the new
     numbers."""
     module, variable = side.module, side.variable

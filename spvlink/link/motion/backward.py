@@ -28,7 +28,7 @@ from spvlink.facts.floats import Floats
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive, varies_at_a_glance
 from spvlink.link.motion import algebra
-from spvlink.link.motion.consumer_graph import Graph
+from spvlink.link.motion.consumer_graph import ConsumerGraph
 from spvlink.link.motion.relocate import Move
 from spvlink.link.resources.transfer import Transfer
 
@@ -46,7 +46,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     link.gather()
     if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
-    graph = Graph(link, transfer, exact, set())
+    graph = ConsumerGraph(link, transfer, exact, set())
     if (
         graph.mixed
         and not exact
@@ -56,11 +56,13 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         divergence = divergence_of(link)
         equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
         if equal:
-            graph = Graph(link, transfer, exact, equal)
+            graph = ConsumerGraph(link, transfer, exact, equal)
     return choose_and_move(link, transfer, graph, expect)
 
 
-def choose_and_move(link: Link, transfer: Transfer, graph: Graph, expect: tuple[int, int]) -> bool:
+def choose_and_move(
+    link: Link, transfer: Transfer, graph: ConsumerGraph, expect: tuple[int, int]
+) -> bool:
     """Choose and move; whether anything did."""
     if graph.hopeless or len(graph.nodes) > MAX_NODES:
         return False

@@ -35,7 +35,7 @@ FEWEST: Final = 1000  # how much more a component counts when their number must 
 _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
 
 
-class Graph:
+class ConsumerGraph:
     """What the consumer makes of its inputs, as far as it could be made before the border."""
 
     widths = frozenset((32,))  # of the numbers that may cross

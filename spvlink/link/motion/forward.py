@@ -68,7 +68,7 @@ class Node:
         self.leaf = True  # the consumer cannot compute it
 
 
-class Graph:
+class ProducerGraph:
     """What the outputs of one group are made of."""
 
     def __init__(self, link: Link, transfer: Transfer, flat: bool, exact: bool) -> None:
@@ -292,7 +292,7 @@ def _group(
     """Replace the outputs of one group by fewer, if that pays."""
     qualifiers, sites = group
     flat = link.exact or enums.Decoration_Flat in qualifiers
-    graph = Graph(link, transfer, flat, exact)
+    graph = ProducerGraph(link, transfer, flat, exact)
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
@@ -322,7 +322,9 @@ def _group(
 class _Maker(algebra.Cloner):
     """Computes nodes in the consumer, for one vertex where its inputs are arrays over these."""
 
-    def __init__(self, graph: Graph, out: list[Inst], move: _Move, vertex: list[Inst]) -> None:
+    def __init__(
+        self, graph: ProducerGraph, out: list[Inst], move: _Move, vertex: list[Inst]
+    ) -> None:
         super().__init__(graph.transfer, out)
         self.graph = graph
         self.move = move
@@ -351,7 +353,7 @@ class _Move:
     """One move: what crosses, and the loads of the rest."""
 
     def __init__(
-        self, link: Link, graph: Graph, places: dict[Node, int], new: list[Node],
+        self, link: Link, graph: ProducerGraph, places: dict[Node, int], new: list[Node],
         freed: set[int], sites: frozenset[int],
     ) -> None:  # fmt: skip
         self.link = link

@@ -15,13 +15,13 @@ from spvlink.link.rounding import sensitive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from spvlink.link.motion.consumer_graph import Graph
+    from spvlink.link.motion.consumer_graph import ConsumerGraph
 
 
 class _Maker(algebra.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
-    def __init__(self, graph: Graph, out: list[Inst], site: int) -> None:
+    def __init__(self, graph: ConsumerGraph, out: list[Inst], site: int) -> None:
         super().__init__(graph.transfer, out)
         self.graph = graph
         self.site = site
@@ -53,7 +53,12 @@ class Move:
     """One move: the new interface values on both sides."""
 
     def __init__(
-        self, link: Link, graph: Graph, made: list[Node], places: dict[Node, int], freed: set[int]
+        self,
+        link: Link,
+        graph: ConsumerGraph,
+        made: list[Node],
+        places: dict[Node, int],
+        freed: set[int],
     ) -> None:
         self.link = link
         self.graph = graph

@@ -205,7 +205,7 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
     that must, for the sake of the stage behind."""
     module = stage.module
     assert module.entry is not None
-    uses = invariant.Uses(module)
+    uses = invariant.Dependences(module)
     seeds: list[Seed] = [(condition, None) for condition in uses.branches]
     # a callee may capture anything, or branch on it
     seeds += [(variable, None) for variable in Calls.of(module).variables]
@@ -224,7 +224,7 @@ def fixed(stage: Stage, beyond: frozenset[int]) -> set[Inst]:
     return uses.behind(seeds) | invariant.settled(module)
 
 
-def _is_fixed(uses: invariant.Uses, pointer: Inst) -> bool:
+def _is_fixed(uses: invariant.Dependences, pointer: Inst) -> bool:
     """Whether an output is one whose value must not move by a bit."""
     variable = root(pointer)
     if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
@@ -232,7 +232,7 @@ def _is_fixed(uses: invariant.Uses, pointer: Inst) -> bool:
     return any([w[0] in _CAPTURED for w in invariant.decorations(uses.tables, pointer)])
 
 
-class Graph(consumer_graph.Graph):
+class WeightedGraph(consumer_graph.ConsumerGraph):
     """``backward``'s, with sums over vertices as ways to read an input."""
 
     widths = _WIDTHS
@@ -471,7 +471,7 @@ def run(
         return False
     if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
-    graph = Graph(link, transfer, beyond)
+    graph = WeightedGraph(link, transfer, beyond)
     blended = [n for n in graph.nodes if any(isinstance(p[2], Blend) for p in n.places)]
     graph.homeless.update(set(graph.nodes).difference(blended))  # those are for ``backward``
     return bool(blended) and backward.choose_and_move(link, transfer, graph, (1, 1))

@@ -27,7 +27,7 @@ higher (gaps between whole variables could cause that). So a second run finds no
 from __future__ import annotations
 
 from spvlink.grammar import enums, info
-from spvlink.ir.slot import Pinned, Varying, Whole
+from spvlink.ir.slot import Aggregate, Pinned, Varying
 from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
 from spvlink.link.pack.placement import Placement
@@ -59,7 +59,7 @@ def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
     if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
-        choices: list[list[Whole]] = [wholes, [w for w in wholes if fills(link, w)], []]
+        choices: list[list[Aggregate]] = [wholes, [w for w in wholes if fills(link, w)], []]
         for keep in choices if wholes else [[]]:
             new = packed(link, keep, convergent)
             if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
@@ -132,7 +132,7 @@ def in_order(link: Link) -> Placement:
     return at_old_places(link, whole_values(link))
 
 
-def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
+def at_old_places(link: Link, wholes: list[Aggregate]) -> Placement:
     """What is alive, where it was."""
     placement = _old_places(link, wholes)
     for varying in placement.varyings:
@@ -140,7 +140,7 @@ def at_old_places(link: Link, wholes: list[Whole]) -> Placement:
     return placement
 
 
-def _old_places(link: Link, wholes: list[Whole]) -> Placement:
+def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
     """The same, but for names and decorations."""
     moved: dict[Pinned, int] = {}
     locations: set[int] = set()
@@ -170,7 +170,9 @@ def _old_places(link: Link, wholes: list[Whole]) -> Placement:
     return Placement(varyings, moved, locations, aside_keys(link))
 
 
-def packed(link: Link, wholes: list[Whole], convergent: frozenset[int] = frozenset()) -> Placement:
+def packed(
+    link: Link, wholes: list[Aggregate], convergent: frozenset[int] = frozenset()
+) -> Placement:
     """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}

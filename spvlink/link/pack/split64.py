@@ -179,7 +179,7 @@ def _is_wide(pinned: Pinned) -> bool:
 
 def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> None:
     """What becomes of each word by itself."""
-    uses = Uses(link.consumer.module)
+    uses = WordUses(link.consumer.module)
     for plan in plans:
         read = uses.read(link.loads[plan.key]) if enabled("dead") else BOTH
         for half in HALVES:
@@ -222,7 +222,7 @@ def _name(link: Link, key: int, stored: list[Word]) -> tuple[object, ...]:
     return link.inputs.slots[key].qualifiers, by_site
 
 
-class Uses:
+class WordUses:
     """Which words of its inputs a module uses."""
 
     def __init__(self, module: Module) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import INTERPOLATE
-from spvlink.ir.slot import Pinned, Varying, Whole, base_of
+from spvlink.ir.slot import Aggregate, Pinned, Varying, base_of
 from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import Bin
 from spvlink.link.pack.unread import alone
 
 
-def whole_values(link: Link) -> list[Whole]:
+def whole_values(link: Link) -> list[Aggregate]:
     """The matrices and arrays that both sides declare alike and all of which is alive."""
     if not link.inputs.wholes or not link.outputs.wholes:
         return []
@@ -28,13 +28,13 @@ def whole_values(link: Link) -> list[Whole]:
     ]
 
 
-def fills(link: Link, whole: Whole) -> bool:
+def fills(link: Link, whole: Aggregate) -> bool:
     """Whether all components of the Locations of a matrix, array or vector are taken."""
     slot = link.slot(whole.columns[0][0])
     return slot is not None and len(whole.columns[0]) * slot.components % 4 == 0
 
 
-def whole_varying(link: Link, whole: Whole, location: int) -> Varying:
+def whole_varying(link: Link, whole: Aggregate, location: int) -> Varying:
     keys = [k for column in whole.columns for k in column]
     slot = link.slot(keys[0])
     assert slot is not None
@@ -47,7 +47,7 @@ def whole_varying(link: Link, whole: Whole, location: int) -> Varying:
     return varying
 
 
-def place_matrix(link: Link, bins: dict[int, Bin], whole: Whole) -> Varying:
+def place_matrix(link: Link, bins: dict[int, Bin], whole: Aggregate) -> Varying:
     """A matrix or array in the first run of Locations that takes it."""
     varying = whole_varying(link, whole, 0)
     words = len(whole.columns[0]) * (2 if varying.width == 64 else 1)

@@ -69,11 +69,11 @@ _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _OF_MEMBERS: Final = frozenset((enums.Decoration_RelaxedPrecision,))
 
 
-class Whole(Exception):
+class Unlinkable(Exception):
     """Why a payload stays as it is."""
 
 
-class Side:
+class PayloadSide:
     """The payload of one stage."""
 
     __slots__ = ("emits", "module", "name", "struct_name", "variable")
@@ -82,7 +82,7 @@ class Side:
         self.module = module
         found = variables(module)
         if len(found) > 1:
-            raise Whole("a stage with several payload variables")
+            raise Unlinkable("a stage with several payload variables")
         self.variable = found[0] if found else None
         self.emits = [
             i for f in module.functions for b in f.blocks for i in b.insts[-1:]
@@ -96,22 +96,22 @@ class Side:
 
 
 class Payload:
-    """Both sides of a border between a task and a mesh shader. Raises Whole."""
+    """Both sides of a border between a task and a mesh shader. Raises Unlinkable."""
 
     __slots__ = ("mesh", "task")
 
     def __init__(self, task: Module, mesh: Module) -> None:
-        self.task = Side(task)
-        self.mesh = Side(mesh)
+        self.task = PayloadSide(task)
+        self.mesh = PayloadSide(mesh)
         given = self.task.variable
         if given is None:
-            raise Whole("the task stage declares no payload")
+            raise Unlinkable("the task stage declares no payload")
         _described(given)
         if any(len(emit.args) < 4 for emit in self.task.emits) or not self.task.emits:
-            raise Whole("the payload is not given to every EmitMeshTasksEXT")
+            raise Unlinkable("the payload is not given to every EmitMeshTasksEXT")
         if self.mesh.variable is not None:
             if _described(given) != _described(self.mesh.variable):
-                raise Whole("the stages declare the payload differently")
+                raise Unlinkable("the stages declare the payload differently")
             _check_accesses(mesh, self.mesh.variable, True)
         _check_accesses(task, given, False)
 
@@ -163,17 +163,17 @@ def _pointee(variable: Inst) -> Inst:
 
 
 def _described(variable: Inst) -> str:
-    """The type of a payload as text, equal for equal types. Raises Whole."""
+    """The type of a payload as text, equal for equal types. Raises Unlinkable."""
     if variable.args:
-        raise Whole("the payload has an initializer")
+        raise Unlinkable("the payload has an initializer")
     text, parts = _type_text(_pointee(variable))
     if parts > MAX_LOCATION:
-        raise Whole(f"the payload has {parts} parts")
+        raise Unlinkable(f"the payload has {parts} parts")
     return text
 
 
 def _type_text(type: Inst) -> tuple[str, int]:
-    """A type as text and how many vectors or scalars it has. Raises Whole."""
+    """A type as text and how many vectors or scalars it has. Raises Unlinkable."""
     if type.op in _NUMBERS:
         return f"{ops.NAMES[type.op]}{type.imm}", 1
     if type.op == ops.OpTypePointer:
@@ -185,25 +185,25 @@ def _type_text(type: Inst) -> tuple[str, int]:
         wide = 2 if type.imm[0] > 2 and type.args[0].imm == [64] else 1
         return f"{_type_text(type.args[0])[0]}v{type.imm[0]}", wide
     if type.op not in (ops.OpTypeMatrix, ops.OpTypeArray):
-        raise Whole("the payload holds something that is not understood")
+        raise Unlinkable("the payload holds something that is not understood")
     size = types.size_of(type)
     if size <= 0:
-        raise Whole("the size of an array in the payload is a specialization constant")
+        raise Unlinkable("the size of an array in the payload is a specialization constant")
     text, parts = _type_text(type.args[0])
     return f"{text}{'m' if type.op == ops.OpTypeMatrix else 'a'}{size}", size * parts
 
 
 def _check_accesses(module: Module, variable: Inst, read_only: bool) -> None:
-    """Raise Whole for accesses that slots cannot stand for."""
+    """Raise Unlinkable for accesses that slots cannot stand for."""
     for function in module.functions:
         for block in function.blocks:
             for inst in block.insts:
                 if inst.op not in _ACCESSES or all(root(a) is not variable for a in inst.args[:2]):
                     continue
                 if any(mask & ~_HARMLESS for mask in inst.imm[:1]):
-                    raise Whole("accesses to the payload say who sees them")
+                    raise Unlinkable("accesses to the payload say who sees them")
                 if read_only and inst.op in _WRITES and root(inst.args[0]) is variable:
-                    raise Whole("the mesh stage writes to the payload")
+                    raise Unlinkable("the mesh stage writes to the payload")
 
 
 def words(variable: Inst) -> int:
@@ -269,7 +269,7 @@ def totals(link: Link, placement: Placement) -> tuple[int, int]:
 # -- variables again -------------------------------------------------------------------------------
 
 
-def _assemble(side: Side, parts: list[tuple[Inst, str]]) -> Inst:
+def _assemble(side: PayloadSide, parts: list[tuple[Inst, str]]) -> Inst:
     """One variable, a struct of these; all accesses go to its members."""
     module = side.module
     assert module.entry is not None
@@ -299,7 +299,7 @@ def _assemble(side: Side, parts: list[tuple[Inst, str]]) -> Inst:
     return made
 
 
-def _name_all(side: Side, struct: Inst, made: Inst, names: list[str]) -> None:
+def _name_all(side: PayloadSide, struct: Inst, made: Inst, names: list[str]) -> None:
     """Names as they were, as far as there were any."""
     notes = side.module.names
     for target, name in ((struct, side.struct_name), (made, side.name)):
@@ -343,7 +343,7 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
     insts[at:at] = pointers.values()
 
 
-def _hand_over(side: Side, variable: Inst) -> None:
+def _hand_over(side: PayloadSide, variable: Inst) -> None:
     for emit in side.emits:
         emit.args[3:] = [variable]
     side.module.version += 1
@@ -379,7 +379,7 @@ def check(task: Module, mesh: Module) -> None:
         raise Broken("the mesh stage has a payload that the task stage does not pass on")
     try:
         fits = _described(given[0]) == _described(wanted[0])
-    except Whole as why:
+    except Unlinkable as why:
         raise Broken(str(why)) from None
     if not fits:
         raise Broken("the task and the mesh stage declare the payload differently")

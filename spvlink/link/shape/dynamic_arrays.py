@@ -56,7 +56,7 @@ _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
 BOTH: Final = "both stages access it with a dynamic index"
 
 
-class Side:
+class ArraySide:
     """What one stage does with an array that stays whole. ``arrayed``: there is one for each vertex
     or primitive, which the first index names."""
 
@@ -115,8 +115,10 @@ def run(
     split = False
     for out, twin in pairs:
         patch = enums.Decoration_Patch in twin.qualifiers
-        producer = Side(link.producer, out.variable, link.in_place and not patch)
-        consumer = Side(link.consumer, twin.variable, link.consumer.name in _ARRAYED and not patch)
+        producer = ArraySide(link.producer, out.variable, link.in_place and not patch)
+        consumer = ArraySide(
+            link.consumer, twin.variable, link.consumer.name in _ARRAYED and not patch
+        )
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
         if producer.dynamic and consumer.dynamic:
@@ -132,7 +134,9 @@ def run(
 # -- the producer's copy ---------------------------------------------------------------------------
 
 
-def _through_local_output(link: Link, producer: Side, consumer: Side, out: Pinned) -> bool:
+def _through_local_output(
+    link: Link, producer: ArraySide, consumer: ArraySide, out: Pinned
+) -> bool:
     """Store to a local array and copy it to the output where that goes out, if it pays."""
     stage = producer.stage
     if stage.name in IN_PLACE:
@@ -163,7 +167,7 @@ def _through_local_output(link: Link, producer: Side, consumer: Side, out: Pinne
     return True
 
 
-def read_parts(side: Side) -> set[Path]:
+def read_parts(side: ArraySide) -> set[Path]:
     """The components of an array, indexed by constants, that a stage reads."""
     users: dict[Inst, list[Inst]] = {load: [] for load in side.loads}
     entry = side.stage.module.entry
@@ -187,7 +191,7 @@ def read_parts(side: Side) -> set[Path]:
 
 
 def _through_local_input(
-    link: Link, producer: Side, consumer: Side, pair: tuple[Pinned, Pinned],
+    link: Link, producer: ArraySide, consumer: ArraySide, pair: tuple[Pinned, Pinned],
     moves: Callable[[Inst], bool] | None, limit: int,
 ) -> bool:  # fmt: skip
     """Copy the input to a local array on entry and read that, if it pays."""
@@ -222,7 +226,7 @@ def _through_local_input(
 def promote_locals(link: Link) -> None:
     """Copies to which nothing but constants is stored get these as their initializer."""
     for local in link.locals:
-        side = Side(link.consumer, local)
+        side = ArraySide(link.consumer, local)
         module = link.consumer.module
         values = {side.path(s.args[0]): s.args[1] for s in side.stores}
         paths = vectors(side.type)
@@ -251,7 +255,7 @@ def _initializer(module: Module, type: Inst, path: Path, values: dict[Path, Inst
     return types.composite(module, type, parts)
 
 
-def _saved(producer: Side, moves: Callable[[Inst], bool] | None) -> tuple[int, bool]:
+def _saved(producer: ArraySide, moves: Callable[[Inst], bool] | None) -> tuple[int, bool]:
     """How many 32-bit components need not cross, and whether none does, since all are constants: to
     which nothing is stored, or what the consumer can make, or what another component holds."""
     stored: dict[Path, set[Part]] = {path: set() for path in components(producer.type)}
@@ -332,7 +336,7 @@ def word_count(type: Inst) -> int:
     return count * (2 if type.imm[0] == 64 else 1)
 
 
-def _localize(side: Side) -> Inst:
+def _localize(side: ArraySide) -> Inst:
     """A local variable in place of an interface variable, for all that the code does with it."""
     module, storage = side.stage.module, enums.StorageClass_Function
     entry = module.entry
