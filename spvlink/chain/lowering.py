@@ -18,6 +18,7 @@ import time
 from spvlink.chain.border import Border
 from spvlink.chain.state import Chain, in_file, original
 from spvlink.errors import Refused, Usage
+from spvlink.ir.slot import DYNAMIC
 from spvlink.link.border.stage import Stage
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
@@ -165,7 +166,7 @@ def analyse_interface(chain: Chain, stage: Stage, inputs: bool, outputs: bool) -
     low.analyse()
     for variable in low.sides:
         root = low.roots[variable]
-        if root.kind != WHOLE and any(["dynamic" in leaf.why for leaf in root.leaves()]):
+        if root.kind != WHOLE and any([leaf.pins & DYNAMIC for leaf in root.leaves()]):
             break
     else:
         return low

@@ -42,6 +42,7 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
     CHAINS,
@@ -180,8 +181,7 @@ class Promotion:
         else:
             for arg in args:
                 if arg in pointers:
-                    variable, indices = pointers[arg]
-                    place = self.place(variable, indices, True)
+                    place = self.place(*pointers[arg], True)
                     place.node.pin("its address is used by " + ops.NAMES.get(op, "an instruction"))
 
     def moves(self, op: int, variable: Inst, indices: list[Inst]) -> None:
@@ -191,7 +191,7 @@ class Promotion:
         elif op == ops.OpStore and variable in self.in_place:
             place = self.place(variable, indices, False)
             if place.lane is not None and types.index_of(place.lane) is None:
-                place.node.pin("a component of it is stored with a dynamic index")
+                place.node.pin("a component of it is stored with a dynamic index", DYNAMIC)
 
     def interpolates(self, inst: Inst) -> bool:
         """An interpolateAt* of a promotable input, whole or one component by constant index."""

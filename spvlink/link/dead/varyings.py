@@ -23,7 +23,7 @@ from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.passes.dce import TRIMMED
-from spvlink.passes.lower_io import CAPTURED
+from spvlink.passes.lower_io import CAPTURED_WHY
 
 
 def run(link: Link) -> bool:
@@ -41,7 +41,7 @@ def run(link: Link) -> bool:
             link.notes[key] = f"the {link.producer.name} stage reads it back"
         unread -= link.read_back.keys()
     if link.outputs.captured:
-        link.notes.update({k: CAPTURED for k in link.outputs.captured if k not in link.loads})
+        link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
         unread -= link.outputs.captured.keys()
     if unread:
         remove_stores(link.producer, unread)

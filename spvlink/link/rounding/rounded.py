@@ -45,6 +45,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 # middle of a pixel, where only rounding counts; elsewhere some thousandths were seen (``motion``).
 CENTRED: Final = 2.0**-10
 ASIDE: Final = 2.0**-6
+_DIGITS: Final = 2.0**-20  # what an operation may be off by, as a part of its result
+_FEW_DIGITS: Final = 2.0**-8  # the same with 16 bits, which RelaxedPrecision allows
 _PATIENCE: Final = 3  # sweeps after which ranges that still grow are any value
 
 Inf: Final = math.inf
@@ -85,9 +87,14 @@ def _hull(ranges: list[Range]) -> Range:
     return Range(low, high, all(r.signed for r in ranges), _all_of(ranges))
 
 
+def _rounded(low: float, high: float, signed: bool, keys: Key, by: float = _DIGITS) -> Range:
+    """What arithmetic makes of such a result: ``(x + 1e8) - 1e8`` may be 0 or 8."""
+    return Range(low - abs(low) * by, high + abs(high) * by, signed, keys)
+
+
 def _product(a: Range, b: Range) -> Range:
     ends = [x * y if x and y else 0.0 for x in (a.low, a.high) for y in (b.low, b.high)]
-    return Range(min(ends), max(ends), a.signed and b.signed, a.keys | b.keys)
+    return _rounded(min(ends), max(ends), a.signed and b.signed, a.keys | b.keys)
 
 
 def _quotient(a: Range, b: Range) -> Range:
@@ -98,7 +105,7 @@ def _quotient(a: Range, b: Range) -> Range:
 
 
 def _sum(a: Range, b: Range) -> Range:
-    return Range(a.low + b.low, a.high + b.high, False, a.keys | b.keys)
+    return _rounded(a.low + b.low, a.high + b.high, False, a.keys | b.keys)
 
 
 def _negated(a: Range) -> Range:
@@ -281,8 +288,10 @@ class Rounded:
         negative = math.copysign(1.0, low) < 0 and not low  # comes over as +0
         if low == high == 0 and not negative:
             return None
-        middle = load.op == LOAD_INPUT and centred(self.link.inputs.slots[key].qualifiers)
-        off = CENTRED if middle else ASIDE
+        slot = self.link.inputs.slots[key]
+        middle = load.op == LOAD_INPUT and centred(slot.qualifiers)
+        narrow = slot.relaxed or self.link.outputs.slots[key].relaxed or slot.width == 16
+        off = CENTRED if middle and not narrow else ASIDE
         low, high = low - abs(low) * off, high + abs(high) * off
         return Range(low, high, not negative, frozenset((key,)))
 
@@ -348,15 +357,16 @@ class Rounded:
             found = self.loaded(inst)
             if found is not None:
                 self.put(inst, [found])
+            self.keep([self.at(lane) for lane in self.sinks.decisive(inst)], inst)
             return
         if op == ops.OpLoad:
             self.read(inst)
             return
-        table = self.ranges
-        if not any([a in table for a in inst.args]):
-            return
         if op == ops.OpStore or op == ops.OpCopyMemory:
             self.write(inst)
+            return
+        table = self.ranges
+        if not any([a in table for a in inst.args]):
             return
         if op == ops.OpPhi:
             size = scalars.count(inst.type) or 1
@@ -465,7 +475,13 @@ class Rounded:
             return _dot(groups[0], groups[1])
         table, name = (_GLSL, inst.imm[0]) if inst.op == ops.OpExtInst else (_OPS, inst.op)
         act = table.get(name)
-        return _of_any(every) if act is None else act(*[group[0] for group in groups])
+        if act is None:
+            return _of_any(every)
+        made = act(*[group[0] for group in groups])
+        assert inst.type is not None
+        if inst in self.effects.signatures or scalars.scalar(inst.type).imm[:1] == [16]:
+            return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
+        return made
 
     def jump(
         self, inst: Inst, number: int, operands: list[Range], every: list[Range]

@@ -20,7 +20,8 @@ from spvlink.facts.effects import Effects, root
 from spvlink.facts.numbers import number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, noted
 from spvlink.link.border.link import Link
 
@@ -30,22 +31,31 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
 # Have facts that say of an operand more than "continuous".
-_JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS)
+_JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS) | {
+    INTERPOLATE,  # its offset
+}
 _ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
     ops.OpExtInst, ops.OpStore, ops.OpFunctionCall, STORE_OUTPUT,
 }  # fmt: skip
+
+EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
 
 def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
     if inst.op == ops.OpExtInst:
         return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
-    return inst.op in _JUMPING
+    return inst.op in _JUMPING or _unknown(inst)
 
 
 def ends(inst: Inst) -> bool:
     """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
-    return inst.op in _ENDING
+    return inst.op in _ENDING or _unknown(inst)
+
+
+def _unknown(inst: Inst) -> bool:
+    """Whether nothing is known of an opcode: it may be a lookup."""
+    return inst.op not in info.FLAGS and inst.op < PRIVATE and inst.op != ops.OpExtInst
 
 
 def all_lanes(value: Inst) -> list[Lane]:
@@ -74,7 +84,7 @@ class Sensitive:
             for inst in block.insts:
                 if inst.op in _WRITES:
                     self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-                if inst.op in _ENDING:
+                if ends(inst):
                     todo += [(lane, inst) for lane in self.decisive(inst)]
                 if self.effects.flags(inst) & info.SINGULAR:
                     operands = scalars.operands(inst)
@@ -105,8 +115,9 @@ class Sensitive:
         if inst.op == ops.OpStore:
             return all_lanes(inst.args[1]) if self.decides(root(inst.args[0])) else []
         if inst.op == ops.OpExtInst:
-            ours = inst.args[0] in self.effects.glsl
-            if not (ours and jumps(inst)):
+            if inst.args[0] in self.effects.nonsemantic:
+                return []
+            if inst.args[0] in self.effects.glsl and not jumps(inst):
                 return []
         return [lane for arg in scalars.operands(inst) for lane in all_lanes(arg)]
 
@@ -171,17 +182,28 @@ def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive
 
 def unbounded(effects: Effects, inst: Inst) -> bool:
     """Whether a value may be an infinity although what was read is none: something in it is divided
-    by what is no constant, or is another function with poles."""
+    by what is no constant, or is another function with poles, or is a constant infinity."""
     todo, seen = [inst], {inst}
     for at in todo:
         flags = effects.flags(at)
         if flags & info.UNBOUNDED and not _harmless(at):
             return True
-        if flags & info.SPECULATABLE or at.op == ops.OpPhi:
+        if at.op in types.CONSTANTS and not finite(at):
+            return True
+        if flags & info.SPECULATABLE or at.op == ops.OpPhi or at.op in types.CONSTANTS:
             fresh = [a for a in at.args if a not in seen]
             seen.update(fresh)
             todo += fresh
     return False
+
+
+def finite(constant: Inst) -> bool:
+    """Whether a constant is no infinity or NaN; of composites ask the constituents."""
+    bits = types.bits_of(constant)
+    if bits is None or constant.type is None or constant.type.op != ops.OpTypeFloat:
+        return True
+    exponent = EXPONENTS[constant.type.imm[0]]
+    return bits & exponent != exponent
 
 
 def _harmless(inst: Inst) -> bool:
@@ -212,10 +234,11 @@ def at(link: Link) -> Sensitive:
 
 def words(module: Module, place: Inst) -> str:
     """An instruction for people: what it is, and where its names and lines say."""
-    if place.op == ops.OpExtInst:
+    if place.op == ops.OpExtInst or place.op == INTERPOLATE:
         from spvlink.grammar import names  # which nobody else needs
 
-        what = names.EXT_NAMES["GLSL.std.450"].get(place.imm[0], "OpExtInst")
+        number = place.imm[0] if place.op == ops.OpExtInst else place.imm[1]
+        what = names.EXT_NAMES["GLSL.std.450"].get(number, "OpExtInst")
     elif place.op in (ops.OpStore, STORE_OUTPUT):
         what = "a store"
     else:

@@ -5,6 +5,7 @@ the other."""
 from __future__ import annotations
 
 from spvlink.grammar import enums
+from spvlink.ir.slot import OTHER_SIDE
 from spvlink.passes.lower_io import Lowering
 
 TYPE_CHECKING = False
@@ -37,9 +38,7 @@ def run(producer: Lowering, consumer: Lowering) -> None:
         changed = False
         for here, my_side, there, their_side in sides:
             for node in here.memory_nodes(my_side):
-                why = (
-                    node.why
-                    if node.why.startswith("the other")
-                    else f"the other side needs it whole: {node.why}"
-                )
-                changed |= there.pin_keys(their_side, set(here.keys_of(node)), node, why)
+                why, pins = node.why, node.pins | OTHER_SIDE
+                if not node.pins & OTHER_SIDE:
+                    why = f"the other side needs it whole: {why}"
+                changed |= there.pin_keys(their_side, set(here.keys_of(node)), node, why, pins)

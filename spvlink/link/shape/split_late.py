@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import Interface, Pinned
+from spvlink.ir.slot import DYNAMIC, Interface, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.shape import agreement
 from spvlink.passes.cells import MEMORY
@@ -49,7 +49,7 @@ def run(link: Link) -> bool:
 def hopeful(pinned: Pinned) -> bool:
     type = pinned.variable.type
     assert type is not None
-    return "a dynamic index" in pinned.why and type.args[0].op in _SPLITTABLE
+    return pinned.pins & DYNAMIC != 0 and type.args[0].op in _SPLITTABLE
 
 
 def _analysed(low: Lowering, side: Interface, variables: set[Inst]) -> Lowering:

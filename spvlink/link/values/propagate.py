@@ -55,9 +55,7 @@ from spvlink.link.rounding import rounded, sensitive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
-
-_EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
+    pass
 
 
 class Candidate:
@@ -185,8 +183,7 @@ def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
             raise Cannot("fast-math decorations ask for infinities, NaNs or zeros")
         return
     width = stored.type.imm[0]
-    exponent = _EXPONENTS[width]
-    if bits & exponent == exponent:
+    if not sensitive.finite(stored):
         raise Cannot("interpolation turns an infinity into a NaN")
     if preserved and bits == 1 << (width - 1):
         raise Cannot("interpolation turns a negative zero into a positive one")
