@@ -24,8 +24,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | {
-    enums.Decoration_Location, enums.Decoration_Component, enums.Decoration_Invariant,
+_OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS | {
+    enums.Decoration_Location, enums.Decoration_Component, enums.Decoration_Index,
+    enums.Decoration_Invariant, enums.Decoration_Stream, enums.Decoration_XfbBuffer,
+    enums.Decoration_XfbStride,
 }  # fmt: skip
 _MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
 _PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
