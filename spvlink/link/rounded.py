@@ -213,15 +213,17 @@ class Rounded:
         self.poles: dict[int, Inst] = {}  # keys -> what has a pole there
         self.ranges: dict[Inst, list[Range]] = {}
         self.memory: dict[Inst | None, Range] = {}
+        self.varying: set[Inst] | None = None  # by ``varies``
+        self.cfg: Cfg | None = None
         self.sweeps = 0
         self.moved = False  # a range grew
         self.seeds = {k: seed for k in link.loads if (seed := self.seed(k)) is not None}
         if not self.seeds:
             return
-        cfg = Cfg.of(module, module.entry.function)
+        self.cfg = Cfg.of(module, module.entry.function)
         while True:
             self.moved = False
-            for block in cfg.order:
+            for block in self.cfg.order:
                 for inst in block.insts:
                     self.look(inst)
             self.sweeps += 1
@@ -327,18 +329,29 @@ class Rounded:
 
     def varies(self, value: Inst) -> bool:
         """Whether a value is made of an input that differs over the primitive."""
-        todo, seen = [value], {value}
-        for inst in todo:
-            if inst.op in (LOAD_INPUT, INTERPOLATE):
-                slot = self.link.inputs.slots.get(inst.imm[0])
-                if slot is not None and inst.imm[0] not in self.seeds:
-                    if not self.link.carries_bits(slot):
-                        return True
-            elif self.effects.flags(inst) & info.SPECULATABLE or inst.op == ops.OpPhi:
-                fresh = [a for a in inst.args if a not in seen]
-                seen.update(fresh)
-                todo += fresh
-        return False
+        if self.varying is None:
+            self.varying = self.found_varying()
+        return value in self.varying
+
+    def found_varying(self) -> set[Inst]:
+        """Forward from the loads, as asking each divisor what it is made of is not linear."""
+        assert self.cfg is not None
+        found: set[Inst] = set()
+        before = -1
+        while before < len(found):  # again for the phis of loops
+            before = len(found)
+            for block in self.cfg.order:
+                for inst in block.insts:
+                    if inst.op in (LOAD_INPUT, INTERPOLATE):
+                        key = inst.imm[0]
+                        slot = self.link.inputs.slots.get(key)
+                        if slot is not None and key not in self.seeds:
+                            if not self.link.carries_bits(slot):
+                                found.add(inst)
+                    elif not found.isdisjoint(inst.args) and inst not in found:
+                        if inst.op == ops.OpPhi or self.effects.flags(inst) & info.SPECULATABLE:
+                            found.add(inst)
+        return found
 
     def look(self, inst: Inst) -> None:
         op = inst.op
