@@ -326,8 +326,9 @@ class Graph:
     ) -> bool:  # fmt: skip
         """Whether a value may be interpolated, and rounded in another way; says so if not."""
         free = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
-        if any([sensitive.unbounded(self.effects, i) for i in (inst, *free)]):
-            what = sensitive.words(self.link.consumer.module, inst)
+        module = self.link.consumer.module
+        if any([sensitive.unbounded(module, i) for i in (inst, *free)]):
+            what = sensitive.words(module, inst)
             self.remark(deps, f"{what} may give an infinity, which does not interpolate")
             return False
         if sensitive.jumps(inst) or self.rounds(inst, number, deps):

@@ -264,6 +264,8 @@ class Link:
         """The outputs that the consumer makes positions and the like of: slots by their keys, and
         variables that are whole."""
         held = invariant.settled(self.consumer.module)
+        if not held:
+            return frozenset(), set()
         keys = frozenset([k for k in self.loads if self.settled(k)])
         whole = {k for p in self.inputs.pinned if p.variable in held for k in p.keys}
         pinned = [p for p in self.outputs.pinned if not whole.isdisjoint(p.keys)]

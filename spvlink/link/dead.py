@@ -100,19 +100,15 @@ def run(link: Link) -> bool:
 def drop_undefined(link: Link) -> bool:
     """Delete stores of an undefined value: what was there, or nothing, is one as well. Whether
     there were any."""
-    keys = {k for k, stores in link.stores.items() if any(map(_is_undefined, stores))}
-    if not keys:
+    undef = ops.OpUndef
+    if not any([s.args[0].op == undef for stores in link.stores.values() for s in stores]):
         return False
     entry = link.producer.module.entry
     assert entry is not None
     for block in entry.function.blocks:
-        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or not _is_undefined(i)]
+        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.args[0].op != undef]
     link.producer.module.version += 1
     return True
-
-
-def _is_undefined(store: Inst) -> bool:
-    return store.args[0].op == ops.OpUndef
 
 
 def drop_overwritten(stage: Stage) -> bool:

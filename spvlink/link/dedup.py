@@ -346,8 +346,8 @@ def computed_once(module: Module, value: Inst) -> bool:
 
 def unbounded(link: Link, key: int) -> bool:
     """Whether what is stored may be an infinity or NaN, of which interpolation makes a NaN."""
-    effects = Effects.of(link.producer.module)
-    return any([sensitive.unbounded(effects, store.args[0]) for store in link.stores[key]])
+    module = link.producer.module
+    return any([sensitive.unbounded(module, store.args[0]) for store in link.stores[key]])
 
 
 def comes_exact(link: Link, key: int, what: str) -> bool:
@@ -375,12 +375,14 @@ def convergent_slots(link: Link) -> frozenset[int]:
         if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and _may_flatten(link.inputs.slots[k])
-        and not link.settled(k)
     ]  # fmt: skip
     if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
         return frozenset()  # with one interpolation there is nothing to choose
     preserved = Floats.of(link.consumer.module).preserved
-    wanted = [k for k in wanted if link.inputs.slots[k].width not in preserved]
+    wanted = [
+        k for k in wanted
+        if link.inputs.slots[k].width not in preserved and not link.settled(k)
+    ]  # fmt: skip
     if link.producer.name == "vert":  # most are told at a glance
         wanted = [k for k in wanted if not varies_at_a_glance(link, k)]
     if not wanted:

@@ -150,7 +150,8 @@ class Graph:
             if not linear or not self.small(node.inst, groups):
                 return
             free = [e[0] for g in groups for e in g if isinstance(e, tuple)]
-            if any([sensitive.unbounded(self.effects, i) for i in (node.inst, *free)]):
+            module = self.link.producer.module
+            if any([sensitive.unbounded(module, i) for i in (node.inst, *free)]):
                 return  # an infinity does not interpolate
         node.leaf = False
         node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
@@ -267,13 +268,15 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
     found: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
-        if slot is None or slot.relaxed or not replaceable(link, key) or link.settled(key):
+        if slot is None or slot.relaxed or not replaceable(link, key):
             continue
         if any([i.op != LOAD_INPUT for i in link.loads[key]]):
             continue
         if not link.exact and enums.Decoration_Flat not in slot.qualifiers:
             if exact or slot.type.op != ops.OpTypeFloat:
                 continue
+        if link.settled(key):
+            continue
         sites = frozenset([link.sites[s] for s in link.stores[key]])
         found.setdefault((slot.qualifiers, sites), []).append(key)
     return {group: keys for group, keys in found.items() if len(keys) > 1}

@@ -176,7 +176,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        odd = slot.width in preserve or sensitive.unbounded(effects, stored)
+        odd = slot.width in preserve or sensitive.unbounded(link.producer.module, stored)
         if not flat and odd and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():

@@ -207,8 +207,6 @@ class Rounded:
         module = link.consumer.module
         assert module.entry is not None
         self.link = link
-        self.effects = Effects.of(module)
-        self.sinks = sensitive.of(module)
         self.kept: dict[int, Inst] = {}  # keys that must not come exact -> what hangs on them
         self.poles: dict[int, Inst] = {}  # keys -> what has a pole there
         self.ranges: dict[Inst, list[Range]] = {}
@@ -220,6 +218,8 @@ class Rounded:
         self.seeds = {k: seed for k in link.loads if (seed := self.seed(k)) is not None}
         if not self.seeds:
             return
+        self.effects = Effects.of(module)
+        self.sinks = sensitive.of(module)
         self.cfg = Cfg.of(module, module.entry.function)
         while True:
             self.moved = False
@@ -227,7 +227,7 @@ class Rounded:
                 for inst in block.insts:
                     self.look(inst)
             self.sweeps += 1
-            if not self.moved:
+            if not self.moved or (len(self.cfg.order) == 1 and not self.memory):
                 break
 
     # -- asking ------------------------------------------------------------------------------------
@@ -364,7 +364,7 @@ class Rounded:
             self.read(inst)
             return
         table = self.ranges
-        if not any([a in table for a in inst.args]):
+        if table.keys().isdisjoint(inst.args):
             return
         if op == ops.OpStore or op == ops.OpCopyMemory:
             self.write(inst)

@@ -55,7 +55,7 @@ def all_lanes(value: Inst) -> list[Lane]:
 class Sensitive:
     """The values of an entry point's function on whose last bit something hangs."""
 
-    __slots__ = ("beyond", "effects", "places", "poles", "seen", "written")
+    __slots__ = ("beyond", "effects", "found", "function", "seen", "singular", "written")
 
     def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
         """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
@@ -63,38 +63,70 @@ class Sensitive:
         self.effects = Effects.of(module)
         self.beyond = beyond
         self.seen = Calls.of(module).variables  # by functions that are still called
-        self.places: dict[Lane, Inst] = {}  # -> what hangs on it
-        self.poles: dict[Lane, Inst] = {}  # -> what has one there, a division
-        self.written: dict[Inst, list[Inst]] = {}  # variable -> what is stored there, anywhere
+        self.written: dict[Inst, list[Inst]] | None = None  # what is stored in variables, anywhere
         assert module.entry is not None
-        todo: list[tuple[Lane, Inst]] = []
-        divisors: list[tuple[Lane, Inst]] = []
-        for block in module.entry.function.blocks:
-            for inst in block.insts:
-                if inst.op in _WRITES:
-                    self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-                if inst.op in _ENDING:
-                    todo += [(lane, inst) for lane in self.decisive(inst)]
-                if self.effects.flags(inst) & info.SINGULAR:
-                    operands = lanes.operands(inst)
-                    for arg in operands[1:] if inst.op == ops.OpFDiv else operands:
-                        divisors += [(lane, inst) for lane in all_lanes(arg)]
-        self.spread(todo, self.places)
-        self.spread(divisors, self.poles)
+        self.function = module.entry.function
+        self.found: dict[Lane, Inst] | None = None  # both when first asked for
+        self.singular: dict[Lane, Inst] | None = None
 
-    def spread(self, todo: list[tuple[Lane, Inst]], found: dict[Lane, Inst]) -> None:
-        """What these are made of, too."""
+    @property
+    def places(self) -> dict[Lane, Inst]:
+        """Lanes -> what hangs on them."""
+        if self.found is None:
+            todo: list[tuple[Lane, Inst]] = []
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if inst.op in _ENDING:
+                        todo += [(lane, inst) for lane in self.decisive(inst)]
+            self.found = self.spread(todo)
+        return self.found
+
+    @property
+    def poles(self) -> dict[Lane, Inst]:
+        """Lanes -> what has a pole there, a division."""
+        if self.singular is None:
+            todo: list[tuple[Lane, Inst]] = []
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if self.effects.flags(inst) & info.SINGULAR:
+                        operands = lanes.operands(inst)
+                        for arg in operands[1:] if inst.op == ops.OpFDiv else operands:
+                            todo += [(lane, inst) for lane in all_lanes(arg)]
+            self.singular = self.spread(todo)
+        return self.singular
+
+    def spread(self, todo: list[tuple[Lane, Inst]]) -> dict[Lane, Inst]:
+        """What these are made of, too, as far as it may be rounded: no booleans."""
+        found: dict[Lane, Inst] = {}
         while todo:
             lane, place = todo.pop()
-            if lane not in found and lane[0].id:
-                found[lane] = place
-                todo += [(made_of, place) for made_of in self.behind(lane)]
+            inst, number = lane
+            if lane in found or not inst.id:
+                continue
+            found[lane] = place
+            if inst.args or inst.op == ops.OpVariable:
+                for at in self.behind(inst, number):
+                    type = at[0].type
+                    if at not in found and (type is None or not _boolean(type)):
+                        todo.append((at, place))
+        return found
+
+    def stored(self, variable: Inst) -> list[Inst]:
+        """What is stored anywhere in a variable."""
+        if self.written is None:
+            self.written = {}
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if inst.op in _WRITES:
+                        self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
+        return self.written.get(variable, [])
 
     def of(self, inst: Inst, number: int = -1) -> Inst | None:
         """What hangs on a lane of a value, or on any of it."""
         if number >= 0:
             return self.places.get((inst, number))
-        return next((self.places[at] for at in all_lanes(inst) if at in self.places), None)
+        places = self.places
+        return next((places[at] for at in all_lanes(inst) if at in places), None)
 
     def decisive(self, inst: Inst) -> list[Lane]:
         """The operands on whose last bit an instruction hangs."""
@@ -119,18 +151,13 @@ class Sensitive:
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
         return builtin == [enums.BuiltIn_FragDepth] or (self.beyond is None and builtin is None)
 
-    def behind(self, lane: Lane) -> list[Lane]:
-        """What a value is made of, as far as it may be rounded: no booleans."""
-        inst, number = lane
-        found = self._behind(inst, number)
-        return [at for at in found if at[0].type is None or not _boolean(at[0].type)]
-
-    def _behind(self, inst: Inst, number: int) -> list[Lane]:
+    def behind(self, inst: Inst, number: int) -> list[Lane]:
+        """What a lane is made of."""
         if inst.op == ops.OpPhi:
             return [(arg, number) for arg in inst.args[::2]]
         if inst.op == ops.OpLoad or inst.op == ops.OpVariable:
-            stored = self.written.get(root(inst.args[0] if inst.op == ops.OpLoad else inst), ())
-            return [at for value in stored for at in all_lanes(value)]
+            variable = root(inst.args[0] if inst.op == ops.OpLoad else inst)
+            return [at for value in self.stored(variable) for at in all_lanes(value)]
         if inst.op in lanes.MOVES:
             moved = lanes.moved(inst)
             if moved is not None:
@@ -153,7 +180,9 @@ def is_insert(inst: Inst) -> bool:
 
 
 def _boolean(type: Inst) -> bool:
-    return lanes.scalar(type).op == ops.OpTypeBool
+    if type.op == ops.OpTypeVector:
+        type = type.args[0]
+    return type.op == ops.OpTypeBool
 
 
 def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive:
@@ -168,18 +197,28 @@ def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive
     return made
 
 
-def unbounded(effects: Effects, inst: Inst) -> bool:
+def unbounded(module: Module, inst: Inst) -> bool:
     """Whether a value may be an infinity although what was read is none: something in it is divided
     by what is no constant, or is another function with poles."""
+    held = module.facts.get("unbounded")
+    if held is None or held[0] != module.version:
+        held = module.facts["unbounded"] = module.version, {}
+    known: dict[Inst, bool] = held[1]  # what was looked at before is not looked at again
+    answer = known.get(inst)
+    if answer is not None:
+        return answer
+    effects = Effects.of(module)
     todo, seen = [inst], {inst}
     for at in todo:
         flags = effects.flags(at)
-        if flags & info.UNBOUNDED and not _harmless(at):
+        if known.get(at) or (flags & info.UNBOUNDED and not _harmless(at)):
+            known[inst] = True
             return True
         if flags & info.SPECULATABLE or at.op == ops.OpPhi:
-            fresh = [a for a in at.args if a not in seen]
+            fresh = [a for a in at.args if a not in seen and known.get(a) is not False]
             seen.update(fresh)
             todo += fresh
+    known.update(dict.fromkeys(seen, False))
     return False
 
 

@@ -13,7 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
-from spvlink.facts.calls import Calls
+from spvlink.facts.calls import QUIET, Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
@@ -528,7 +528,7 @@ def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
     found: Ends = {}
     does = Calls.of(blocks.module).does
     for inst in block.insts:
-        if does(inst, info.ENDS):
+        if inst.op not in QUIET and does(inst, info.ENDS):
             return found, False
         if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
             try:

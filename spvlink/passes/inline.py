@@ -398,7 +398,7 @@ class _Body:
                 if inst.args:  # it is set anew at each call
                     stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
                     inst.args = []
-            elif not debuginfo.drops_definition(module, inst):
+            elif module.debug is None or not debuginfo.drops_definition(module, inst):
                 kept.append(inst)
         first.insts = stores + kept
         _place_variables(caller, self.variables)

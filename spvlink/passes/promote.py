@@ -218,7 +218,8 @@ class Promotion:
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
-                self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
+                if self.told.debug is not None:
+                    self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
@@ -367,7 +368,8 @@ class Promotion:
         places, insts, told = self.places, block.insts, self.told
         out: list[Inst] = []
         done = 0
-        told.begin_block(block, self.start if block is self.function.blocks[0] else {})
+        if told.debug is not None:
+            told.begin_block(block, self.start if block is self.function.blocks[0] else {})
         for at in self.uses[block] if stores is None else range(len(insts)):
             if told.debug is not None:
                 told.step(out, done, at)
@@ -396,7 +398,8 @@ class Promotion:
                 out += stores(self, block)
                 told.emitted(out)
             out.append(inst)
-        told.step(out, done, len(insts))
+        if told.debug is not None:
+            told.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
