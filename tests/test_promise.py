@@ -176,14 +176,15 @@ def test_away_from_the_pixel_s_centre_more_is_allowed_for() -> None:
     assert fates(centroid)["0.x"][0] in ("kept", "packed")
 
 
-def test_the_place_has_a_name_and_a_line() -> None:
+@pytest.mark.parametrize("flag", ["-g", "-gVS"])
+def test_the_place_has_a_name_and_a_line(flag: str) -> None:
     source = f"""#version 450
 layout(location = 0) out vec4 o; {IN.format("")}
 void main() {{
     float cells = floor(a.x);
     o = vec4(cells, b.xy, 1);
 }}"""
-    debug = compile_glsl(source, "frag", "vulkan1.0", "-g")
+    debug = compile_glsl(source, "frag", "vulkan1.0", flag)
     done = linked([compiled("a = vec4(3.0);"), debug])
     action, why = fates(done)["0.x"]
     assert action in ("kept", "packed") and "Floor" in why and ":5)" in why, why

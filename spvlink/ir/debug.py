@@ -149,7 +149,8 @@ class Told:
 
     def emitted(self, out: list[Inst]) -> None:
         """What was just made goes out with what is being renamed."""
-        self.inside(out[self.mark :], self.at[0][self.at[1]])
+        if self.debug is not None:
+            self.debug.inside(out[self.mark :], self.at[0][self.at[1]])
 
     def inside(self, made: list[Inst], source: Inst) -> None:
         """As ``Debug.inside``."""

@@ -28,7 +28,6 @@ one of the capabilities that need it. There is no way from Centroid back to the 
 from __future__ import annotations
 
 from spvlink.facts.divergence import PRIMITIVE, Divergence
-from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, glsl, info, ops

@@ -39,7 +39,7 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.facts.effects import Effects, root
+from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -137,7 +137,6 @@ def component(stored: Inst) -> Scalar:
 def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
     preserve, fast_math = asked.preserved, asked.fast_math
-    effects = Effects.of(link.producer.module)
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
         if key not in link.stores:

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import debug, enums, info, ops
+from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir.debug import NOWHERE
 from spvlink.link import lanes
 from spvlink.link.border import Link
 from spvlink.link.lanes import Lane
@@ -277,15 +279,19 @@ def _called(module: Module, place: Inst) -> str:
 
 
 def _line(module: Module, place: Inst) -> str:
-    """``file:line`` of the last OpLine before an instruction in its block."""
-    assert module.entry is not None
-    for block in module.entry.function.blocks:
-        if place in block.insts:
-            found = ""
-            for inst in block.insts[: block.insts.index(place)]:
-                if inst.op == ops.OpLine:
-                    found = f"{string_of(inst.args[0].imm)[0]}:{inst.imm[0]}"
-                elif inst.op == ops.OpNoLine:
-                    found = ""
-            return found
-    return ""
+    """``file:line`` that debug information gives for an instruction; empty if none does."""
+    if module.debug is None:
+        return ""
+    line, described, _ = module.debug.places.get(place, NOWHERE)
+    file: Inst | None = None
+    number: int | None = None
+    if described is not None and len(described.args) > 2:  # a DebugLine, beside an older OpLine
+        source, first = described.args[1:3]
+        number = types.bits_of(first)
+        if source.imm[:1] == [debug.DebugSource] and len(source.args) > 1:
+            file = source.args[1]
+    elif line is not None:
+        file, number = line.args[0], line.imm[0]
+    if file is None or file.op != ops.OpString or number is None:
+        return ""
+    return f"{string_of(file.imm)[0]}:{number}"
