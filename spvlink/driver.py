@@ -18,7 +18,7 @@ from spvlink.chain import Chain
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.link import interface
 from spvlink.link.border import Stage
 from spvlink.options import Options
@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 _PRIMITIVES: Final = frozenset(("vert", "tesc", "tese", "geom"))
+# Without one of these nothing is PerPrimitiveEXT.
+_PER_PRIMITIVE: Final = frozenset((enums.Capability_MeshShadingEXT, enums.Capability_MeshShadingNV))
 _MESHES: Final = frozenset(("task", "mesh"))
 # A stage, the one that must be there too, and the rule that says so.
 _TOGETHER: Final = (
@@ -123,6 +125,7 @@ class _Session:
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
+        check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
@@ -290,6 +293,25 @@ def check_stages(stages: list[Stage]) -> None:
     for name, other, rule in _TOGETHER:
         if name in found and other not in found:
             raise found[name].bad(_against(rule, f"a {name} stage without a {other} stage"))
+
+
+def check_primitives(stages: list[Stage]) -> None:
+    """Raise BadSpirv if a fragment shader reads per primitive what no mesh shader writes: only its
+    outputs may be PerPrimitiveEXT, and an input is if its output is (Vulkan, "Interface
+    Matching")."""
+    if len(stages) < 2 or stages[-1].name != "frag" or stages[-2].name == "mesh":
+        return
+    frag = stages[-1]
+    if not any([i.imm[0] in _PER_PRIMITIVE for i in frag.module.sections[CAPABILITIES]]):
+        return
+    try:
+        inputs = interface.declared(frag.module, enums.StorageClass_Input)
+    except Broken:
+        return  # is said elsewhere
+    for variable in inputs:
+        if enums.Decoration_PerPrimitiveEXT in variable.kind:
+            what = f"input {variable.name} is per primitive"
+            raise frag.bad(f"{what}, and the {stages[-2].name} stage is no mesh stage")
 
 
 def _against(rule: str, what: str) -> str:

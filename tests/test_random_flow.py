@@ -16,10 +16,11 @@ from random import Random
 
 import pytest
 from generate_flow import Pipeline, make
-from mutate import KINDS, Text, mutate
+from mutate import KINDS, mutate
 
 import spvlink
 from tests import random_harness
+from tests.listing import Text
 from tests.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,

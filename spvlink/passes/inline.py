@@ -408,7 +408,8 @@ class _Body:
         module = self.module
         table: dict[Inst, Inst] = dict(zip(self.callee.params, call.args[1:]))
         out: list[Block] = []
-        decorated = Decorations.of(module).targets
+        tables = Decorations.of(module)
+        decorated, with_ids = tables.targets, tables.with_ids
         notes: list[Inst] = []
         held = module.debug
         for block in self.callee.blocks:
@@ -426,6 +427,8 @@ class _Body:
                     table[inst] = made
                     for words in decorated.get(inst, ()):
                         notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+                    for note in with_ids.get(inst, ()) if with_ids else ():
+                        notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
         for twin in out:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]
