@@ -92,7 +92,7 @@ class Mutator:
         if found is None:
             return False
         end, merge = found[1].end, found[1].merge()
-        if merge is None or merge.op != "OpSelectionMerge":
+        if merge is None or merge.op != "OpSelectionMerge" or self.is_owed(*found):
             return False
         if end.op == "OpBranchConditional":
             value = self.r.choice(("True", "False"))
@@ -104,6 +104,34 @@ class Mutator:
             literals = [w for w in end.words[2::2]]
             end.words[0] = self.text.number(int(self.r.choice([*literals, "77"])))
         return True
+
+    def is_owed(self, function: Function, block: Block) -> bool:
+        """Whether one way alone must be taken, or must not be: it is never entered, leaves before
+        everything is written, or writes what one invocation writes for all (without the indices of
+        a mesh, or with those of too many primitives, a driver reads what was never written)."""
+        parents, types = dominators(function), function.types()
+        merge = block.merge()
+        assert merge is not None
+        for inner in function.blocks:
+            label = inner.label
+            while label in parents and parents[label] != block.label:
+                label = parents[label]
+            if label not in block.successors() or label == merge.words[0]:
+                continue  # it is on no way of the selection
+            if inner.end.op in ("OpUnreachable", "OpReturn"):
+                return True
+            if self.shared_outputs() and merge.words[0] in block.successors():
+                for line in inner.lines:
+                    kind = types.get(line.words[0], "") if line.op == "OpStore" else ""
+                    stores = self.text.definition(kind).startswith("OpTypePointer Output")
+                    if stores or line.op == "OpFunctionCall":
+                        return True
+        return False
+
+    def shared_outputs(self) -> bool:
+        """Whether invocations write outputs of each other."""
+        models = ("OpEntryPoint MeshEXT", "OpEntryPoint TessellationControl")
+        return any(line.startswith(models) for line in self.text.preamble)
 
     def wrap(self) -> bool:
         """Code in a switch with one way, behind a condition that always holds, in a loop of one

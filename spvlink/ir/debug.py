@@ -9,7 +9,7 @@ back what is left of it.
 from __future__ import annotations
 
 from spvlink.grammar import debug, ops
-from spvlink.ir.core import ALL, Block, Inst
+from spvlink.ir.core import ALL, Block, Inst, Module
 from spvlink.ir.edit import resolve
 
 TYPE_CHECKING = False
@@ -99,6 +99,13 @@ class Debug:
                     lanes, full = found.mark & ALL, (1 << type.imm[0]) - 1
                     if lanes and lanes & full != full:
                         note.partial = True
+
+
+def noted(module: Module) -> Debug | None:
+    """What was taken out of the functions of a module; None where nothing was."""
+    held = module.debug
+    assert held is None or isinstance(held, Debug)
+    return held
 
 
 class Told:

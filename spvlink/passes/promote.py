@@ -40,8 +40,9 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
-from spvlink.ir.debug import Told
+from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
     CHAINS,
@@ -88,7 +89,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
-        self.told = Told(module.debug)
+        self.told = Told(noted(module))
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -180,8 +181,7 @@ class Promotion:
         else:
             for arg in args:
                 if arg in pointers:
-                    variable, indices = pointers[arg]
-                    place = self.place(variable, indices, True)
+                    place = self.place(*pointers[arg], True)
                     place.node.pin("its address is used by " + ops.NAMES.get(op, "an instruction"))
 
     def moves(self, op: int, variable: Inst, indices: list[Inst]) -> None:
@@ -191,7 +191,7 @@ class Promotion:
         elif op == ops.OpStore and variable in self.in_place:
             place = self.place(variable, indices, False)
             if place.lane is not None and types.index_of(place.lane) is None:
-                place.node.pin("a component of it is stored with a dynamic index")
+                place.node.pin("a component of it is stored with a dynamic index", DYNAMIC)
 
     def interpolates(self, inst: Inst) -> bool:
         """An interpolateAt* of a promotable input, whole or one component by constant index."""
@@ -224,9 +224,7 @@ class Promotion:
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
 
-    def place_memory(
-        self, variable: Inst, root: Node, leaf: Node, initializer: Inst | None
-    ) -> None:
+    def place_memory(self, variable: Inst, root: Node, leaf: Node, start: Inst | None) -> None:
         if leaf is root:
             leaf.variable = variable
             return
@@ -235,7 +233,7 @@ class Promotion:
             length = self.arrayed[variable]
             pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])
         type = types.pointer(self.module, storage, pointee)
-        args = [] if initializer is None else [part_of(self.module, initializer, leaf.path)]
+        args = [] if start is None else [part_of(self.module, start, leaf.path)]
         leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
         if storage == enums.StorageClass_Function:
             self.variables.append(leaf.variable)
@@ -585,8 +583,7 @@ class Promotion:
             if place is not None and not place.rest and place.node.variable is not None:
                 inst.args[1] = place.node.variable
             return False
-        node = place.node
-        keys = node.keys
+        node, keys = place.node, place.node.keys
         if place.lane is not None:
             keys = [keys[types.index_of(place.lane) or 0]]
         self.loaded.update(keys)
@@ -594,10 +591,9 @@ class Promotion:
         number, rest = inst.imm[0], inst.args[2:]
         if len(keys) == 1:
             rewrite(self.module, inst, INTERPOLATE, rest, [keys[0], number])
-            out.append(inst)
-            return True
-        parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
-        out += parts
-        rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+        else:
+            parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
+            out += parts
+            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
         out.append(inst)
         return True
