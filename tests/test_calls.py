@@ -235,6 +235,21 @@ def test_sample_rate_of_a_function_that_is_not_called_any_more() -> None:
     assert len(module.functions) == 1 and sample_rate_reasons(module)
 
 
+def test_a_function_that_nobody_calls_keeps_no_array() -> None:
+    """What it does with an array is not done."""
+    named = (
+        "void go() { parts[1] = b; }",
+        "go();",
+        (("OpFunctionCall %void %go_", "OpUndef %float"),),
+    )
+    found: list[int] = []
+    for effect in (Effect("bare", "vert", "", ""), Effect("dead", "vert", *named)):
+        linked, ran = link(compiled(effect), BASE | {"arrays"})
+        assert "arrays" in ran
+        found.append(linked.interfaces[0].components[1])
+    assert found[0] == found[1]
+
+
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize("function", ["void go(int i) { unread[i] = a; }",
                                       "void go(int i) { unread[1][i & 3] = k.x; }"])  # fmt: skip
