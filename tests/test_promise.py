@@ -108,8 +108,17 @@ KEPT = {  # (what a is, what is made of it): what hangs on it
     "an image": ("0.3", "0.0; imageStore(i, ivec2(gl_FragCoord.xy), a);"
                  " o.x = (imageLoad(i, ivec2(gl_FragCoord.xy)).x == 0.3 ? 1.0 : 0.5)",
                  "OpImageWrite"),
-    "lost digits": ("1.5", "((a.x + 8388608.0) - 8388608.0 > 1.7 ? 1.0 : 0.25)",
+    "lost digits": ("1.5", "((a.x + 8388608.0) > 8388609.7 ? 1.0 : 0.25)",
                     "OpFOrdGreaterThan"),
+    "a step": ("0.7", "clamp((a.x - 0.7) * 1e8 + 0.5, 0.0, 1.0)", "OpFMul"),
+    "a step of a uniform": ("u.c.x", "clamp((a.x - u.c.x) / 1e-8 + 0.5, 0.0, 1.0)", "OpFDiv"),
+    "a step written out": ("0.7", "clamp(a.x * 1e8 - 0.7e8, 0.0, 1.0)", "OpFSub"),
+    "a smooth step": ("0.7", "smoothstep(0.7, 0.7000001, a.x)", "SmoothStep"),
+    "edges": ("0.7", "smoothstep(a.x, 0.7, b.x)", "SmoothStep"),
+    "a distance": ("0.7", "clamp(length(a.xyz - vec3(0.7)) * 1e7, 0.0, 1.0)", "OpFMul"),
+    "an angle": ("0.7", "atan(a.x - 0.7, -b.x - 5.0)", "Atan2"),
+    "a base": ("0.7", "clamp(pow(a.x - 0.7, b.x * 0.001) + 0.25, 0.0, 1.0)", "Pow"),
+    "a root": ("0.7", "sqrt(abs(a.x - 0.7))", "Sqrt"),
     "a uniform itself": ("u.c.x", "(a.x == u.c.x ? 1.0 : 0.5)", "OpFOrdEqual"),
     "a uniform's floor": ("floor(u.c.x * 4.0)", "floor(a.x)", "Floor"),
 }  # fmt: skip
@@ -147,6 +156,8 @@ MOVED = {  # (what a is, what is made of it): nothing can come out otherwise
     "divisor that varies": ("0.7", "b.x / (a.x + 5.0 + b.y)"),
     "arithmetic": ("0.7", "sqrt(a.x) + exp(a.x * b.x) + sin(a.x + b.y)"),
     "domain": ("0.5", "acos(a.x)"),
+    "a decided step": ("1.0", "clamp((a.x - 0.5) * 1e6, 0.0, 1.0)"),
+    "an angle on the right": ("0.7", "atan(b.x, a.x)"),
     "power": ("0.7", "pow(max(a.x - b.x, 0.0), 3.0)"),
     "a uniform": ("u.c.x", "a.x * b.x"),
     "a uniform's sign": ("u.c.x", "(a.x > 0.0 ? b.x : b.y)"),
@@ -247,6 +258,7 @@ HANGING = {  # what is made of a sum: what hangs on it
     "floor": (f"floor({SUM}.x)", "Floor"),
     "lookup": (f"textureLod(t, {SUM}.xy, 0.0).x", "OpImageSampleExplicitLod"),
     "implicit lookup": (f"texture(t, {SUM}.xy).x", "OpImageSampleImplicitLod"),
+    "a step": (f"clamp(({SUM}.x - 0.7) * 1e6, 0.0, 1.0)", "OpFMul"),
     "derivative": (f"dFdx({SUM}.x) > 0.01 ? b.z : b.w", "OpFOrdGreaterThan"),
 }
 

@@ -302,7 +302,7 @@ class ConsumerGraph:
             what = sensitive.words(module, inst)
             self.remark(deps, f"{what} may give an infinity, which does not interpolate")
             return False
-        if sensitive.jumps(inst) or self.rounds(inst, number, deps):
+        if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
             return False
         if all([d.node.convergent for d in deps]):
             return (inst, number) not in sensitive.at(self.link).poles

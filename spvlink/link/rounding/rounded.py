@@ -66,6 +66,9 @@ class Range:
         self.signed = signed or low > 0 or high < 0 or low == high or not keys
         self.keys = keys
 
+    def bounded(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
     def same(self, other: Range) -> bool:
         mine = self.low, self.high, self.signed, self.keys
         return mine == (other.low, other.high, other.signed, other.keys)
@@ -178,6 +181,7 @@ _COMPARISONS: Final = frozenset(
 )  # fmt: skip
 # Continuous where the first operand is not negative.
 _FROM_ZERO: Final = frozenset((glsl.Glsl_Sqrt, glsl.Glsl_Pow))
+_SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
 _TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
 _STEPS: Final[dict[int, Callable[[float], float]]] = {  # constant between their jumps
     glsl.Glsl_Floor: math.floor,
@@ -434,6 +438,17 @@ class Rounded:
         if not splits or not flags & (info.SPECULATABLE | info.LANEWISE):
             self.whole(inst, flags)
             return
+        for lane in sensitive.steep(inst):
+            found = self.at(lane)
+            if inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_SmoothStep:
+                edges = [
+                    self.at((a, min(lane[1], scalars.count(a.type) - 1))) for a in operands[:2]
+                ]
+                decided = _apart(found, _hull(edges))
+            else:
+                decided = found.signed and found.bounded()
+            if not decided:
+                self.keep([found], inst)
         lanewise = scalars.lanewise(inst, flags)
         made = []
         for number in range(size):
@@ -473,14 +488,31 @@ class Rounded:
         if inst.op == ops.OpFDiv:
             if not groups[1][0].signed:
                 self.keep_singular(groups[1], inst, inst.args[1])
+        elif inst.op in _SUMS:
+            total = self.known(inst, groups, every)
+            for term in every:  # what was multiplied by that much, less as much
+                if not total.signed and term.bounded() and _large(term):
+                    self.keep([term], inst)
+            return total
         elif number == glsl.Glsl_SmoothStep:
             edges = [groups[0][0], groups[1][0]]
             if _all_of(edges) and not _apart(*edges):
-                self.keep_singular(edges, inst, inst)
+                self.keep_singular(edges, inst, inst.args[1 if edges[0].keys else 2])
+        elif number == glsl.Glsl_Atan2:
+            self.turn(inst, groups[0][0], groups[1][0])
         elif flags & info.SINGULAR and not all([r.signed for r in every]):
-            if number not in _FROM_ZERO or groups[0][0].low < 0:
-                self.keep_singular(every, inst, inst)
+            base = inst.args[1] if number == glsl.Glsl_Pow else inst
+            if number not in _FROM_ZERO or groups[0][0].low < 0 or not self.varies(base):
+                self.keep_singular(every, inst, base)
         return self.known(inst, groups, every)
+
+    def turn(self, inst: Inst, y: Range, x: Range) -> None:
+        """An angle jumps where y changes its sign and x is not positive, or x its own and y is
+        zero."""
+        if not y.signed and x.low <= 0:
+            self.keep_singular([y, x], inst, inst.args[1])
+        elif not x.signed and y.low <= 0 <= y.high:
+            self.keep_singular([y, x], inst, inst.args[2])
 
     def known(self, inst: Inst, groups: list[list[Range]], every: list[Range]) -> Range:
         """The range of a continuous operation."""
@@ -526,6 +558,10 @@ class Rounded:
                 return _of_any(every)
         self.keep(every, inst)
         return ANY
+
+
+def _large(found: Range) -> bool:
+    return max(-found.low, found.high) >= sensitive.STEEP
 
 
 def _place(variable: Inst) -> Inst | None:

@@ -19,7 +19,7 @@ from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
 from spvlink.facts.numbers import number_of
 from spvlink.facts.scalars import Lane
-from spvlink.grammar import debug, enums, info, ops
+from spvlink.grammar import debug, enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, noted
@@ -36,7 +36,13 @@ _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONT
 }
 _ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
     ops.OpExtInst, ops.OpStore, ops.OpFunctionCall, STORE_OUTPUT,
+    ops.OpFMul, ops.OpFDiv, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR,
 }  # fmt: skip
+STEEP: Final = 2.0**13  # a factor that makes of a last bit of 1.0 a quarter of a step of 8 bits
+_SCALING: Final = frozenset(
+    (ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv)
+)
+_GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
 
 EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
@@ -51,6 +57,34 @@ def jumps(inst: Inst) -> bool:
 def ends(inst: Inst) -> bool:
     """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
     return inst.op in _ENDING or _unknown(inst)
+
+
+def steep(inst: Inst) -> list[Lane]:
+    """The operands that a large constant factor makes a step of: ``clamp((x - 0.7) * 1e8, 0, 1)``
+    is a comparison."""
+    ours = inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_SCALING
+    if not ours and inst.op not in _SCALING:
+        return []
+    args = scalars.operands(inst)
+    if not any([a.op in types.CONSTANTS for a in args]):
+        return []
+    found: list[Lane] = []
+    for number in range(max([scalars.count(a.type) for a in args])):
+        group = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
+        known = [number_of(a, n) if a.op in types.CONSTANTS else None for a, n in group]
+        if ours and inst.imm[0] == glsl.Glsl_SmoothStep:
+            low, high = known[:2]
+            if low is not None and high is not None and abs(high - low) * STEEP <= 1.0:
+                found.append(group[2])
+        elif inst.op == ops.OpFDiv:
+            if known[1] is not None and abs(known[1]) * STEEP <= 1.0:
+                found.append(group[0])
+        else:
+            for at in (0, 1):
+                factor = known[1 - at]
+                if factor is not None and abs(factor) >= STEEP:
+                    found.append(group[at])
+    return found
 
 
 def _unknown(inst: Inst) -> bool:
@@ -150,7 +184,9 @@ class Sensitive:
             if inst.args[0] in self.effects.nonsemantic:
                 return []
             if inst.args[0] in self.effects.glsl and not jumps(inst):
-                return []
+                return steep(inst)
+        if inst.op in _SCALING:
+            return steep(inst)
         return [lane for arg in scalars.operands(inst) for lane in all_lanes(arg)]
 
     def decides(self, variable: Inst) -> bool:
