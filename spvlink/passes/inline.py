@@ -41,7 +41,10 @@ _ENDS: Final = frozenset(
 ) | {ops.OpUnreachable}
 
 # pointers that are the same wherever they are made
-_AGAIN: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+# What gives the same again from the same operands: pointers, and images and samplers that are loaded.
+_AGAIN: Final = frozenset(
+    (ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpImage, ops.OpSampledImage, ops.OpLoad)
+)
 
 MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
 MAX_GROWTH: Final = 20  # times what was written, beyond that
@@ -526,13 +529,16 @@ class _Passed:
             if known not in self.variables:
                 self.variables[known] = self.body.variable(known.type)
             made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], []))
-        elif known.op in _AGAIN:
+        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op != ops.OpTypePointer):
             lost = [self.is_lost(arg, user) for arg in known.args]
             args = [
                 self.fetched(resolve(arg), user, made) if gone else arg
                 for arg, gone in zip(known.args, lost)
             ]
             made.append(value(self.module, known.op, known.type, args, list(known.imm)))
+            notes = Decorations.of(self.module).targets.get(known)  # NonUniform and the like
+            if notes:
+                Decorations.add(self.module, made[-1], list(notes))
         else:
             raise Refused("a return leaves a loop whose pointers are used behind it")
         return made[-1]
