@@ -233,7 +233,7 @@ class ConsumerGraph:
         return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
-        if inst.op == ops.OpPhi or not inst.id or not algebra.speculatable(self.effects, inst):
+        if not algebra.speculatable(self.effects, inst):
             return False
         if self.exact and not algebra.bit_exact(inst):
             return False
