@@ -40,8 +40,7 @@ _ENDS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
 ) | {ops.OpUnreachable}
 
-# pointers that are the same wherever they are made
-# What gives the same again from the same operands: pointers, and images and samplers that are loaded.
+# What gives the same wherever it is made: pointers, and images and samplers that are loaded.
 _AGAIN: Final = frozenset(
     (ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpImage, ops.OpSampledImage, ops.OpLoad)
 )
