@@ -37,6 +37,7 @@ _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONT
 _ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
     ops.OpExtInst, ops.OpStore, ops.OpFunctionCall, STORE_OUTPUT,
 }  # fmt: skip
+_CONTINUOUS: Final = frozenset(info.FLAGS) - _ENDING  # most, so they are not asked about
 
 EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
@@ -87,7 +88,7 @@ class Sensitive:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if ends(inst):
+                    if inst.op not in _CONTINUOUS and ends(inst):
                         todo += [(lane, inst) for lane in self.decisive(inst)]
             self.found = self.spread(todo)
         return self.found
