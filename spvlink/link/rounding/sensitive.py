@@ -43,6 +43,7 @@ _SCALING: Final = frozenset(
     (ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv)
 )
 _GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
+_CONTINUOUS: Final = frozenset(info.FLAGS) - _ENDING  # most, so they are not asked about
 
 EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
@@ -121,7 +122,7 @@ class Sensitive:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if ends(inst):
+                    if inst.op not in _CONTINUOUS and ends(inst):
                         todo += [(lane, inst) for lane in self.decisive(inst)]
             self.found = self.spread(todo)
         return self.found
