@@ -431,6 +431,30 @@ def test_constants_made_of_given_ones_stand_before_their_use() -> None:
     assert "OpSpecConstant" not in print_module(done.frag)
 
 
+NARROW = """#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(constant_id = 3) const TYPE step = TYPE(1); layout(location = 4) in vec2 uv;
+void main() { o = vec4(uv, float(TYPE(uv.x * 9.0) + step), 1.0); }"""
+
+
+@pytest.mark.parametrize(
+    ("type", "given", "word"),
+    [
+        ("int16_t", "65530", 0xFFFFFFFA),  # the bits of -6
+        ("uint16_t", "-6", 0xFFFA),
+        ("int8_t", "0xfa", 0xFFFFFFFA),
+        ("uint8_t", "-6", 0xFA),
+        ("int8_t", "5", 5),
+    ],
+)
+def test_narrow_constants_are_extended_by_their_sign(type: str, given: str, word: int) -> None:
+    """However the value is written (specification 2.2.1)."""
+    code = fragment(NARROW.replace("TYPE", type))
+    done = Result(VERT, code, options(spec={("frag", 3): given}))
+    assert done.linked.validated == "validated"
+    found = [i for i in done.frag.globals if i.op == ops.OpConstant and i.imm == [word]]
+    assert [i.type.imm[0] for i in found if i.type is not None] == [16 if "16" in type else 8]
+
+
 def test_without_them_they_are_not() -> None:
     done = Result(VERT, SPEC_FRAG)
     assert "colour" in done.table()

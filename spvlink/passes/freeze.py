@@ -84,7 +84,9 @@ def _set(inst: Inst, text: str) -> None:
             number = int(text, 0)
             if not -(1 << width - 1) <= number < 1 << width:
                 raise ValueError
-            bits = number & ((1 << max(width, 32)) - 1)
+            bits = number & ((1 << width) - 1)
+            if width < 32 and type.imm[1] and bits >> (width - 1):
+                bits |= 0xFFFFFFFF & ~((1 << width) - 1)  # sign-extended (specification 2.2.1)
     except (ValueError, KeyError, OverflowError):
         raise Usage(f"{text!r} is no value for this specialization constant") from None
     inst.op = ops.OpConstant
