@@ -26,7 +26,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
-from spvlink.passes import debuginfo
+from spvlink.passes import debuginfo, reach
 from spvlink.passes.flow import drop_unreachable
 
 TYPE_CHECKING = False
@@ -372,6 +372,11 @@ class _Body:
             self.test_flag(body, merge, target, flag)
         body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], []))
         _mend(module, body)
+        probe.blocks = [*body, tail]
+        tail.insts = [Inst(ops.OpUnreachable, None, [], [])]  # for as long as one looks
+        self.variables += reach.repair(module, probe)
+        tail.insts = []
+        _place_variables(caller, self.variables)
         if kept is None:
             return None
         return value(module, ops.OpLoad, call.type, [kept], [])
