@@ -266,11 +266,6 @@ class Transfer:
             raise Cannot("the other stage does not declare the resource")
         if variable is None and access.element:
             raise Cannot("the other stage does not declare the array of resources")
-        if variable is None and access.key[0] == enums.StorageClass_PushConstant:
-            if any(
-                v.op == ops.OpVariable and v.imm[0] == access.key[0] for v in self.target.globals
-            ):
-                raise Cannot("the other stage has another push-constant block")
 
     def is_bound(self, access: Access) -> bool:
         """Whether bytes are surely there. All bytes of push constants that a stage uses statically
@@ -389,8 +384,6 @@ class Transfer:
         struct = self.block_of(variable, access)
         path = self.to_blocks.find(struct, access)
         if path is None:
-            if not self.extensible(variable):
-                raise Cannot("the other stage's block cannot take another member")
             path = [self.append(struct, access)]
         return variable, path
 
