@@ -68,8 +68,8 @@ ALL = Grant(frozenset(), [(0, 128)], {(0, 0)})
 
 
 def built(
-    body: str = "", globals: str = ONE, type: str = "%v4float", model: str = "Vertex", push: int = 0,
-    group: int = 0, **more: str,
+    body: str = "", globals: str = ONE, type: str = "%v4float", model: str = "Vertex",
+    push: int = 0, group: int = 0, **more: str,
 ) -> Module:  # fmt: skip
     """A module that stores ``%x``, if the body makes one."""
     fields = {"version": "1.0", "capabilities": "", "listed": "", "notes": "", "mode": "", **more}
@@ -208,7 +208,9 @@ def test_a_block_that_is_something_else_too_gets_no_member(name: str) -> None:
 
 
 def test_an_array_s_block_gets_no_member() -> None:
-    notes = "OpDecorate %B2 Block\nOpMemberDecorate %B2 0 Offset 0\nOpMemberDecorate %B2 1 Offset 16"
+    notes = (
+        "OpDecorate %B2 Block\nOpMemberDecorate %B2 0 Offset 0\nOpMemberDecorate %B2 1 Offset 16"
+    )
     wide = "%B2 = OpTypeStruct %v4float %float\n" + TWO.replace("%B ", "%B2 ").format(count=2)
     wide += "\n%uniform_float = OpTypePointer Uniform %float"
     read = READ_ARRAY.replace("%int_1 %int_0", "%int_1 %int_1").replace("v4float", "float")

@@ -152,11 +152,11 @@ def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
     if op == ops.OpSelect:
         return not varies[0] and (affine or all(varies[1:]))
     if op == ops.OpFmaKHR:
-        return not (varies[0] and varies[1]) and (affine or varies[2])
+        return _fma_linear(varies, affine)
     if op == ops.OpExtInst:
         number = inst.imm[0]
         if number == glsl.Glsl_Fma:
-            return not (varies[0] and varies[1]) and (affine or varies[2])
+            return _fma_linear(varies, affine)
         if number == glsl.Glsl_FMix:
             if not affine:
                 return varies == [True, True, False]
@@ -164,3 +164,10 @@ def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
         if number == glsl.Glsl_Cross:
             return sum(varies) <= 1
     return False
+
+
+def _fma_linear(varies: list[bool], affine: bool) -> bool:
+    """``linear`` of a * b + c: one term without the other is something added."""
+    if affine:
+        return not (varies[0] and varies[1])
+    return varies[2] and varies[0] != varies[1]
