@@ -80,6 +80,22 @@ FUNCTION = """%f = OpFunction %float None %taking
 %begin = OpLabel
 OpReturnValue %y
 OpFunctionEnd"""
+STORING = FUNCTION.replace("OpReturnValue", "OpStore %plain %y\nOpReturnValue")
+LOOP = """OpBranch %head
+%head = OpLabel
+%s = OpPhi %float %x %first %t %again
+OpLoopMerge %end %again None
+OpBranch %body
+%body = OpLabel
+%t = OpFAdd %float %s %x
+{inner}
+OpBranchConditional %c %end %again
+%again = OpLabel
+OpBranch %head
+%end = OpLabel
+"""
+BY_PRODUCT = COND.rstrip()
+BY_INDEX = "%c = OpSLessThan %bool %k %int_0"
 NONE, SETTLED, FROZEN = range(3)
 CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the product must stay
     "plain": ("", TO_PLAIN, NONE),
@@ -116,6 +132,14 @@ CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the pr
     ),
     "what chose": (PLAIN, IF + CHOSEN.removeprefix("\n") + "OpStore %plain %s", FROZEN),
     "a way out before": (PLAIN, IF + "OpReturn\n%end = OpLabel\nOpStore %plain %x", FROZEN),
+    "how often a loop runs": (PLAIN, LOOP.format(inner=BY_PRODUCT) + "OpStore %plain %s", FROZEN),
+    "how often it stores": (PLAIN, LOOP.format(inner="OpStore %plain %s\n" + BY_PRODUCT), FROZEN),
+    "another loop": (PLAIN, LOOP.format(inner=BY_INDEX) + "OpStore %plain %s", NONE),
+    "a loop that it is not from": (
+        PLAIN, LOOP.format(inner=BY_PRODUCT) + "OpStore %plain %x", NONE,
+    ),
+    "a copy into it": (PLAIN, "OpStore %kept %m\nOpCopyMemory %plain %kept", FROZEN),
+    "what a callee stores": (PLAIN, "%r = OpFunctionCall %float %f %m", FROZEN),
     "what a call takes": (
         PLAIN, "%r = OpFunctionCall %float %f %m\nOpStore %plain %r", FROZEN,
     ),
@@ -123,7 +147,8 @@ CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the pr
 
 
 def built(notes: str, body: str) -> Module:
-    functions = FUNCTION if "OpFunctionCall" in body else ""
+    called = FUNCTION if "OpStore" in body else STORING
+    functions = called if "OpFunctionCall" in body else ""
     return load(HEAD.format(notes=notes, body=body, functions=functions))
 
 

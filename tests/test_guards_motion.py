@@ -108,3 +108,24 @@ def test_two_members_that_lie_in_each_other_s_way(both: bool) -> None:
     frag = consumer(f"o = cos({used});", PAIR, ALIASED if both else ALONE_TOO)
     done = link(vert, frag, options(disabled=frozenset(("forward",))))
     assert components(done) == (8 if both else 4), actions(done)
+
+
+# --- what is equal at all vertices, and interpolated ---
+
+EQUAL = {  # what is made of two such values -> whether it crosses in their place
+    "x * y": True,
+    "mix(x, y, bvec4(K.x > 0.3))": True,
+    "mix(x, y, isnan(x))": False,
+    "mix(x * y, y, isinf(y))": False,
+    "floor(x) * y": False,
+}
+
+
+@pytest.mark.parametrize("expression", EQUAL)
+def test_what_a_choice_by_an_interpolated_value_gives_is_not_interpolated(expression: str) -> None:
+    """An infinity is a NaN behind the border."""
+    stores = "float f = intBitsToFloat(gl_InstanceIndex); x = sin(vec4(f, f + 1, f + 2, f + 3));"
+    stores += " y = cos(vec4(f, f * 2, f * 3, f * 4));"
+    vert = producer(stores, PAIR)
+    done = link(vert, consumer(f"o = {expression} * gl_FragCoord.x;", PAIR), backward_only())
+    assert components(done) == (4 if EQUAL[expression] else 8), actions(done)

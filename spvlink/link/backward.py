@@ -262,7 +262,7 @@ class Graph:
         return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
-        if inst.op == ops.OpPhi or not inst.id or not motion.speculatable(self.effects, inst):
+        if not motion.speculatable(self.effects, inst):
             return False
         if self.exact and not motion.bit_exact(inst):
             return False

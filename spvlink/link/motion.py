@@ -74,7 +74,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Sequence
     from typing import Final
 
-_NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
 _OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
@@ -85,7 +84,7 @@ def speculatable(effects: Effects, inst: Inst) -> bool:
     """Whether an operation may run where it did not run before, and depends on its operands
     alone."""
     flags = effects.flags(inst)
-    if not flags & info.SPECULATABLE or flags & _NEVER or not lanes.count(inst.type):
+    if not flags & info.SPECULATABLE or not lanes.count(inst.type):
         return False
     signature = effects.signatures.get(inst)
     relaxed = ((enums.Decoration_RelaxedPrecision,),)

@@ -36,7 +36,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
 _DOT_PRODUCTS: Final = frozenset(
     (
         ops.OpSDot, ops.OpUDot, ops.OpSUDot,
@@ -210,7 +209,7 @@ class Transfer:
             raise Cannot("it hangs on a specialization constant (give its value with --spec)")
         self.able(inst)
         flags = self.from_blocks.effects.flags(inst)
-        if not flags & info.SPECULATABLE or flags & _NEVER or inst.type is None:
+        if not flags & info.SPECULATABLE or inst.type is None:
             raise Cannot(describe(inst))
         if inst in self.signatures:
             raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) ties it to its place")

@@ -173,8 +173,6 @@ class Promotion:
             pointers[inst] = (variable, indices + args[1:])
             if pointers[inst][1]:
                 self.place(variable, pointers[inst][1], True)
-        elif op == ops.OpVariable or (op == ops.OpCopyMemory and not inst.imm):
-            pass  # the latter ``lower_copies`` makes into a load and a store
         elif op == ops.OpExtInst and self.interpolates(inst):
             pass
         else:
