@@ -95,7 +95,7 @@ class Command:
 
 def passes() -> dict[str, str]:
     """The optimizations that can be switched: name -> one line."""
-    from spvlink.schedule import PASSES
+    from spvlink.chain.table import PASSES
 
     return PASSES
 

@@ -14,24 +14,30 @@ import time
 
 from spvlink import validate
 from spvlink.binary.decode import decode
-from spvlink.chain import Chain
+from spvlink.chain import chain
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import Chain
+from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
-from spvlink.ir.core import Inst, Module
-from spvlink.link import interface
-from spvlink.link.border import Stage
+from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.link.border.stage import Stage
+from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import STAGES, Linked, Source, StageResult
-from spvlink.schedule import Runner
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Sequence
-    from typing import Final
+    from typing import Final, Unpack
+
+    from spvlink.options import Settings
 
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 _PRIMITIVES: Final = frozenset(("vert", "tesc", "tese", "geom"))
+# Without one of these nothing is PerPrimitiveEXT.
+_PER_PRIMITIVE: Final = frozenset((enums.Capability_MeshShadingEXT, enums.Capability_MeshShadingNV))
 _MESHES: Final = frozenset(("task", "mesh"))
 # A stage, the one that must be there too, and the rule that says so.
 _TOGETHER: Final = (
@@ -43,13 +49,27 @@ _TOGETHER: Final = (
 _OUTER: Final = (("vert", enums.StorageClass_Input), ("frag", enums.StorageClass_Output))
 
 
-def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Linked:
-    """Link the modules of one pipeline, given in any order.
+def link(
+    stages: Sequence[Source | bytes], options: Options | None = None, **settings: Unpack[Settings]
+) -> Linked:
+    """Link the modules of one pipeline.
 
-    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline. A pipeline that
-    cannot be improved, or not safely, comes back unchanged with ``passed_through`` set.
+    ``stages``: the SPIR-V modules as bytes, in any order; a ``Source`` names the file for messages
+    and the entry point. Settings are an ``Options`` or its keywords, as in ``link(stages,
+    exact=True)``.
+
+    The result has one ``StageResult`` a stage in pipeline order (``data`` is the module to use),
+    figures of every border, remarks that say what became of every varying, and ``passed_through``:
+    None, or why the modules came back unchanged because they cannot be improved, or not safely.
+
+    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline, ``Usage`` if the
+    settings make no sense or spirv-val is missing, ``TypeError`` for an unknown keyword. Whatever
+    else goes wrong inside comes back as a result with ``defect`` set and the modules as they were.
     """
-    options = options or Options()
+    if options is not None and settings:
+        raise Usage("settings are given twice: as options and as keywords")
+    options = options or Options(**settings)
+    _check(options)
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
     collecting = gc.isenabled()
     gc.disable()  # a link drops its objects all at once at the end: there is nothing to find before
@@ -60,6 +80,16 @@ def link(stages: Sequence[Source | bytes], options: Options | None = None) -> Li
         session.close()
         if collecting:
             gc.enable()
+
+
+def _check(options: Options) -> None:
+    """Raise Usage for names that nothing has."""
+    for name in sorted(options.disabled - PASSES.keys()):
+        raise Usage(f"no optimization is called {name}")
+    for name in sorted(options.keep_interface - frozenset(STAGES.values())):
+        raise Usage(f"no stage is called {name}")
+    if min(options.expect) <= 0:
+        raise Usage("a stage is expected to run at least once")
 
 
 class _Session:
@@ -79,7 +109,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = Chain(self.stages, self.options, self.runner, linked).run()
+            outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
         except Refused as error:
             return self.pass_through(str(error))
         except (BadSpirv, Usage):
@@ -123,6 +153,7 @@ class _Session:
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
+        check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
@@ -290,6 +321,25 @@ def check_stages(stages: list[Stage]) -> None:
     for name, other, rule in _TOGETHER:
         if name in found and other not in found:
             raise found[name].bad(_against(rule, f"a {name} stage without a {other} stage"))
+
+
+def check_primitives(stages: list[Stage]) -> None:
+    """Raise BadSpirv if a fragment shader reads per primitive what no mesh shader writes: only its
+    outputs may be PerPrimitiveEXT, and an input is if its output is (Vulkan, "Interface
+    Matching")."""
+    if len(stages) < 2 or stages[-1].name != "frag" or stages[-2].name == "mesh":
+        return
+    frag = stages[-1]
+    if not any([i.imm[0] in _PER_PRIMITIVE for i in frag.module.sections[CAPABILITIES]]):
+        return
+    try:
+        inputs = interface.declared(frag.module, enums.StorageClass_Input)
+    except Broken:
+        return  # is said elsewhere
+    for variable in inputs:
+        if enums.Decoration_PerPrimitiveEXT in variable.kind:
+            what = f"input {variable.name} is per primitive"
+            raise frag.bad(f"{what}, and the {stages[-2].name} stage is no mesh stage")
 
 
 def _against(rule: str, what: str) -> str:

@@ -69,8 +69,13 @@ def count(module: Module) -> tuple[int, int]:
 def asides(module: Module) -> set[Inst]:
     """The strings and sets of instructions by which a module describes itself; without any there
     are no lines either."""
-    found = {i for i in module.sections[core.STRINGS] if i.id}
-    found.update([i for i in module.sections[core.IMPORTS] if says_nothing(string_of(i.imm)[0])])
+    found: set[Inst] = set()
+    for inst in module.sections[core.STRINGS]:
+        if inst.id:
+            found.add(inst)
+    for inst in module.sections[core.IMPORTS]:
+        if says_nothing(string_of(inst.imm)[0]):
+            found.add(inst)
     return found
 
 

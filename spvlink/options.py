@@ -4,44 +4,88 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import TypedDict
+
+    class Settings(TypedDict, total=False):
+        """The keywords of ``Options``, for ``link``."""
+
+        disabled: Iterable[str]
+        complete: bool
+        exact: bool
+        cost_limit: int
+        expect: tuple[int, int]
+        keep_interface: Iterable[str]
+        target_env: str | None
+        validate: bool
+        strict: bool
+        check_each: bool
+        stop_after: int | None
+        layout: dict[str, object] | None
+        spec: Mapping[tuple[str, int], str]
+        observer: Callable[[int, str, str, object], None] | None
 
 
 class Options:
-    """All settings of one ``link``. The defaults are those of the command line (shared contract,
-    cli.md)."""
+    """All settings of one ``link``; each may be given as a keyword or set afterwards. The defaults
+    are those of the command line.
+
+    disabled        names of optimizations that are switched off (``spvlink passes`` lists them)
+    exact           only changes that keep every output bit of every stage (default False)
+    complete        if no fragment shader is given, the pipeline has none (default False)
+    cost_limit      percent: what moving an expression may cost of what the components that it saves
+                    are worth (default 100; 0: only what is free moves)
+    expect          (vertices, fragments): how often each stage is expected to run; only the ratio
+                    counts (default (1, 8))
+    keep_interface  stages whose module goes out as it came: "vert" "tesc" "tese" "geom" "task"
+                    "mesh" "frag"
+    layout          the pipeline layout as a dict, as ``--layout`` reads it from JSON (default None:
+                    a resource is only read by stages that use it already)
+    spec            (stage, SpecId) -> value as text: specialization constants that pipeline
+                    creation will use; others count as unknown
+    target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
+    validate        run spirv-val on every module that is written (default True)
+    strict          for the command: a pipeline that had to be passed through is an error
+    check_each      run our own verifier after each pass (slow, to debug the linker)
+    stop_after      run this many passes only (default None: all; to bisect)
+    observer        called after each pass that changed something, with (number, name of the pass,
+                    stage, module)
+    """
 
     __slots__ = (
-        "check_each",
-        "complete",
-        "cost_limit",
-        "disabled",
-        "exact",
-        "expect",
-        "keep_interface",
-        "layout",
-        "observer",
-        "spec",
-        "stop_after",
-        "strict",
-        "target_env",
-        "validate",
+        "check_each", "complete", "cost_limit", "disabled", "exact", "expect", "keep_interface",
+        "layout", "observer", "spec", "stop_after", "strict", "target_env", "validate",
     )  # fmt: skip
 
-    def __init__(self) -> None:
-        self.disabled: frozenset[str] = frozenset()  # names of optimizations, see schedule.PASSES
-        self.complete = False  # if no fragment shader is given, the pipeline has none
-        self.exact = False  # only changes that keep every output bit of every stage
-        self.cost_limit = 100  # percent of what a saved component is worth (link.propagate)
-        # (vertices, fragments): how often each runs, of which only the ratio counts (link.motion)
-        self.expect: tuple[int, int] = (1, 8)
-        self.keep_interface: frozenset[str] = frozenset()  # stages ("vert", "frag" ...)
-        self.target_env: str | None = None  # None: the lowest that fits the modules
-        self.validate = True  # run spirv-val on what is written
-        self.strict = False  # a pipeline passed through is an error
-        self.check_each = False  # our own verifier after each pass
-        self.stop_after: int | None = None  # stop after this many passes (to bisect)
-        self.layout: dict[str, object] | None = None  # the pipeline layout, as read from JSON
-        self.spec: dict[tuple[str, int], str] = {}  # (stage, SpecId) -> value
-        # called after each pass that changed something: (number, pass name, stage, module)
-        self.observer: Callable[[int, str, str, object], None] | None = None
+    def __init__(
+        self,
+        *,
+        disabled: Iterable[str] = (),
+        complete: bool = False,
+        exact: bool = False,
+        cost_limit: int = 100,
+        expect: tuple[int, int] = (1, 8),
+        keep_interface: Iterable[str] = (),
+        target_env: str | None = None,
+        validate: bool = True,
+        strict: bool = False,
+        check_each: bool = False,
+        stop_after: int | None = None,
+        layout: dict[str, object] | None = None,
+        spec: Mapping[tuple[str, int], str] | None = None,
+        observer: Callable[[int, str, str, object], None] | None = None,
+    ) -> None:
+        self.disabled: frozenset[str] = frozenset(disabled)
+        self.complete = complete
+        self.exact = exact
+        self.cost_limit = cost_limit
+        self.expect = expect
+        self.keep_interface: frozenset[str] = frozenset(keep_interface)
+        self.target_env = target_env
+        self.validate = validate
+        self.strict = strict
+        self.check_each = check_each
+        self.stop_after = stop_after
+        self.layout = layout
+        self.spec: dict[tuple[str, int], str] = dict(spec or {})
+        self.observer = observer

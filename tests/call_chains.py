@@ -198,7 +198,7 @@ EFFECTS = (
     Effect("jumps", "frag", "float go(float x) { return floor(x * 3.0); }", "x = go(x);"),
     Effect("emits", "geom", "void go() { EmitVertex(); }", "go();"),
     Effect("emits what meets", "geom", "void go() { EmitVertex(); }",
-           "if (i == 1) { wide = vb[i]; } else { wide *= 0.5; } go();"),
+           "if (i == 1) { wide = vb[i]; } else { wide = va[i].yxwz; } go();"),
     Effect("calls what emits", "geom", "void in_() { EmitVertex(); }\nvoid go() { in_(); }",
            "go();"),
     Effect("may emit", "geom", "void go(bool b) { if (b) EmitVertex(); }", "go(i != 4);"),

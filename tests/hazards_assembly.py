@@ -174,6 +174,91 @@ OpBranch %gm
 OpReturnValue %gs
 OpFunctionEnd
 """
+# What the loop makes is used behind it, where the return comes to, too, once it is inlined.
+RETURN_FROM_LOOP = """\
+%g = OpFunction %f None %ff
+%gp = OpFunctionParameter %f
+%gl = OpLabel
+VARIABLE
+OpBranch %gh
+%gh = OpLabel
+%gi = OpPhi %i %i0 %gl %gj %gc
+%gx = OpPhi %f %gp %gl %gy %gc
+OpLoopMerge %gm %gc None
+OpBranch %gb
+%gb = OpLabel
+%g1 = OpSGreaterThan %bool %gi %i2
+OpSelectionMerge %gs None
+OpBranchConditional %g1 %gr %gs
+%gr = OpLabel
+%gv = OpFNegate %f %gx
+OpReturnValue %gv
+%gs = OpLabel
+%gy = OpFAdd %f %gx %fh
+%gz = OpFMul %f %gy %f3
+INSIDE
+%g2 = OpFOrdGreaterThan %bool %gz %f3
+OpBranchConditional %g2 %gm %gc
+%gc = OpLabel
+%gj = OpIAdd %i %gi %i1
+OpBranch %gh
+%gm = OpLabel
+BEHIND
+OpFunctionEnd
+"""
+BEHIND = """\
+%gk = OpFSub %f %gz %gy
+OpSelectionMerge %gq None
+OpBranchConditional %g2 %gt %gu
+%gt = OpLabel
+OpBranch %gq
+%gu = OpLabel
+OpBranch %gq
+%gq = OpLabel
+%gw = OpPhi %f %gz %gt %gk %gu
+%go = OpFAdd %f %gw %gk
+OpReturnValue %go
+"""
+INSIDE_POINTERS = """\
+%ge = OpAccessChain %pf_f %gd %gi
+%ga = OpAccessChain %pimage %images %gi
+%gn = OpLoad %sampled %ga
+OpStore %ge %gy
+"""
+BEHIND_POINTERS = """\
+%gk = OpLoad %f %ge
+OpStore %ge %fh
+%gt = OpLoad %f %ge
+%gu = OpImageSampleExplicitLod %v4 %gn %half Lod %f0
+%gq = OpCompositeExtract %f %gu 1
+%gw = OpFAdd %f %gk %gt
+%go = OpFAdd %f %gw %gq
+OpReturnValue %go
+"""
+TWO_CALLS = """\
+%ra = OpFunctionCall %f %g %x
+%rb = OpFunctionCall %f %g %y
+%res = OpCompositeConstruct %v4 %ra %rb %z %f1
+OpStore %color %res
+"""
+IMAGES = """\
+%image = OpTypeImage %f 2D 0 0 0 1 Unknown
+%sampled = OpTypeSampledImage %image
+%array = OpTypeArray %sampled %u4
+%parray = OpTypePointer UniformConstant %array
+%pimage = OpTypePointer UniformConstant %sampled
+%pf_a4 = OpTypePointer Function %a4
+%half = OpConstantComposite %v2 %fh %fh
+%images = OpVariable %parray UniformConstant
+"""
+
+
+def return_from_loop(variable: str, inside: str, behind: str) -> str:
+    """The function above."""
+    text = RETURN_FROM_LOOP.replace("VARIABLE\n", variable).replace("INSIDE\n", inside)
+    return text.replace("BEHIND\n", behind)
+
+
 ONE_BLOCK_LOOP = """\
 OpBranch %h
 %h = OpLabel
@@ -219,6 +304,22 @@ FRAGMENTS: dict[str, str] = {
     "single block loop, one return": fragment(ONE_BLOCK_LOOP + END + ONE_RETURN),
     "call in a loop header, early return": fragment(HEADER_CALL_LOOP + END + EARLY_RETURN),
     "call in a loop header, one return": fragment(HEADER_CALL_LOOP + END + ONE_RETURN),
+    "values leave a loop that returns": fragment(
+        TWO_CALLS + END + return_from_loop("", "", BEHIND)
+    ),
+    "values leave a loop that returns, called once": fragment(
+        TWO_CALLS.replace("OpFunctionCall %f %g %y", "OpFAdd %f %ra %y")
+        + END
+        + return_from_loop("", "", BEHIND)
+    ),
+    "pointers and images leave a loop that returns": fragment(
+        TWO_CALLS
+        + END
+        + return_from_loop("%gd = OpVariable %pf_a4 Function\n", INSIDE_POINTERS, BEHIND_POINTERS),
+        extra=IMAGES,
+        listed="PRIVATE%images",
+        notes="OpDecorate %images DescriptorSet 0\nOpDecorate %images Binding 1",
+    ).replace("Shader\n", "Shader\nOpCapability SampledImageArrayDynamicIndexing\n", 1),
     "spec composite initializer": fragment(
         """\
 %pa = OpAccessChain %pp_f %pv %i0 %n

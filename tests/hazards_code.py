@@ -45,6 +45,24 @@ return vec2(0.5, x); }
         "color = vec4(f(o.x, q.x), f(o.y, q.y + 1));",
     ),
     Case(
+        "a texture meets its sampler before a call with branches",  # these stay in one block
+        OUT + FLAT_OUT,
+        "o = a; unread = b; q = k;",
+        IN
+        + FLAT_IN
+        + """
+layout(set = 0, binding = 1) uniform texture2D t;
+layout(set = 0, binding = 2) uniform sampler s;
+vec2 f(vec2 x, int n) { if (x.x > 0.5) return x.yx; for (int i = 0; i < 4; ++i) {
+if (i == n) return x * 0.5; x += 0.125; } return x; }
+vec2 g(vec2 x) { vec2 u = x; if (x.y > 0.25) u = x * 0.75; return u + 0.0625; }
+""",
+        """
+color = texture(sampler2D(t, s), f(o.xy, q.x)) + textureLod(sampler2D(t, s), g(f(o.zw, q.y)), 0.0);
+color *= textureLod(sampler2D(t, s), g(o.xz), 0.0) + 0.5;
+""",
+    ),
+    Case(
         "every path returns",
         OUT + FLAT_OUT,
         "o = a; unread = b; q = k;",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import spvlink
-from spvlink import schedule
 from spvlink.binary.decode import decode
+from spvlink.chain import table
 from spvlink.driver import all_insts, select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link import interface
-from spvlink.link.interface import Declared
+from spvlink.link.check import interface
+from spvlink.link.check.interface import Declared
 from tests.samples import compile_glsl
 
 VERTEX = """#version 450
@@ -37,7 +37,7 @@ def fragment(body: str, environment: str = "vulkan1.0") -> bytes:
 def base_options() -> spvlink.Options:
     """Only the passes of ``BASE``."""
     options = spvlink.Options()
-    options.disabled = frozenset(schedule.PASSES) - BASE
+    options.disabled = frozenset(table.PASSES) - BASE
     return options
 
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.link import transfer
-from spvlink.link.resources import Blocks
+from spvlink.link.resources import transfer
+from spvlink.link.resources.blocks import Blocks
 from tests.chain_hazards import frag, mesh, tesc, tese, text, vert
 from tests.linking import module_of
 from tests.samples import compile_glsl

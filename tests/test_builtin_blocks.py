@@ -9,8 +9,8 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Module
-from spvlink.link.interface import declared
-from spvlink.link.shared import MAX_PATCH_COMPONENTS
+from spvlink.link.check.interface import declared
+from spvlink.link.pack.per_patch import MAX_PATCH_COMPONENTS
 from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
 from tests.chains import CHAINS, build
 from tests.linking import INPUT, OUTPUT, module_of

@@ -11,12 +11,12 @@ from functools import cache
 import pytest
 
 import spvlink
-from spvlink import schedule
+from spvlink.chain import table
 from spvlink.facts.calls import Calls
 from spvlink.grammar import info
 from spvlink.ir.core import Inst, Module
-from spvlink.link.dead import sample_rate_reasons
 from spvlink.passes import inline
+from spvlink.passes.sample_rate import sample_rate_reasons
 from tests.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.chain_text import frag as chain_frag
 from tests.chain_text import geom as chain_geom
@@ -25,7 +25,7 @@ from tests.chain_text import tese as chain_tese
 from tests.chain_text import vert as chain_vert
 from tests.linking import BASE, module_of
 from tests.render import Result, Scene, draw, draw_covering
-from tests.samples import assemble, compile_glsl, edited
+from tests.samples import assemble, compile_glsl, disassemble, edited
 from tests.test_pipelines import assert_close
 
 # What each family of chains gives to do, beside the passes of BASE and promotion.
@@ -72,7 +72,7 @@ def link(
     options.check_each = True
     options.exact = exact
     options.observer = observe
-    options.disabled = frozenset(schedule.PASSES) - names
+    options.disabled = frozenset(table.PASSES) - names
     linked = spvlink.link(list(codes), options)
     assert linked.defect is None, linked.defect
     assert linked.passed_through is None and linked.validated == "validated"
@@ -235,6 +235,35 @@ def test_sample_rate_of_a_function_that_is_not_called_any_more() -> None:
     assert len(module.functions) == 1 and sample_rate_reasons(module)
 
 
+def test_a_function_that_nobody_calls_keeps_no_array() -> None:
+    """What it does with an array is not done."""
+    named = (
+        "void go() { parts[1] = b; }",
+        "go();",
+        (("OpFunctionCall %void %go_", "OpUndef %float"),),
+    )
+    found: list[int] = []
+    for effect in (Effect("bare", "vert", "", ""), Effect("dead", "vert", *named)):
+        linked, ran = link(compiled(effect), BASE | {"arrays"})
+        assert "arrays" in ran
+        found.append(linked.interfaces[0].components[1])
+    assert found[0] == found[1]
+
+
+@pytest.mark.usefixtures("calls_stay")
+@pytest.mark.parametrize("function", ["void go(int i) { unread[i] = a; }",
+                                      "void go(int i) { unread[1][i & 3] = k.x; }"])  # fmt: skip
+def test_what_a_callee_alone_writes_goes_with_its_pointers(function: str) -> None:
+    """Else the variable would keep a Location that another one has by now."""
+    outputs = "layout(location = 0) out vec4 unread[3]; layout(location = 3) out vec4 read;\n"
+    hand = "layout(location = 3) in vec4 read;"
+    code = compile_glsl(chain_vert(outputs + function, "go(k.x); read = b;")[1], "vert")
+    codes = code, compile_glsl(chain_frag(hand, "color = read;")[1], "frag")
+    linked = link(codes, BASE)[0]
+    assert linked.interfaces[0].locations[1] == 1
+    assert "unread" not in disassemble(linked.stages[0].data)
+
+
 def summary(text: str, model: str = "Geometry") -> tuple[Calls, Inst]:
     """Of a module whose entry point calls %go; and the call."""
     head = f"""OpCapability Geometry
@@ -302,7 +331,7 @@ def unreachable(what: str) -> Effect:
 @pytest.mark.parametrize("what", ["emits", "waits"])
 def test_callee_that_cannot_be_inlined(what: str) -> None:
     effect = unreachable(what)
-    linked, _ = link(compiled(effect), frozenset(schedule.PASSES))
+    linked, _ = link(compiled(effect), frozenset(table.PASSES))
     stage = next(s for s in linked.stages if s.stage == effect.family)
     assert len(module_of(stage.data).functions) == 2
     scene, before = drawn(effect)

@@ -8,7 +8,7 @@ import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.grammar import enums
-from spvlink.link import interface
+from spvlink.link.check import interface
 from spvlink.text import parse, print_module
 from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
 from tests.linking import INPUT, OUTPUT, built_ins, module_of

@@ -13,8 +13,9 @@ from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Interface, Pinned, Slot, key_of
-from spvlink.link import compact
-from spvlink.link.border import Link, Stage
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.link.pack import compact
 from spvlink.passes.raise_io import scalar_type
 from spvlink.pipeline import Source
 from tests.linking import INPUT, OUTPUT, Result, count, fragment, link, vertex

@@ -8,12 +8,12 @@ from random import Random
 import numpy as np
 import pytest
 
+from spvlink.facts import scalars
 from spvlink.facts.effects import Effects
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.link import lanes
-from spvlink.link.cut import INFINITE, SINK, SOURCE, Network
+from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
 from tests.linking import module_of
 from tests.samples import compile_glsl
 
@@ -86,12 +86,12 @@ def mixing() -> tuple[Module, list[Inst]]:
     module = module_of(compile_glsl(MIXING, "frag"))
     assert module.entry is not None
     found = [i for block in module.entry.function.blocks for i in block.insts]
-    return module, [i for i in found if lanes.count(i.type) and i.args and i.op != ops.OpLoad]
+    return module, [i for i in found if scalars.count(i.type) and i.args and i.op != ops.OpLoad]
 
 
 def numbers(value: Inst, r: np.random.Generator) -> np.ndarray:
     """A value's lanes, of small whole numbers so that sums are exact in any order."""
-    return r.integers(-4, 5, lanes.count(value.type)).astype(np.float64)
+    return r.integers(-4, 5, scalars.count(value.type)).astype(np.float64)
 
 
 def matrix(value: Inst, held: np.ndarray) -> np.ndarray:
@@ -137,9 +137,9 @@ def test_a_lane_depends_on_what_it_is_made_of_and_on_nothing_else() -> None:
         r = np.random.default_rng(at)
         values = {a: numbers(a, r) for a in inst.args}
         before = computed(inst, values)
-        assert len(before) == lanes.count(inst.type)
+        assert len(before) == scalars.count(inst.type)
         made = [
-            lanes.made_of(inst, n, lanes.lanewise(inst, effects.flags(inst)))
+            scalars.made_of(inst, n, scalars.lanewise(inst, effects.flags(inst)))
             for n in range(len(before))
         ]
         for operand, held in values.items():
@@ -158,10 +158,10 @@ def test_a_lane_depends_on_what_it_is_made_of_and_on_nothing_else() -> None:
 def test_moving_instructions_say_which_lane_goes_where() -> None:
     _, found = mixing()
     seen: set[int] = set()
-    for at, inst in enumerate(i for i in found if i.op in lanes.MOVES):
-        moved = lanes.moved(inst)
-        assert moved is not None and len(moved) == lanes.count(inst.type)
-        values = {a: np.arange(lanes.count(a.type)) + 100.0 * n for n, a in enumerate(inst.args)}
+    for at, inst in enumerate(i for i in found if i.op in scalars.MOVES):
+        moved = scalars.moved(inst)
+        assert moved is not None and len(moved) == scalars.count(inst.type)
+        values = {a: np.arange(scalars.count(a.type)) + 100.0 * n for n, a in enumerate(inst.args)}
         made = [values[source][lane] for source, lane in moved]
         seen.add(inst.op)
         if inst.op == ops.OpTranspose:
@@ -183,7 +183,7 @@ def test_moving_instructions_say_which_lane_goes_where() -> None:
 
 def test_what_is_no_number_has_no_lanes() -> None:
     module, _ = mixing()
-    assert lanes.count(None) == 0
-    assert lanes.count(types.boolean(module)) == 1
+    assert scalars.count(None) == 0
+    assert scalars.count(types.boolean(module)) == 1
     struct = types.make(module, ops.OpTypeStruct, None, [types.floating(module, 32)], [])
-    assert lanes.count(struct) == 0
+    assert scalars.count(struct) == 0

@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.grammar import glsl, ops
+from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Module
 from spvlink.text.parser import parse
 from spvlink.text.printer import print_module
@@ -154,6 +154,28 @@ void main() {
     assert found.debug_line == 2
 
 
+@pytest.mark.parametrize("flag", FLAGS)
+def test_one_callee_in_two_functions_that_stay(flag: str) -> None:
+    """Both have its lines, each its own: a DebugLine has an id."""
+    module = fragment(
+        """
+float g(float x) { return sin(x); }
+int f(float x) {
+    if (g(x) > 2.0) discard;
+    return 1;
+}
+void main() {
+    o = vec4(g(v.x) + g(v.y));
+    for (int i = 0; i < n; i += f(v.z)) o += 1.0;
+}
+""",
+        flag,
+    )
+    sines = [i for i, _ in places(module) if set_of(i)[:4] == "GLSL" and i.imm[0] == 13]
+    assert len(module.functions) == 2 and len(sines) == 3
+    assert lines_of(module, glsl.Glsl_Sin) == {2}
+
+
 def test_what_a_pass_makes_has_no_line() -> None:
     """Code that comes from the other stage, and stores at the return, are of no line of this
     one."""
@@ -272,6 +294,35 @@ void main() { o = v * v.x * sin(part.y) * v.w * v; }
         assert found["v"] in listed
         for name in {"gone", "part"} & found.keys():
             assert set_of(found[name]) and found[name].imm == [NONE], name
+
+
+def test_an_output_that_becomes_local() -> None:
+    """Nobody reads it but its own shader, by an index: there is no such global any more."""
+    vertex = """#version 450
+layout(location = 0) in vec4 p;
+layout(location = 0) out vec4 v;
+layout(location = 1) out float own[4];
+layout(push_constant) uniform P { int at; };
+void main() {
+    gl_Position = p;
+    for (int i = 0; i < 4; i++) own[i ^ at] = p[i];
+    v = vec4(own[at], own[at ^ 1], 0, 1);
+}
+"""
+    codes = [
+        compile_glsl(vertex, "vert", debug="-gVS"),
+        compile_glsl(
+            FRAGMENT
+            + """
+void main() { o = sin(v); }""",
+            "frag",
+        ),
+    ]
+    module = decode(linked_codes(codes)[0])
+    own = globals_of(module)["own"]
+    assert set_of(own) and own.imm == [NONE]
+    (local,) = [i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpVariable]
+    assert local.type is not None and local.type.imm == [enums.StorageClass_Function]
 
 
 # -- reading ---------------------------------------------------------------------------------------

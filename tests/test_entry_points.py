@@ -17,7 +17,7 @@ import spvlink
 from spvlink import cli
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import CAPABILITIES, ENTRY_POINTS, EXECUTION_MODES, string_of
-from spvlink.link import interface
+from spvlink.link.check import interface
 from tests.chain_hazards import PASS, frag, geom, vert
 from tests.linking import INPUT, OUTPUT, module_of
 from tests.render import compare, draw, draw_covering

@@ -8,8 +8,11 @@ import subprocess
 import pytest
 
 import spvlink
+from spvlink.driver import all_insts
+from spvlink.grammar import ops
 from tests.chain_hazards import Chain, frag, vert
 from tests.feedback_chains import CHAINS
+from tests.linking import module_of
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.render.border import slots
 from tests.render.reflect import INPUT, OUTPUT, Stage
@@ -196,3 +199,21 @@ layout(location = 1, {xfb} = 4) out mediump float y;
     codes = build(Chain("pairs", stages))
     linked = prove(codes, Chain("pairs", stages))
     check_layout(codes, [s.data for s in linked.stages])
+
+
+def test_a_local_variable_belongs_to_no_buffer() -> None:
+    """GLSL gives every output the buffer; one without an Offset is not captured, and may go."""
+    outputs = """layout(xfb_buffer = 0, xfb_stride = 16) out;
+layout(location = 0, xfb_offset = 0) out vec4 x;
+layout(location = 1) out float own[4];
+"""
+    body = """for (int i = 0; i < 4; i++) own[i ^ (gl_VertexIndex & 1)] = a[i];
+x = vec4(own[gl_VertexIndex & 3], own[1], b.xy);"""
+    chain = Chain(
+        "own", (vert(outputs, body), frag("layout(location = 0) in vec4 x;", "color = x;"))
+    )
+    codes = build(chain)
+    module = module_of(prove(codes, chain).stages[0].data)
+    (local,) = [i for i in all_insts(module) if i.op == ops.OpVariable]
+    assert local.type is not None and local.type.args[0].op == ops.OpTypeArray
+    assert not [i for i in module.annotations if local in i.args]

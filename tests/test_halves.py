@@ -10,7 +10,7 @@ import pytest
 
 import spvlink
 from spvlink.grammar import enums, ops
-from spvlink.link import interface
+from spvlink.link.check import interface
 from spvlink.pipeline import Remark
 from tests.chain_text import frag, geom, tesc, tese, vert
 from tests.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_int64

@@ -8,7 +8,7 @@ import pytest
 
 from spvlink.errors import Broken
 from spvlink.ir.core import Module
-from spvlink.link import interface
+from spvlink.link.check import interface
 from tests.linking import OUTPUT, module_of
 from tests.samples import ROOT, compile_glsl
 from tests.test_cases import load

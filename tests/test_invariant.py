@@ -16,13 +16,13 @@ from functools import cache
 import pytest
 
 import spvlink
+from spvlink.chain.runner import PASSES
 from spvlink.facts import invariant
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.schedule import PASSES
 from tests.chain_hazards import frag, tesc, text, vert
 from tests.linking import module_of
 from tests.render import compare, draw, draw_covering

@@ -7,7 +7,7 @@ import pytest
 
 import spvlink
 from spvlink.ir.core import Inst
-from spvlink.link.narrow import values_of
+from spvlink.link.pack.narrow import values_of
 from spvlink.pipeline import Source
 from tests.linking import fragment, module_of
 from tests.samples import assemble, compile_glsl

@@ -14,7 +14,7 @@ from spvlink.binary import encode
 from spvlink.binary.decode import decode
 from spvlink.binary.words import MAX_BOUND
 from spvlink.ir.check import check
-from tests.samples import assemble, compile_glsl, disassemble
+from tests.samples import assemble, compile_glsl, disassemble, edited
 
 EMPTY = """
 OpCapability Shader
@@ -121,6 +121,33 @@ void main() { unread = vec4(1.0); gl_Position = vec4(0.0); }
     )
     linked = spvlink.link([first, compile_glsl(text, "frag")])
     assert (linked.defect, linked.passed_through) == (None, None)
+
+
+def test_a_decoration_group_some_of_whose_targets_go() -> None:
+    """It waits for trim, and is no defect of the pass that removed one of them."""
+    frag = edited(
+        compile_glsl(TINTED, "frag"),
+        (
+            r"OpDecorate %colour Location 0",
+            """OpDecorate %colour Location 0
+               OpDecorate %group RelaxedPrecision
+               %group = OpDecorationGroup
+               OpGroupDecorate %group %sum %colour %twice""",
+        ),
+        (
+            r"(%\w+) = OpLoad %v4float %tint\s+OpStore %colour \1",
+            """%one = OpLoad %v4float %tint
+               %sum = OpFMul %v4float %one %one
+               %twice = OpFAdd %v4float %sum %one
+               OpStore %colour %sum""",
+        ),
+    )
+    options = spvlink.Options()
+    options.check_each = True
+    linked = spvlink.link([compile_glsl(TINT, "vert"), frag], options)
+    assert (linked.defect, linked.validated) == (None, "validated")
+    left = re.findall(r"OpGroupDecorate .*", disassemble(linked.stages[1].data, "--raw-id"))
+    assert [len(line.split()) for line in left] == [4]  # the group, the sum and the colour
 
 
 def test_a_pointer_to_its_own_struct() -> None:

@@ -8,10 +8,12 @@ from collections.abc import Callable
 import pytest
 
 import spvlink
-from spvlink import Options, schedule
+from spvlink import Options
+from spvlink.chain import table
+from spvlink.chain.runner import STAGE_PASSES, StagePass
 from spvlink.grammar import glsl, ops
 from spvlink.ir.core import Function, Module
-from spvlink.link import interface
+from spvlink.link.check import interface
 from spvlink.text import print_module
 from tests.linking import INPUT, OUTPUT, Result, count, extended, fragment, module_of, place, vertex
 from tests.samples import compile_glsl
@@ -137,7 +139,7 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
 def test_there_is_a_fact_for_every_pass() -> None:
     # test_halves.py, test_pack.py, test_payload.py, test_shared.py and test_weighted.py have theirs
     others = {"arrays", "halves", "narrow", "payload", "share", "weighted"}
-    assert OFF.keys() | CROSSING.keys() | others == schedule.PASSES.keys()
+    assert OFF.keys() | CROSSING.keys() | others == table.PASSES.keys()
 
 
 @pytest.mark.parametrize("name", OFF)
@@ -151,7 +153,7 @@ def test_a_disabled_pass_stays_off(name: str) -> None:
 
 def test_all_off() -> None:
     """Nothing but inlining, promotion and the way back: the interface's places and types stay."""
-    done = run(disabled=frozenset(schedule.PASSES))
+    done = run(disabled=frozenset(table.PASSES))
     assert fits(done)
     for name, entry in done.table().items():
         assert entry == declared(VERT, OUTPUT)[name][:2]
@@ -224,11 +226,15 @@ def test_stop_after_bisects() -> None:
     assert sizes[-1] == min(sizes) == 4
     assert max(sizes) > 4
     assert run(stop_after=total).data == run().data
-    optional = [n for n in names_of(stop_after=0) if n in schedule.PASSES]
+    optional = [n for n in names_of(stop_after=0) if n in table.PASSES]
     assert not optional, "after 0 passes nothing optional runs"
 
 
 # --- defects ---
+
+
+def stage_pass(name: str) -> StagePass:
+    return next(row for row in STAGE_PASSES if row.name == name)
 
 
 def raises(module: Module, function: Function) -> None:
@@ -249,7 +255,7 @@ def loses_a_value(module: Module, function: Function) -> None:
 def test_a_crash_in_a_pass_hands_the_originals_back(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(schedule.FUNCTION_PASSES, name, raises)
+    monkeypatch.setattr(stage_pass(name), "run", raises)
     linked = spvlink.link([VERT, FRAG])
     assert linked.defect == "ZeroDivisionError: planted"
     assert linked.passed_through is not None and "planted" in linked.passed_through
@@ -259,7 +265,7 @@ def test_a_crash_in_a_pass_hands_the_originals_back(
 @pytest.mark.parametrize("each", [True, False])
 def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By our own verifier after the pass, else by spirv-val at the end."""
-    monkeypatch.setitem(schedule.FUNCTION_PASSES, "join", loses_a_value)
+    monkeypatch.setattr(stage_pass("join"), "run", loses_a_value)
     ran: list[str] = []
     chosen = options(check_each=each, observer=lambda number, name, stage, module: ran.append(name))
     linked = spvlink.link([VERT, FRAG], chosen)
@@ -419,16 +425,41 @@ def test_given_specialization_constants_are_known(glossy: str) -> None:
     )
 
 
-def test_constants_made_of_given_ones_stand_before_their_use() -> None:
-    """A vector that folds is made of a number that stood nowhere before."""
+@pytest.mark.parametrize("later", [5, 970])
+def test_constants_made_of_given_ones_stand_before_their_use(later: int) -> None:
+    """A vector that folds is made of a number that stood nowhere before, or behind it."""
     code = fragment(
-        """layout(constant_id = 3) const int step = 1; layout(location = 4) in vec2 uv;
+        f"""layout(constant_id = 3) const int step = 1; layout(location = 4) in vec2 uv;
         const ivec2 both = ivec2(step) + ivec2(70, 80);
-        void main() { o = vec4(uv, vec2(both * ivec2(uv * 9.0))); }"""
+        void main() {{ o = vec4(uv, vec2(both * ivec2(uv * 9.0) % {later})); }}"""
     )
     done = Result(VERT, code, options(spec={("frag", 3): "900"}))
     assert done.linked.validated == "validated"
     assert "OpSpecConstant" not in print_module(done.frag)
+
+
+NARROW = """#extension GL_EXT_shader_explicit_arithmetic_types : require
+layout(constant_id = 3) const TYPE step = TYPE(1); layout(location = 4) in vec2 uv;
+void main() { o = vec4(uv, float(TYPE(uv.x * 9.0) + step), 1.0); }"""
+
+
+@pytest.mark.parametrize(
+    ("type", "given", "word"),
+    [
+        ("int16_t", "65530", 0xFFFFFFFA),  # the bits of -6
+        ("uint16_t", "-6", 0xFFFA),
+        ("int8_t", "0xfa", 0xFFFFFFFA),
+        ("uint8_t", "-6", 0xFA),
+        ("int8_t", "5", 5),
+    ],
+)
+def test_narrow_constants_are_extended_by_their_sign(type: str, given: str, word: int) -> None:
+    """However the value is written (specification 2.2.1)."""
+    code = fragment(NARROW.replace("TYPE", type))
+    done = Result(VERT, code, options(spec={("frag", 3): given}))
+    assert done.linked.validated == "validated"
+    found = [i for i in done.frag.globals if i.op == ops.OpConstant and i.imm == [word]]
+    assert [i.type.imm[0] for i in found if i.type is not None] == [16 if "16" in type else 8]
 
 
 def test_without_them_they_are_not() -> None:

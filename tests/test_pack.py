@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink import schedule
+from spvlink.chain import table
 from tests.chain_hazards import frag, tesc, tese, vert
 from tests.linking import Result, fragment, vertex
 from tests.render import compare, draw, draw_covering
@@ -64,7 +64,7 @@ def link(name: str, **settings: object) -> Result:
 
 
 def test_there_is_a_pair_for_every_pass_of_this_kind() -> None:
-    assert PAIRS.keys() <= schedule.PASSES.keys()
+    assert PAIRS.keys() <= table.PASSES.keys()
 
 
 @pytest.mark.parametrize("name", PAIRS)

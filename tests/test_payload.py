@@ -12,7 +12,7 @@ import spvlink
 from spvlink.errors import Broken
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link import payload
+from spvlink.link.payload import payload
 from tests.linking import module_of
 from tests.payload_chains import BARRIER, CASES, Case
 from tests.render import Result, Scene, compare, draw, draw_covering

@@ -19,8 +19,8 @@ from spvlink.binary.decode import decode
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link.interface import declared
-from spvlink.link.propagate import COMPONENT_PRICE
+from spvlink.link.border.cost import COMPONENT_PRICE
+from spvlink.link.check.interface import declared
 from tests.pipelines import CASES, MOTION, build, link, weighted
 from tests.render import Result, compare, draw, draw_covering, messages, rounding
 from tests.samples import compile_glsl

@@ -22,6 +22,7 @@ UNIFORMS = "layout(set = 0, binding = 0) uniform U { vec4 c; vec4 d; } u;\n"
 IMAGES = """layout(set = 0, binding = 1) uniform sampler2D t;
 layout(set = 0, binding = 2) uniform sampler2DArray layers;
 layout(set = 0, binding = 3) uniform sampler2DShadow shadow;
+layout(set = 0, binding = 4, r32f) uniform image2D i;
 """
 OUT = "layout(location = 0) {} out vec4 a; layout(location = 1) out vec4 b;\n"
 IN = "layout(location = 0) {} in vec4 a; layout(location = 1) in vec4 b;\n"
@@ -99,6 +100,25 @@ KEPT = {  # (what a is, what is made of it): what hangs on it
                " s = s * 0.5 + 0.15; o.x = floor(s * 10.0) * 0.3", "Floor"),
     "memory": ("0.3", "0.0; float m[4] = float[4](b.x, b.y, a.x, a.x);"
                " o.x = (m[2 + (int(u.c.x * 8.0) & 1)] == 0.3 ? 0.75 : 0.25)", "OpFOrdEqual"),
+    "structs of arrays": ("0.3", "0.0; struct S { vec4 m[2]; }; S s[2] = S[2](S(vec4[2](b, a)),"
+                          " S(vec4[2](a, a))); int n = int(u.c.x * 8.0) & 1;"
+                          " o.x = floor(s[n].m[1 - n].x * 10.0)", "Floor"),
+    "an offset": ("0.3", "(interpolateAtOffset(b.x, a.xy) == interpolateAtOffset(b.x, vec2(0.3))"
+                  " ? 1.0 : 0.5)", "InterpolateAtOffset"),
+    "an image": ("0.3", "0.0; imageStore(i, ivec2(gl_FragCoord.xy), a);"
+                 " o.x = (imageLoad(i, ivec2(gl_FragCoord.xy)).x == 0.3 ? 1.0 : 0.5)",
+                 "OpImageWrite"),
+    "lost digits": ("1.5", "((a.x + 8388608.0) > 8388609.7 ? 1.0 : 0.25)",
+                    "OpFOrdGreaterThan"),
+    "a step": ("0.7", "clamp((a.x - 0.7) * 1e8 + 0.5, 0.0, 1.0)", "OpFMul"),
+    "a step of a uniform": ("u.c.x", "clamp((a.x - u.c.x) / 1e-8 + 0.5, 0.0, 1.0)", "OpFDiv"),
+    "a step written out": ("0.7", "clamp(a.x * 1e8 - 0.7e8, 0.0, 1.0)", "OpFSub"),
+    "a smooth step": ("0.7", "smoothstep(0.7, 0.7000001, a.x)", "SmoothStep"),
+    "edges": ("0.7", "smoothstep(a.x, 0.7, b.x)", "SmoothStep"),
+    "a distance": ("0.7", "clamp(length(a.xyz - vec3(0.7)) * 1e7, 0.0, 1.0)", "OpFMul"),
+    "an angle": ("0.7", "atan(a.x - 0.7, -b.x - 5.0)", "Atan2"),
+    "a base": ("0.7", "clamp(pow(a.x - 0.7, b.x * 0.001) + 0.25, 0.0, 1.0)", "Pow"),
+    "a root": ("0.7", "sqrt(abs(a.x - 0.7))", "Sqrt"),
     "a uniform itself": ("u.c.x", "(a.x == u.c.x ? 1.0 : 0.5)", "OpFOrdEqual"),
     "a uniform's floor": ("floor(u.c.x * 4.0)", "floor(a.x)", "Floor"),
 }  # fmt: skip
@@ -136,6 +156,8 @@ MOVED = {  # (what a is, what is made of it): nothing can come out otherwise
     "divisor that varies": ("0.7", "b.x / (a.x + 5.0 + b.y)"),
     "arithmetic": ("0.7", "sqrt(a.x) + exp(a.x * b.x) + sin(a.x + b.y)"),
     "domain": ("0.5", "acos(a.x)"),
+    "a decided step": ("1.0", "clamp((a.x - 0.5) * 1e6, 0.0, 1.0)"),
+    "an angle on the right": ("0.7", "atan(b.x, a.x)"),
     "power": ("0.7", "pow(max(a.x - b.x, 0.0), 3.0)"),
     "a uniform": ("u.c.x", "a.x * b.x"),
     "a uniform's sign": ("u.c.x", "(a.x > 0.0 ? b.x : b.y)"),
@@ -176,14 +198,15 @@ def test_away_from_the_pixel_s_centre_more_is_allowed_for() -> None:
     assert fates(centroid)["0.x"][0] in ("kept", "packed")
 
 
-def test_the_place_has_a_name_and_a_line() -> None:
+@pytest.mark.parametrize("flag", ["-g", "-gV", "-gVS"])
+def test_the_place_has_a_name_and_a_line(flag: str) -> None:
     source = f"""#version 450
 layout(location = 0) out vec4 o; {IN.format("")}
 void main() {{
     float cells = floor(a.x);
     o = vec4(cells, b.xy, 1);
 }}"""
-    debug = compile_glsl(source, "frag", "vulkan1.0", "-g")
+    debug = compile_glsl(source, "frag", "vulkan1.0", flag)
     done = linked([compiled("a = vec4(3.0);"), debug])
     action, why = fates(done)["0.x"]
     assert action in ("kept", "packed") and "Floor" in why and ":5)" in why, why
@@ -235,6 +258,7 @@ HANGING = {  # what is made of a sum: what hangs on it
     "floor": (f"floor({SUM}.x)", "Floor"),
     "lookup": (f"textureLod(t, {SUM}.xy, 0.0).x", "OpImageSampleExplicitLod"),
     "implicit lookup": (f"texture(t, {SUM}.xy).x", "OpImageSampleImplicitLod"),
+    "a step": (f"clamp(({SUM}.x - 0.7) * 1e6, 0.0, 1.0)", "OpFMul"),
     "derivative": (f"dFdx({SUM}.x) > 0.01 ? b.z : b.w", "OpFOrdGreaterThan"),
 }
 
@@ -323,6 +347,54 @@ def test_an_infinity_is_made_a_nan_where_interpolation_made_one() -> None:
     done = linked(modules, disabled=frozenset(("backward", "forward")))
     assert fates(done)["0.x"][0] == "propagated" and count(done.frag, ops.OpFSub) == 2
     flattened(modules, done.data, [0.25, 0.25, 0.0, 0.0])
+
+
+INFINITY = "uintBitsToFloat(0x7F800000u)"
+
+
+def test_a_constant_infinity_is_not_interpolated() -> None:
+    body = f"o = vec4(clamp(((a + b) * {INFINITY}).x, 0.0, 1.0), b.zw * 0.0 + 0.5, 1);"
+    modules = codes("a = p * 2.0 - 0.3;", body)
+    assert_same(modules, linked(modules).data, 65536.0)
+
+
+def test_a_factor_of_infinity_is_made_a_nan() -> None:
+    modules = codes(f"a = vec4(u.c.x * {INFINITY});", "o = vec4(clamp(a.x * b.x, 0.0, 1.0));")
+    done = linked(modules, disabled=frozenset(("backward", "forward")))
+    assert fates(done)["0.x"][0] == "propagated" and count(done.frag, ops.OpFSub) == 1
+    assert_same(modules, done.data, 4096.0)
+
+
+def test_an_infinity_is_not_read_from_its_flat_twin() -> None:
+    twin = "layout(location = 2) flat {} vec4 c;\n"
+    stored = f"a = vec4({INFINITY}); c = a; {B}"
+    left = f"{OUT.format('')}{twin.format('out')} void main() {{ {stored}{PLACE}"
+    use = "o = vec4(clamp(a.x * b.x, 0.0, 1.0), clamp(c.x, 0.0, 1.0), b.xy);"
+    right = f"{IN.format('')}{twin.format('in')} void main() {{ {use} }}"
+    modules = [vertex(left), fragment(right)]
+    assert_same(modules, linked(modules).data)
+
+
+RAYS = """#version 460
+#extension GL_EXT_ray_query : enable
+layout(location = 0) out vec4 o;
+layout(set = 0, binding = 6) uniform accelerationStructureEXT w;
+"""
+
+
+@pytest.mark.parametrize(
+    ("stored", "origin"), [("vec4(0.3)", "a"), ("vec4(p.yz, k.xy * 0.125)", "a + b * u.c")]
+)
+def test_a_ray_may_miss(stored: str, origin: str) -> None:
+    body = f"""rayQueryEXT q; rayQueryInitializeEXT(q, w, 0, 255, ({origin}).xyz, 0, b.xyz, 9);
+    rayQueryProceedEXT(q); o = vec4(rayQueryGetIntersectionTEXT(q, true));"""
+    left = f"{UNIFORMS}{OUT.format('')} void main() {{ a = {stored}; {B}{PLACE}"
+    right = f"{RAYS}{UNIFORMS}{IN.format('')} void main() {{ {body} }}"
+    modules = [vertex(left, "vulkan1.2"), compile_glsl(right, "frag", "vulkan1.2")]
+    done = linked(modules)
+    found = {**fates(done), **{f"b {slot}": fate for slot, fate in fates(done, "b").items()}}
+    assert {action for action, _ in found.values()}.isdisjoint(("propagated", "moved-backward"))
+    assert any("OpRayQueryInitializeKHR" in why for _, why in found.values()), found
 
 
 def test_a_constant_divisor_is_no_pole() -> None:

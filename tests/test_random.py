@@ -21,7 +21,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.link import interface
+from spvlink.link.check import interface
 from tests import random_harness
 from tests.random_harness import (
     ENVIRONMENTS,

@@ -8,6 +8,7 @@ which environment, debug information and passes of spirv-opt.
 
 from __future__ import annotations
 
+import re
 import struct
 import subprocess
 from collections.abc import Iterable, Iterator
@@ -16,10 +17,11 @@ from random import Random
 
 import pytest
 from generate_flow import Pipeline, make
-from mutate import KINDS, Text, mutate
+from mutate import KINDS, Mutator, mutate
 
 import spvlink
 from tests import random_harness
+from tests.listing import Text
 from tests.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,
@@ -30,6 +32,7 @@ from tests.random_harness import (
 )
 from tests.render import Result, Scene, compare, draw, make_scene
 from tests.render.scene import VARIANTS
+from tests.samples import compile_glsl
 from tests.test_chains import check_modules
 from tests.test_random_chains import FEW_ULP, MESH_ENVIRONMENTS, TIPPED, canonical, farthest, off
 
@@ -268,6 +271,36 @@ def test_every_kind_comes_up() -> None:
         done.update(mutate(text, Random(number)))
         calls += str(text).count("OpFunctionCall")
     assert done == {*KINDS, "settle"} and calls
+
+
+TWO_TRIANGLES = """#version 450
+#extension GL_EXT_mesh_shader : require
+layout(local_size_x = 4) in;
+layout(triangles, max_vertices = 4, max_primitives = 2) out;
+layout(push_constant) uniform Push { int a; } push;
+void main() {
+    uint lane = gl_LocalInvocationIndex;
+    SetMeshOutputsEXT(4, 2);
+    vec4 at = vec4(0.0);
+    if (push.a > 1) at.x = 1.0;
+    gl_MeshVerticesEXT[lane].gl_Position = at;
+    if (lane < 2u) gl_PrimitiveTriangleIndicesEXT[lane] = uvec3(lane, lane + 1u, lane + 2u);
+}
+"""
+
+
+def test_mutants_write_what_one_invocation_writes_for_all() -> None:
+    """No branch around the indices of a mesh is made constant; others are."""
+    code = compile_glsl(TWO_TRIANGLES, "mesh", "vulkan1.2")
+    before = str(Text(code))
+    changed = set()
+    for number in range(40):
+        text = Text(code)
+        if Mutator(text, Random(number)).settle():
+            new = str(text).split("\n")
+            changed |= {line for line in before.split("\n") if line not in new}
+    conditions = re.findall(r"OpBranchConditional .*", before)
+    assert len(conditions) == 2 and changed == {conditions[0]}
 
 
 def test_generator_is_deterministic() -> None:

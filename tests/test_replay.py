@@ -14,8 +14,13 @@ CHAIN = "debug_uv"
 
 # What is planted: file, old text, new text; what replay names.
 CHANGES = {
-    "remark": ("spvlink/link/dead.py", "does not read it", "reads it not", "remarks"),
-    "bytes": ("spvlink/binary/encode.py", "module.bound", "module.bound + 1", "bytes of vert"),
+    "remark": ("spvlink/link/dead/varyings.py", "does not read it", "reads it not", "remarks"),
+    "bytes": (
+        "spvlink/binary/encode.py",
+        "module.generator,",
+        "module.generator + 1,",
+        "bytes of vert",
+    ),
 }
 
 

@@ -64,6 +64,22 @@ def test_how_many_there_are() -> None:
     assert len(VALID) == 19
 
 
+PER_PRIMITIVE = """#extension GL_EXT_mesh_shader : require
+layout(location = 0) perprimitiveEXT {}; layout(location = 0) out vec4 o;
+void main() {{ o = vec4({}); }}"""
+
+
+@pytest.mark.parametrize("place", ("flat in uvec4 v", "in Block { flat uvec4 v; } b"))
+def test_only_a_mesh_stage_writes_per_primitive(place: str) -> None:
+    use = "b.v" if "Block" in place else "v"
+    frag = compile_glsl("#version 460\n" + PER_PRIMITIVE.format(place, use), "frag", "vulkan1.2")
+    out = "layout(location = 0) flat out uvec4 v; void main() { v = uvec4(1); }"
+    vert = compile_glsl(f"#version 460\n{out}", "vert", "vulkan1.2")
+    with pytest.raises(spvlink.BadSpirv, match=r"v is per primitive, and the vert stage is no"):
+        spvlink.link([vert, Source(frag, "p.frag")])
+    assert spvlink.link([frag]).defect is None
+
+
 @pytest.mark.parametrize("stages", SETS, ids=lambda s: " ".join(sorted(s, key=ORDER.index)))
 def test_every_set_of_stages(stages: frozenset[str]) -> None:
     sources = [Source(code(s), f"{s}.spv") for s in reversed(sorted(stages))]

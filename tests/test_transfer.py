@@ -7,8 +7,8 @@ import pytest
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
-from spvlink.link.resources import Blocks, Cannot, Key
-from spvlink.link.transfer import Grant, Transfer, always_read
+from spvlink.link.resources.blocks import Blocks, Cannot, Key
+from spvlink.link.resources.transfer import Grant, Transfer, always_read
 from tests.test_cases import load
 
 HEAD = """\

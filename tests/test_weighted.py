@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 import spvlink
+from spvlink.facts import numbers
 from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.link import weights
+from spvlink.link.motion import polynomials
 from tests.chain_hazards import frag, geom, text, vert
 from tests.render import Result, compare, draw, draw_covering
 from tests.samples import compile_glsl
@@ -421,34 +422,39 @@ def constant(module: Module, number: float) -> Inst:
 
 
 def test_polynomials() -> None:
-    u: weights.Polynomial = {((0, 0),): 1.0}
-    v: weights.Polynomial = {((0, 1),): 1.0}
-    one = weights.ONE
-    rest = weights.added(one, u, -1.0)
-    left, right = weights.times(rest, v), weights.added(v, weights.times(u, v) or {}, -1.0)
-    assert left is not None and weights.name_of(left) == weights.name_of(right)
-    corners = [weights.times(a, b) for a in (u, rest) for b in (v, weights.added(one, v, -1.0))]
-    total: weights.Polynomial = {}
+    u: polynomials.Polynomial = {((0, 0),): 1.0}
+    v: polynomials.Polynomial = {((0, 1),): 1.0}
+    one = polynomials.ONE
+    rest = polynomials.added(one, u, -1.0)
+    left, right = (
+        polynomials.times(rest, v),
+        polynomials.added(v, polynomials.times(u, v) or {}, -1.0),
+    )
+    assert left is not None and polynomials.name_of(left) == polynomials.name_of(right)
+    corners = [
+        polynomials.times(a, b) for a in (u, rest) for b in (v, polynomials.added(one, v, -1.0))
+    ]
+    total: polynomials.Polynomial = {}
     for corner in corners:
         assert corner is not None
-        total = weights.added(total, corner)
-    assert weights.is_one(total)
-    assert not weights.is_one(weights.added(total, u))
-    other: weights.Polynomial = {((7, 0),): 1e-8}
-    assert weights.is_one(weights.added(total, u, 1e-8))
-    assert not weights.is_one(weights.added(total, other))
-    assert weights.mixed(u, {(): 1e8}, v) is None  # digits of u are lost
-    long: weights.Polynomial = {((1, n),): 1.0 for n in range(weights.MAX_TERMS)}
-    assert weights.times(long, long) is None
+        total = polynomials.added(total, corner)
+    assert polynomials.is_one(total)
+    assert not polynomials.is_one(polynomials.added(total, u))
+    other: polynomials.Polynomial = {((7, 0),): 1e-8}
+    assert polynomials.is_one(polynomials.added(total, u, 1e-8))
+    assert not polynomials.is_one(polynomials.added(total, other))
+    assert polynomials.mixed(u, {(): 1e8}, v) is None  # digits of u are lost
+    long: polynomials.Polynomial = {((1, n),): 1.0 for n in range(polynomials.MAX_TERMS)}
+    assert polynomials.times(long, long) is None
 
 
 def test_numbers_of_constants() -> None:
     module = Module()
     pair = types.vector(module, types.floating(module), 2)
     both = types.composite(module, pair, [constant(module, 0.5), constant(module, -2.0)])
-    assert [weights.number_of(both, n) for n in (0, 1)] == [0.5, -2.0]
-    assert weights.number_of(types.null(module, pair), 1) == 0.0
-    assert weights.number_of(constant(module, float("inf")), 0) is None
+    assert [numbers.number_of(both, n) for n in (0, 1)] == [0.5, -2.0]
+    assert numbers.number_of(types.null(module, pair), 1) == 0.0
+    assert numbers.number_of(constant(module, float("inf")), 0) is None
     half = types.constant(module, types.floating(module, 16), 0x3800)
-    assert weights.number_of(half, 0) == 0.5
+    assert numbers.number_of(half, 0) == 0.5
     assert enums.BuiltIn_TessCoord == 13

@@ -23,6 +23,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _ANYTHING: Final = -1  # has every bit
+# Surely do nothing that ``does`` is asked for: most instructions, which need no look.
+QUIET: Final = frozenset(
+    o for o, f in info.FLAGS.items()
+    if not f & (info.EMITS | info.BARRIER | info.ENDS)
+    and o not in (ops.OpFunctionCall, ops.OpExtInst)
+)  # fmt: skip
 
 
 class Calls:
@@ -100,7 +106,7 @@ class Calls:
         ENDS)."""
         if inst.op == ops.OpFunctionCall:
             return self.sums.get(inst.args[0], _ANYTHING) & what != 0
-        return self.own(inst) & what != 0
+        return inst.op not in QUIET and self.own(inst) & what != 0
 
 
 def callees(function: Function) -> list[Function]:

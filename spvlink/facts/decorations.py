@@ -16,6 +16,7 @@ _UNTOUCHABLE = {
     enums.Decoration_PerViewNV: "it is per view",
     enums.Decoration_PerTaskNV: "it is per task",
 }
+_HARMLESS = info.VARYING_DECORATIONS - _UNTOUCHABLE.keys()
 _UNKNOWN = "what one of its decorations means for a varying is not known"
 
 
@@ -107,8 +108,11 @@ class Decorations:
 def untouchable(tables: Decorations, variable: Inst, held: set[int]) -> str:
     """Why an interface variable must stay as it is, for one of its decorations: these are ``held``
     by it and its members. Empty if all of them are known."""
-    with_ids = [note.imm[0] for note in tables.with_ids.get(variable, ())]
-    for number in sorted(held.union(with_ids)):
+    if variable in tables.with_ids:
+        held = held.union([note.imm[0] for note in tables.with_ids[variable]])
+    if held.issubset(_HARMLESS):
+        return ""
+    for number in sorted(held):
         if number in _UNTOUCHABLE or number not in info.VARYING_DECORATIONS:
             return _UNTOUCHABLE.get(number, _UNKNOWN)
     return ""

@@ -113,7 +113,7 @@ def _found(module: Module) -> tuple[set[Inst], set[Inst]]:
     held = module.facts.get("invariant")
     if held is None or held[0] != module.version:
         assert module.entry is not None
-        uses = Uses(module)
+        uses = Dependences(module)
         if not uses.seeds[SETTLED] and not uses.seeds[FROZEN]:
             made = _NONE, _NONE
         else:
@@ -128,7 +128,7 @@ def _found(module: Module) -> tuple[set[Inst], set[Inst]]:
 Seed = tuple[Inst, Block | None]  # a value that is stored, and where
 
 
-class Uses:
+class Dependences:
     """What values of a module hang on."""
 
     def __init__(self, module: Module) -> None:

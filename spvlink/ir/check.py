@@ -34,6 +34,9 @@ from spvlink.ir.core import PRIVATE, Block, Function, Inst, Module
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator
+    from typing import Final
+
+_GROUPING: Final = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
 
 
 def check(module: Module, input: bool = False, final: bool = False) -> None:
@@ -225,8 +228,12 @@ class _Checker:
                     and inst.imm
                 ):
                     continue  # most of what stands here
-                if beside and inst.args and inst.args[0] not in self.where:
-                    continue
+                if beside and inst.args:
+                    if inst.args[0] not in self.where:
+                        continue
+                    if inst.op in _GROUPING:  # of which some of the targets may be gone
+                        self.arity(inst)
+                        continue
                 self.known(inst)
         if len(module.sections[core.MEMORY_MODEL]) != 1:
             raise Fault(None, "a module has one OpMemoryModel")

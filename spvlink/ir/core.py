@@ -25,7 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final
 
-    from spvlink.ir.debug import Debug
 
 _BIG: Final = sys.byteorder == "big"
 
@@ -225,7 +224,8 @@ class Module:
         self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
-        self.debug: Debug | None = None  # what was taken out of the functions while they change
+        # the debug information that was taken out of the functions (``ir.debug.noted``)
+        self.debug: object | None = None
         self.opaque = ""  # what in it cannot be told apart into ids and other words
 
     def listed(self, section: int) -> list[Inst]:

@@ -9,7 +9,7 @@ back what is left of it.
 from __future__ import annotations
 
 from spvlink.grammar import debug, ops
-from spvlink.ir.core import ALL, Block, Inst
+from spvlink.ir.core import ALL, Block, Inst, Module
 from spvlink.ir.edit import resolve
 
 TYPE_CHECKING = False
@@ -101,6 +101,13 @@ class Debug:
                         note.partial = True
 
 
+def noted(module: Module) -> Debug | None:
+    """What was taken out of the functions of a module; None where nothing was."""
+    held = module.debug
+    assert held is None or isinstance(held, Debug)
+    return held
+
+
 class Told:
     """What debug information says of variables while they become values: of each cell of them, by
     its number."""
@@ -149,7 +156,8 @@ class Told:
 
     def emitted(self, out: list[Inst]) -> None:
         """What was just made goes out with what is being renamed."""
-        self.inside(out[self.mark :], self.at[0][self.at[1]])
+        if self.debug is not None:
+            self.debug.inside(out[self.mark :], self.at[0][self.at[1]])
 
     def inside(self, made: list[Inst], source: Inst) -> None:
         """As ``Debug.inside``."""

@@ -11,6 +11,10 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 
 def key_of(location: int, component: int) -> int:
     return location * 8 + component * 2
@@ -78,6 +82,14 @@ class Slot:
         return (self.key,) if self.width != 64 else (self.key, self.key + 2)
 
 
+# Why a variable stays whole, as far as that decides what else may be done with it. The words for
+# people stand beside it.
+DYNAMIC: Final = 1  # it is accessed with a dynamic index
+CAPTURED: Final = 2  # transform feedback captures it
+PASSED_THROUGH: Final = 4  # to the stage behind the next one
+OTHER_SIDE: Final = 8  # the other stage needs it whole
+
+
 class Pinned:
     """A variable that keeps its shape (a dynamically indexed array, a captured output): it may move
     as a whole only."""
@@ -89,6 +101,7 @@ class Pinned:
         "movable",
         "name",
         "patterns",
+        "pins",
         "qualifiers",
         "variable",
         "why",
@@ -96,7 +109,7 @@ class Pinned:
 
     def __init__(
         self, variable: Inst, location: int, component: int, keys: list[int],
-        qualifiers: tuple[int, ...], name: str, why: str, movable: bool,
+        qualifiers: tuple[int, ...], name: str, why: str, movable: bool, pins: int = 0,
     ) -> None:  # fmt: skip
         self.variable = variable
         self.location = location
@@ -106,9 +119,10 @@ class Pinned:
         self.name = name
         self.why = why
         self.movable = movable
+        self.pins = pins  # DYNAMIC and the like
 
 
-class Whole:
+class Aggregate:
     """A matrix, an array of vectors or scalars, or a vector of two Locations, that was split into
     slots: it may come out whole again."""
 
@@ -178,7 +192,7 @@ class Interface:
         # slots that transform feedback captures: buffer, stride, stream, offset (``captures``)
         self.captured: dict[int, tuple[int, int, int, int]] = {}
         self.pinned: list[Pinned] = []
-        self.wholes: list[Whole] = []
+        self.wholes: list[Aggregate] = []
         self.variables: list[Inst] = []  # the original variables that the slots stand for
         self.components = 0  # 32-bit components declared by the original module
         self.locations: set[int] = set()  # Locations declared by the original module

@@ -194,6 +194,13 @@ def holds_pointers(type: Inst) -> bool:
     return False
 
 
+def is_plain(type: Inst) -> bool:
+    """Whether values of a type are made of numbers and booleans alone."""
+    if type.op in _COMPOSITES:
+        return all([is_plain(a) for a in type.args if a.type is None])
+    return type.op in _SCALARS
+
+
 def pointers_may_meet(module: Module) -> bool:
     """Whether a phi or OpSelect may choose between pointers into different buffers, or there are no
     variables that hold pointers at all. VariablePointersStorageBuffer alone wants them all to be

@@ -13,6 +13,7 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
+from spvlink.ir.slot import DYNAMIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -37,6 +38,7 @@ class Node:
         "keys",
         "kind",
         "path",
+        "pins",
         "type",
         "variable",
         "why",
@@ -49,6 +51,7 @@ class Node:
         self.cell = -1
         self.variable: Inst | None = None
         self.why = ""
+        self.pins = 0  # what of that decides something (``ir.slot``: DYNAMIC and the like)
         self.path = path
         self.keys: list[int] = []  # of the slots of an interface node, one a component
         self.is_input = False
@@ -69,11 +72,12 @@ class Node:
         ]
         return True
 
-    def pin(self, why: str) -> None:
+    def pin(self, why: str, pins: int = 0) -> None:
         """Keep this node in memory."""
         self.kind = MEMORY
         self.children = []
         self.why = self.why or why
+        self.pins |= pins
 
     def leaves(self) -> list[Node]:
         """The WHOLE and MEMORY nodes below, in order."""
@@ -113,8 +117,10 @@ def find(root: Node, indices: list[Inst], touch: bool) -> Place:
             return Place(node, None, indices[at:])
         if constant is None or not 0 <= constant < len(node.children):
             if touch:
-                what = "a dynamic index" if constant is None else "an index out of bounds"
-                node.pin(f"it is accessed with {what}")
+                if constant is None:
+                    node.pin("it is accessed with a dynamic index", DYNAMIC)
+                else:
+                    node.pin("it is accessed with an index out of bounds")
             return Place(node, None, indices[at:])
         node = node.children[constant]
     return Place(node, None, [])

@@ -27,6 +27,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.debug import noted
 from spvlink.ir.edit import branch, flow_changed
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
@@ -365,8 +366,8 @@ class _Marker:
     def sweep(self) -> None:
         module, structure = self.module, self.structure
         changed = flow = False
-        if module.debug is not None:
-            module.debug.look_at_lanes()
+        if (told := noted(module)) is not None:
+            told.look_at_lanes()
         for inst in reversed(self.moves):
             mark = inst.mark & ALL
             if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):

@@ -23,7 +23,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import debug, ops, shapes
 from spvlink.ir import types
 from spvlink.ir.core import STRINGS, Block, Function, Inst, Module, string_of
-from spvlink.ir.debug import NOWHERE, Debug, Note, Place
+from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
 from spvlink.ir.edit import resolve
 
 TYPE_CHECKING = False
@@ -130,16 +130,15 @@ class _Lines:
 
 def take_notes(module: Module) -> None:
     """Take what else speaks of code out of the functions, after calls were inlined."""
-    if module.debug is None:
-        return
+    held = noted(module)
     nonsemantic = Effects.of(module).nonsemantic
-    if not nonsemantic:
+    if held is None or not nonsemantic:
         return
     sets = debug_sets(module)
     for function in module.functions:
         for block in function.blocks:
             if any([i.op in _EXTENDED and i.args[0] in nonsemantic for i in block.insts]):
-                _take(module.debug, nonsemantic, sets, function, block)
+                _take(held, nonsemantic, sets, function, block)
 
 
 def _take(
@@ -186,7 +185,7 @@ def drops_definition(module: Module, inst: Inst) -> bool:
 
 def inlined(module: Module, body: list[Block], call: Inst) -> None:
     """The scopes of a callee's code, now that it stands in place of a call."""
-    held = module.debug
+    held = noted(module)
     if held is None:
         return
     frame = _Frame(module, held, held.places.get(call, NOWHERE))
@@ -281,12 +280,14 @@ def forget_functions(module: Module) -> None:
 def trim(module: Module, live: set[Inst]) -> set[Inst]:
     """The debug instructions at module scope that stay: all but those that speak of what is gone.
     Of a global variable it may be said that there is none any more."""
-    held = module.debug
+    held = noted(module)
     if held is not None:
         _follow(module, held, live)
     sets, nothing = debug_sets(module), _Nothing(module)
-    gone: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v not in live}
+    there: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v in live}
+    gone: set[Inst] = set()  # also what is a local variable now
     for inst in _globals(module):
+        gone.update([a for a in inst.args if a.op == ops.OpVariable and a not in there])
         if inst.imm[0] == debug.DebugGlobalVariable and inst.args[0] in sets:
             lost = [a for a in inst.args if a in gone]
             if lost:

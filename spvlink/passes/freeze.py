@@ -51,23 +51,24 @@ def run(module: Module, values: dict[int, str]) -> None:
 
 
 def _before_use(module: Module, count: int) -> None:
-    """What folding made stands behind the first ``count`` globals: it goes before the first that
-    is made of it."""
-    made = dict.fromkeys(module.globals[count:])
-    if not made:
-        return
+    """What was folded may name constants that stand behind it: those made for it, behind the first
+    ``count`` globals, and others of the module. They go before the first that is made of them."""
+    made = set(module.globals[count:])
+    loose = made | {i for i in module.globals if i.op in types.CONSTANTS}
+    waiting = set(loose)
     ordered: list[Inst] = []
 
     def place(inst: Inst) -> None:
+        waiting.discard(inst)
         for used in (inst.type, *inst.args):
-            if used in made:
-                del made[used]
+            if used in waiting:
                 place(used)
         ordered.append(inst)
 
-    for inst in module.globals[:count]:
-        place(inst)
-    module.globals[:] = [*ordered, *made]
+    for inst in module.globals:
+        if inst in waiting or inst not in loose:
+            place(inst)
+    module.globals[:] = ordered
 
 
 def _set(inst: Inst, text: str) -> None:
@@ -84,7 +85,9 @@ def _set(inst: Inst, text: str) -> None:
             number = int(text, 0)
             if not -(1 << width - 1) <= number < 1 << width:
                 raise ValueError
-            bits = number & ((1 << max(width, 32)) - 1)
+            bits = number & ((1 << width) - 1)
+            if width < 32 and type.imm[1] and bits >> (width - 1):
+                bits |= 0xFFFFFFFF & ~((1 << width) - 1)  # sign-extended (specification 2.2.1)
     except (ValueError, KeyError, OverflowError):
         raise Usage(f"{text!r} is no value for this specialization constant") from None
     inst.op = ops.OpConstant

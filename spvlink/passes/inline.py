@@ -25,6 +25,7 @@ from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
+from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
@@ -38,6 +39,12 @@ _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
 _ENDS: Final = frozenset(
     op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
 ) | {ops.OpUnreachable}
+
+# pointers that are the same wherever they are made
+# What gives the same again from the same operands: pointers, and images and samplers that are loaded.
+_AGAIN: Final = frozenset(
+    (ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpImage, ops.OpSampledImage, ops.OpLoad)
+)
 
 MAX_INSTRUCTIONS: Final = 50_000  # always allowed after inlining
 MAX_GROWTH: Final = 20  # times what was written, beyond that
@@ -129,6 +136,7 @@ def _inline_into(
     for block in function.blocks:
         current = block
         todo, current.insts = current.insts, []
+        apart: dict[Inst, Inst | None] = {}  # what must not leave its block -> its twin in this one
         for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
             if (
@@ -144,14 +152,45 @@ def _inline_into(
                 may = not shape.pointers or types.pointers_may_meet(module)
                 if may and (plain or not _in_continue(cfg, structure, block)):
                     body = _Body(module, callee, calls[callee] > 1, shape)
-                    current = body.inline(function, blocks, current, inst, todo)
+                    tail = body.inline(function, blocks, current, inst, todo)
+                    if tail is not current:
+                        apart.update(dict.fromkeys(filter(_is_local, current.insts)))
+                        apart = dict.fromkeys(apart)
+                        current = tail
                     continue
+            if apart:
+                _bring_along(module, inst, apart, current)
             current.insts.append(inst)
         blocks.append(current)
     function.blocks = blocks
     flow_changed(module)
     sweep(module, function)
     drop_unreachable(module, function)  # a callee may not come back, or leave a loop by a return
+
+
+def _is_local(inst: Inst) -> bool:
+    """Whether the result must be used in its own block."""
+    return bool(info.FLAGS.get(inst.op, 0) & info.BLOCK_LOCAL)
+
+
+def _bring_along(module: Module, inst: Inst, apart: dict[Inst, Inst | None], block: Block) -> None:
+    """Make anew in this block what an instruction uses of those that a call has cut off from it:
+    OpSampledImage and its uses stand in one block (specification, "Universal Validation Rules")."""
+    for at, arg in enumerate(inst.args):
+        if arg not in apart:
+            continue
+        twin = apart[arg]
+        if twin is None:
+            twin = value(module, arg.op, arg.type, list(arg.args), list(arg.imm))
+            _bring_along(module, twin, apart, block)
+            notes = Decorations.of(module).targets.get(arg)
+            if notes:
+                Decorations.add(module, twin, list(notes))
+            if (told := noted(module)) is not None:
+                told.like(twin, arg)
+            block.insts.append(twin)
+            apart[arg] = twin
+        inst.args[at] = twin
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
@@ -340,6 +379,9 @@ class _Body:
             self.test_flag(body, merge, target, flag)
         body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], []))
         _mend(module, body)
+        if tests:
+            _Passed(self, body, tail).run()
+            _place_variables(caller, self.variables)
         if kept is None:
             return None
         return value(module, ops.OpLoad, call.type, [kept], [])
@@ -398,7 +440,7 @@ class _Body:
                 if inst.args:  # it is set anew at each call
                     stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
                     inst.args = []
-            elif not debuginfo.drops_definition(module, inst):
+            elif module.debug is None or not debuginfo.drops_definition(module, inst):
                 kept.append(inst)
         first.insts = stores + kept
         _place_variables(caller, self.variables)
@@ -408,9 +450,10 @@ class _Body:
         module = self.module
         table: dict[Inst, Inst] = dict(zip(self.callee.params, call.args[1:]))
         out: list[Block] = []
-        decorated = Decorations.of(module).targets
+        tables = Decorations.of(module)
+        decorated, with_ids = tables.targets, tables.with_ids
         notes: list[Inst] = []
-        held = module.debug
+        held = noted(module)
         for block in self.callee.blocks:
             twin = Block(module.new_id())
             table[block] = twin
@@ -426,12 +469,79 @@ class _Body:
                     table[inst] = made
                     for words in decorated.get(inst, ()):
                         notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+                    for note in with_ids.get(inst, ()) if with_ids else ():
+                        notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
         for twin in out:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]
                 inst.imm = list(inst.imm)
         module.annotations.extend(notes)
         return out
+
+
+class _Passed:
+    """What loops computed and code behind them uses. A return that became a break goes round such a
+    value, to where the flag is tested. So it goes through a variable; a pointer is made again."""
+
+    def __init__(self, body: _Body, blocks: list[Block], tail: Block) -> None:
+        self.body = body
+        self.module = body.module
+        self.tail = tail
+        self.homes = {inst: block for block in blocks for inst in block.insts if inst.id}
+        self.variables: dict[Inst, Inst] = {}
+        whole = Function(0)
+        whole.blocks = [*blocks, tail]
+        tail.insts = [Inst(ops.OpUnreachable, None, [], [])]
+        self.cfg = Cfg(whole)
+        tail.insts = []
+
+    def run(self) -> None:
+        """Mend every use that its value does not dominate any more. Raises Refused where the value
+        can be neither kept nor made again."""
+        for block in self.cfg.order:
+            for inst in block.insts.copy():
+                for at, arg in enumerate(inst.args):
+                    target = inst.args[at + 1] if inst.op == ops.OpPhi and at % 2 == 0 else block
+                    if isinstance(target, Block) and self.is_lost(arg, target):
+                        made: list[Inst] = []
+                        inst.args[at] = self.fetched(resolve(arg), target, made)
+                        end = inst if target is block else target.terminator
+                        if end is target.terminator and target.merge() is not None:
+                            end = target.insts[-2]
+                        where = target.insts.index(end)
+                        target.insts[where:where] = made
+        for known, variable in self.variables.items():
+            block = self.homes[known]
+            where = block.insts.index(known) + 1
+            while known.op == ops.OpPhi and block.insts[where].op == ops.OpPhi:
+                where += 1
+            block.insts.insert(where, Inst(ops.OpStore, None, [variable, known], []))
+
+    def is_lost(self, value: Inst, user: Block) -> bool:
+        home = self.homes.get(resolve(value))
+        index = self.cfg.index
+        return home in index and user in index and not self.cfg.dominates(home, user)
+
+    def fetched(self, known: Inst, user: Block, made: list[Inst]) -> Inst:
+        """The value in a block that it does not dominate; ``made``: what has to be done there."""
+        assert known.type is not None
+        if types.is_plain(known.type):
+            if known not in self.variables:
+                self.variables[known] = self.body.variable(known.type)
+            made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], []))
+        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op != ops.OpTypePointer):
+            lost = [self.is_lost(arg, user) for arg in known.args]
+            args = [
+                self.fetched(resolve(arg), user, made) if gone else arg
+                for arg, gone in zip(known.args, lost)
+            ]
+            made.append(value(self.module, known.op, known.type, args, list(known.imm)))
+            notes = Decorations.of(self.module).targets.get(known)  # NonUniform and the like
+            if notes:
+                Decorations.add(self.module, made[-1], list(notes))
+        else:
+            raise Refused("a return leaves a loop whose pointers are used behind it")
+        return made[-1]
 
 
 def _place_variables(caller: Function, variables: list[Inst]) -> None:

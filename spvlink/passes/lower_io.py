@@ -20,7 +20,17 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
-from spvlink.ir.slot import Interface, Pinned, Slot, Whole, base_of, key_of
+from spvlink.ir.slot import (
+    CAPTURED,
+    DYNAMIC,
+    PASSED_THROUGH,
+    Aggregate,
+    Interface,
+    Pinned,
+    Slot,
+    base_of,
+    key_of,
+)
 from spvlink.ir.types import NUMBERS
 from spvlink.passes import captures, outgoing
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
@@ -32,7 +42,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-CAPTURED: Final = "transform feedback captures it"
+CAPTURED_WHY: Final = "transform feedback captures it"
 _QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
 # What a part of a variable keeps when it becomes one.
 _KEPT: Final = _QUALIFIERS | {enums.Decoration_RelaxedPrecision, enums.Decoration_Invariant}
@@ -168,15 +178,14 @@ class Lowering:
             if self.captures and enums.Decoration_Offset in held:
                 self.captured.add(variable)
                 if not captures.splits(self.tables, variable):
-                    node.pin("")
-                    # above all others: ``dead`` looks for it
-                    node.why = CAPTURED
+                    node.pin("", CAPTURED)
+                    node.why = CAPTURED_WHY
             if not self.may_take_apart(node.type):
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             if why := untouchable(self.tables, variable, held):
-                node.pin(why)
+                node.pin(why, PASSED_THROUGH if enums.Decoration_PassthroughNV in held else 0)
 
     def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
@@ -195,10 +204,10 @@ class Lowering:
         if node.type.op != ops.OpTypeArray:
             raise BadSpirv(f"{self.names.of(variable) or 'an interface variable'} is no array")
         self.arrayed[variable] = node.type.args[1]
-        why = node.why or ("it has an initializer" if variable.args else "")
+        why, pins = node.why or ("it has an initializer" if variable.args else ""), node.pins
         node = self.roots[variable] = Node(node.type.args[0], ())
         if why:
-            node.pin(why)
+            node.pin(why, pins)
         return node
 
     def may_take_apart(self, type: Inst) -> bool:
@@ -351,16 +360,20 @@ class Lowering:
                 found += [leaf for leaf in root.leaves() if leaf.kind == MEMORY]
         return found
 
-    def pin_keys(self, side: Interface, keys: set[int], shape: Node | None, why: str) -> bool:
+    def pin_keys(
+        self, side: Interface, keys: set[int], shape: Node | None, why: str, pins: int = 0
+    ) -> bool:
         """Keep whole what covers these keys, as one node of the shape that the other side has if
         there is one. Whether anything new was pinned."""
         changed = False
         for variable, owner in self.sides.items():
             if owner is side:
-                changed |= self._pin_below(self.roots[variable], keys, shape, why)
+                changed |= self._pin_below(self.roots[variable], keys, shape, why, pins)
         return changed
 
-    def _pin_below(self, node: Node, keys: set[int], shape: Node | None, why: str) -> bool:
+    def _pin_below(
+        self, node: Node, keys: set[int], shape: Node | None, why: str, pins: int
+    ) -> bool:
         if node.kind == MEMORY:
             return False
         own = (
@@ -372,9 +385,9 @@ class Lowering:
         if inside and (shape is None or shape.type.op != ops.OpTypeStruct):
             changed = False
             for child in node.children:
-                changed |= self._pin_below(child, keys, shape, why)
+                changed |= self._pin_below(child, keys, shape, why, pins)
             return changed
-        node.pin(why)
+        node.pin(why, pins)
         return True
 
     # -- second half -------------------------------------------------------------------------------
@@ -461,18 +474,17 @@ class Lowering:
     def is_captured(self, node: Node) -> bool:
         """Of a whole block it is the members that say so."""
         spot = self.spots[node]
-        if spot.variable in self.captured and node is self.roots.get(spot.variable):
-            return True
-        return self.capture_of(spot) is not None
+        whole = spot.variable in self.captured and node is self.roots.get(spot.variable)
+        return whole or self.capture_of(spot) is not None
 
     def make_pinned(self, node: Node, side: Interface) -> None:
         spot = self.spots[node]
         variable = node.variable
         assert variable is not None
-        if CAPTURED not in node.why and self.is_captured(node):
-            node.why += f"; {CAPTURED}"
-        movable = variable is not spot.variable or node.type.op != ops.OpTypeStruct
-        movable = movable and "dynamic" in node.why and node.type.op == ops.OpTypeArray
+        if not node.pins & CAPTURED and self.is_captured(node):
+            node.why += f"; {CAPTURED_WHY}"
+            node.pins |= CAPTURED
+        movable = node.pins & DYNAMIC != 0 and node.type.op == ops.OpTypeArray
         pinned = Pinned(
             variable,
             spot.location,
@@ -482,6 +494,7 @@ class Lowering:
             spot.name,
             node.why,
             movable,
+            node.pins,
         )
         side.pinned.append(pinned)
         if variable is not spot.variable:
@@ -523,11 +536,11 @@ def find_wholes(node: Node, side: Interface) -> None:
     Locations."""
     if node.kind != SPLIT:
         if len(node.keys) > 2 and side.slots[node.keys[0]].width == 64:
-            side.wholes.append(Whole(ops.OpTypeVector, [list(node.keys)]))
+            side.wholes.append(Aggregate(ops.OpTypeVector, [list(node.keys)]))
         return
     children = node.children
     if node.type.op in _PARTED and all(c.keys for c in children):
-        side.wholes.append(Whole(node.type.op, [list(c.keys) for c in children]))
+        side.wholes.append(Aggregate(node.type.op, [list(c.keys) for c in children]))
         return
     for child in children:
         find_wholes(child, side)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, Module
@@ -119,3 +120,12 @@ def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
 
 def is_volatile(imm: list[int]) -> bool:
     return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
+
+
+def uses(module: Module, variable: Inst) -> list[Inst]:
+    """Instructions that refer to a variable, in functions that the entry point comes to: others go
+    with their last call."""
+    entry = module.entry
+    assert entry is not None
+    functions = [entry.function, *Calls.of(module).functions]
+    return [i for f in functions for b in f.blocks for i in b.insts if variable in i.args]

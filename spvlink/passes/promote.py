@@ -40,8 +40,9 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
-from spvlink.ir.debug import Told
+from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
     CHAINS,
@@ -88,7 +89,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
-        self.told = Told(module.debug)
+        self.told = Told(noted(module))
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -178,8 +179,7 @@ class Promotion:
         else:
             for arg in args:
                 if arg in pointers:
-                    variable, indices = pointers[arg]
-                    place = self.place(variable, indices, True)
+                    place = self.place(*pointers[arg], True)
                     place.node.pin("its address is used by " + ops.NAMES.get(op, "an instruction"))
 
     def moves(self, op: int, variable: Inst, indices: list[Inst]) -> None:
@@ -189,7 +189,7 @@ class Promotion:
         elif op == ops.OpStore and variable in self.in_place:
             place = self.place(variable, indices, False)
             if place.lane is not None and types.index_of(place.lane) is None:
-                place.node.pin("a component of it is stored with a dynamic index")
+                place.node.pin("a component of it is stored with a dynamic index", DYNAMIC)
 
     def interpolates(self, inst: Inst) -> bool:
         """An interpolateAt* of a promotable input, whole or one component by constant index."""
@@ -216,14 +216,13 @@ class Promotion:
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
-                self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
+                if self.told.debug is not None:
+                    self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
 
-    def place_memory(
-        self, variable: Inst, root: Node, leaf: Node, initializer: Inst | None
-    ) -> None:
+    def place_memory(self, variable: Inst, root: Node, leaf: Node, start: Inst | None) -> None:
         if leaf is root:
             leaf.variable = variable
             return
@@ -232,7 +231,7 @@ class Promotion:
             length = self.arrayed[variable]
             pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])
         type = types.pointer(self.module, storage, pointee)
-        args = [] if initializer is None else [part_of(self.module, initializer, leaf.path)]
+        args = [] if start is None else [part_of(self.module, start, leaf.path)]
         leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
         if storage == enums.StorageClass_Function:
             self.variables.append(leaf.variable)
@@ -365,7 +364,8 @@ class Promotion:
         places, insts, told = self.places, block.insts, self.told
         out: list[Inst] = []
         done = 0
-        told.begin_block(block, self.start if block is self.function.blocks[0] else {})
+        if told.debug is not None:
+            told.begin_block(block, self.start if block is self.function.blocks[0] else {})
         for at in self.uses[block] if stores is None else range(len(insts)):
             if told.debug is not None:
                 told.step(out, done, at)
@@ -394,7 +394,8 @@ class Promotion:
                 out += stores(self, block)
                 told.emitted(out)
             out.append(inst)
-        told.step(out, done, len(insts))
+        if told.debug is not None:
+            told.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
@@ -580,8 +581,7 @@ class Promotion:
             if place is not None and not place.rest and place.node.variable is not None:
                 inst.args[1] = place.node.variable
             return False
-        node = place.node
-        keys = node.keys
+        node, keys = place.node, place.node.keys
         if place.lane is not None:
             keys = [keys[types.index_of(place.lane) or 0]]
         self.loaded.update(keys)
@@ -589,10 +589,9 @@ class Promotion:
         number, rest = inst.imm[0], inst.args[2:]
         if len(keys) == 1:
             rewrite(self.module, inst, INTERPOLATE, rest, [keys[0], number])
-            out.append(inst)
-            return True
-        parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
-        out += parts
-        rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+        else:
+            parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
+            out += parts
+            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
         out.append(inst)
         return True

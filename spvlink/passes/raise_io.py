@@ -32,6 +32,7 @@ from spvlink.ir.core import (
     name_of,
     words_of,
 )
+from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, rewrite, sweep, value
 from spvlink.ir.slot import Slot, Varying
 from spvlink.passes import captures
@@ -146,8 +147,9 @@ class Raise:
         assert module.entry is not None
         module.entry.inst.args.append(made)
         module.version += 1
-        if module.debug is not None and mine and is_same(mine, type):
-            module.debug.moved[mine[0].variable] = made
+        told = noted(module)
+        if told is not None and mine and is_same(mine, type):
+            told.moved[mine[0].variable] = made
         return made
 
     def run(self, unswept: bool = False) -> None:
@@ -221,8 +223,8 @@ class Raise:
                 whole = self.load(varying, inst, out)
                 held.append((whole, block))
                 out.append(whole)
-                if self.module.debug is not None:
-                    self.module.debug.like(whole, inst)
+                if (told := noted(self.module)) is not None:
+                    told.like(whole, inst)
                 self.wholes.append((block, len(out), whole))
             self.take_lane(inst, whole, varying, lane)
         block.insts = out + block.insts[start:]
@@ -299,8 +301,8 @@ class Raise:
 
     def shift(self, inst: Inst) -> None:
         """An instruction goes next to the load of the whole."""
-        if self.module.debug is not None:
-            self.module.debug.shifted.add(inst)
+        if (told := noted(self.module)) is not None:
+            told.shifted.add(inst)
 
     def take_column(self, whole: Inst, varying: Varying, column: int) -> Inst:
         """A column or element next to the load of the whole: what its components are put together
@@ -343,8 +345,8 @@ class Raise:
             for varying, lanes in stored.values():
                 self.store_one(varying, lanes, self.variables[id(varying)], out)
                 any_stored = True
-            if self.module.debug is not None:
-                self.module.debug.inside(out[mark:], insts[end])
+            if (told := noted(self.module)) is not None:
+                told.inside(out[mark:], insts[end])
             out.append(insts[end])
             start = end + 1
         if any_stored:
@@ -435,11 +437,11 @@ class InPlace:
 
     def flush(self) -> None:
         """Write what is held back."""
-        debug, mark = self.side.module.debug, len(self.out)
+        told, mark = noted(self.side.module), len(self.out)
         last: Inst = Inst(0, None, [], [])  # none so far
         for varying, vertex, lanes in self.held.values():
-            if debug is not None:
-                debug.all_like(self.out[mark:], last)
+            if told is not None:
+                told.all_like(self.out[mark:], last)
                 mark, last = len(self.out), self.sources[id(varying)]
             if len(lanes) == len(varying.keys):
                 pointer = self.side.pointer(varying, vertex, None, self.out)
@@ -450,8 +452,8 @@ class InPlace:
                 first = column * size
                 mine = {n - first: lanes[n] for n in range(first, first + size) if n in lanes}
                 self.write_column(varying, vertex, column, mine)
-        if debug is not None:
-            debug.all_like(self.out[mark:], last)
+        if told is not None:
+            told.all_like(self.out[mark:], last)
         self.held = {}
 
     def write_column(

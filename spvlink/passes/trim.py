@@ -134,9 +134,11 @@ def _close(live: set[Inst], todo: list[Inst]) -> None:
 def _drop_asides(module: Module, live: set[Inst]) -> None:
     """What stands between functions and speaks of what is gone."""
     for function in module.functions:
-        function.lead = [i for i in function.lead if _speaks_of(live, i)]
-        function.tail = [i for i in function.tail if _speaks_of(live, i)]
-    module.tail = [i for i in module.tail if _speaks_of(live, i)]
+        if function.lead or function.tail:
+            function.lead = [i for i in function.lead if _speaks_of(live, i)]
+            function.tail = [i for i in function.tail if _speaks_of(live, i)]
+    if module.tail:
+        module.tail = [i for i in module.tail if _speaks_of(live, i)]
 
 
 def _speaks_of(live: set[Inst], inst: Inst) -> bool:

@@ -9,7 +9,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import debug, ops
 from spvlink.ir import types
 from spvlink.ir.core import GLOBALS, STRINGS, Block, Function, Inst, Module, string_of
-from spvlink.ir.debug import NOWHERE, Debug, Note, Place
+from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
 from spvlink.ir.edit import resolve
 
 TYPE_CHECKING = False
@@ -23,7 +23,7 @@ _FIRST: Final = frozenset((ops.OpPhi, ops.OpVariable))  # nothing but OpLine may
 
 def weave(module: Module) -> None:
     """Put everything back into the functions that is left of it."""
-    held = module.debug
+    held = noted(module)
     if held is None or held.woven:
         return
     held.woven = True
@@ -33,8 +33,9 @@ def weave(module: Module) -> None:
         i for i in outside if i.op != ops.OpVariable or i in used
     } | Effects.of(module).nonsemantic | set(module.sections[STRINGS])  # fmt: skip
     ways: list[_Weaver] = []
+    written: set[Inst] = set()  # by any function: inlined code has the lines of its callee
     for function in module.functions:
-        ways.append(_Weaver(module, held, function, outside))
+        ways.append(_Weaver(module, held, function, outside, written))
     for way in ways:
         way.run()
     module.version += 1
@@ -43,7 +44,10 @@ def weave(module: Module) -> None:
 class _Weaver:
     """One function."""
 
-    def __init__(self, module: Module, held: Debug, function: Function, outside: set[Inst]) -> None:
+    def __init__(
+        self, module: Module, held: Debug, function: Function, outside: set[Inst],
+        written: set[Inst],
+    ) -> None:  # fmt: skip
         self.module = module
         self.held = held
         self.function = function
@@ -60,7 +64,7 @@ class _Weaver:
         self.left: dict[
             int, list[int]
         ] = {}  # by list of instructions: numbers of those still there
-        self.used: set[Inst] = set()  # lines and scopes that stand somewhere already
+        self.written = written  # lines and scopes that stand somewhere already
         self.now: Place = NOWHERE
         self.out: list[Inst] = []
 
@@ -241,8 +245,8 @@ class _Weaver:
         for arg in line.args:
             if arg in self.held.made:
                 self.define(arg)
-        if line not in self.used:
-            self.used.add(line)
+        if line not in self.written:
+            self.written.add(line)
             if line.type is not None and not line.id:
                 line.id = self.module.new_id()
             return line
@@ -286,7 +290,7 @@ def _same(a: Inst | None, b: Inst | None) -> bool:
 
 def weave_globals(module: Module) -> None:
     """Lines of types, constants and variables; again after what they stood before is gone."""
-    held = module.debug
+    held = noted(module)
     if held is None:
         return
     out: list[Inst] = []

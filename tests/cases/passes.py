@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from spvlink.binary.encode import encode
-from spvlink.chain import Chain
+from spvlink.chain import chain
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import Chain
 from spvlink.ir.core import Module
-from spvlink.link.border import Stage
+from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.passes.lower_io import Lowering
 from spvlink.pipeline import STAGES, Linked, Source
-from spvlink.schedule import Runner
 from spvlink.validate import validate_all
 from tests.linking import base_options
 
@@ -58,5 +59,5 @@ def _optimize(producer: Module, consumer: Module, options: Options) -> Linked:
         module.facts = {}
         stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
     linked = Linked()
-    Chain(stages, options, Runner(options), linked).run()
+    chain.run(Chain(stages, options, Runner(options), linked))
     return linked

@@ -1,0 +1,4 @@
+float gust(float place, float time)
+{
+    return 0.1 * sin(place * 9.0 + time);
+}

@@ -1,0 +1,72 @@
+"""Two neighbouring stages of a chain, and what is known of their border."""
+
+from __future__ import annotations
+
+from spvlink.facts import invariant
+from spvlink.grammar import ops
+from spvlink.ir.core import (
+    Inst,
+)
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.link.pack.placement import Placement
+    from spvlink.link.payload.payload import Payload
+
+
+class Border:
+    """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
+
+    __slots__ = (
+        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
+    )  # fmt: skip
+
+    def __init__(self, producer: Stage, consumer: Stage) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.kept = ""  # why the interface stays as it is
+        self.refused = False  # it stays so because it is beyond us
+        self.link: Link | None = None
+        self.placement: Placement | None = None
+        self.payload: Payload | None = None  # between task and mesh shader
+        self.seen = (-1, -1)  # the modules' versions when it was last looked at
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer.name}->{self.consumer.name}"
+
+    def hold_outputs(self) -> None:
+        """Tell the producer which of its outputs the consumer makes positions and the like of: all
+        of them, for what we know, where the border is not linked."""
+        producer, keys, variables = self.producer, frozenset[int](), set[Inst]()
+        if self.link is not None:
+            self.link.gather()
+            keys, variables = self.link.settled_outputs()
+        else:
+            variables = {v for v in producer.module.globals if v.op == ops.OpVariable}
+        invariant.hold(producer.module, keys, frozenset(variables))
+
+    def refuse(self, why: str) -> None:
+        if not self.kept:
+            self.kept, self.refused = why, True
+
+    def due(self) -> bool:
+        """Whether either module changed since the last look."""
+        versions = self.producer.module.version, self.consumer.module.version
+        return self.link is not None and versions != self.seen
+
+
+def hold_outputs(borders: list[Border]) -> None:
+    """Tell the stages of a chain what those behind them make positions and the like of."""
+    for border in reversed(borders):
+        if border.consumer.name != FIXED_FUNCTIONS:
+            border.hold_outputs()
+
+
+def join(borders: list[Border]) -> None:
+    """Let each border see the one behind it."""
+    for border, after in zip(borders, borders[1:]):
+        if border.link is not None:
+            border.link.after, border.link.hidden = after.link, after.link is None

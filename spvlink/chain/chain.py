@@ -1,0 +1,93 @@
+"""All passes over the stages of one pipeline, top to bottom: what happens between decoding and
+checking.
+
+A stage in the middle is consumer of one border and producer of the next; its inputs and outputs are
+lowered together. A border that is refused, or that the user wants as it is, keeps its interface;
+the stages around it and the other borders are linked all the same.
+"""
+
+from __future__ import annotations
+
+import time
+
+from spvlink.binary.encode import encode
+from spvlink.chain import remarks
+from spvlink.chain.border import Border, join
+from spvlink.chain.lowering import apply_kept, find_resources, lower, prepare, specialize
+from spvlink.chain.raising import finish, trim_blocks
+from spvlink.chain.state import Chain, in_file, original
+from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
+from spvlink.errors import Broken, Refused
+from spvlink.link.border.link import Link
+from spvlink.link.check import interface
+from spvlink.link.dead import varyings
+from spvlink.link.payload import payload
+from spvlink.passes import flow
+
+
+def run(chain: Chain) -> list[bytes]:
+    """All passes; the new binaries in pipeline order. Raises Refused if no border can be linked."""
+    if not chain.borders:
+        raise Refused("there is nothing to link: the pipeline has one stage")
+    specialize(chain)
+    find_resources(chain)
+    prepare(chain)
+    apply_kept(chain)
+    lower(chain)
+    for stage in chain.touched():
+        in_file(stage, clean, chain, stage)
+    open_borders(chain)
+    sweep(chain)
+    place_to_fixpoint(chain)
+    for stage in chain.touched():
+        in_file(stage, finish, chain, stage)
+    trim_blocks(chain)
+    outputs = encode_all(chain)
+    check_borders(chain)
+    for border in chain.borders:
+        remarks.report(chain.linked, border)
+    return outputs
+
+
+def open_borders(chain: Chain) -> None:
+    """The slots of each border that is linked. Raises BadSpirv where they do not fit."""
+    for border in chain.borders:
+        if not border.kept:
+            border.link = Link(border.producer, border.consumer)
+            in_file(border.consumer, varyings.check_types, border.link)
+    join(chain.borders)
+
+
+def encode_all(chain: Chain) -> list[bytes]:
+    """The new binaries; those of untouched stages are the old ones."""
+    begin = time.perf_counter()
+    for stage in chain.touched():
+        flow.check_order(stage.module)
+    outputs = [s.source.data if s in chain.untouched else encode(s.module) for s in chain.stages]
+    chain.runner.seconds["encode"] = time.perf_counter() - begin
+    return outputs
+
+
+def check_borders(chain: Chain) -> None:
+    """Raise Broken if two stages no longer fit; Refused if they never did."""
+    begin = time.perf_counter()
+    for border in chain.borders:
+        if border.payload is not None:
+            payload.check(border.producer.module, border.consumer.module)
+        elif border.link is not None:
+            _check(chain, border)
+    chain.runner.seconds["check"] = time.perf_counter() - begin
+
+
+def _check(chain: Chain, border: Border) -> None:
+    producer, consumer = border.producer, border.consumer
+    fragment = consumer.name == "frag"
+    try:
+        interface.check(producer.module, consumer.module, fragment)
+    except Broken:
+        if consumer is not chain.fixed_function_consumer:
+            try:
+                interface.check(original(producer), original(consumer), fragment)
+            except Broken as why:
+                raise Refused(str(why)) from None
+        raise

@@ -1,0 +1,179 @@
+"""From modules as they came to slots and SSA values.
+
+    specialize        constants that the user gave
+    find_resources    what each stage reads, where a pass will ask for it
+    prepare           everything that an entry point calls becomes one function
+    apply_kept        interfaces that stay as they are for a reason known from the start
+    lower             how each stage touches its interfaces; neighbours agree on what stays whole;
+                      variables and interfaces become values
+
+A stage that resists goes out as it came. A border that is refused keeps its interface; the stages
+around it and the other borders are linked all the same.
+"""
+
+from __future__ import annotations
+
+import time
+
+from spvlink.chain.border import Border
+from spvlink.chain.state import Chain, in_file, original
+from spvlink.errors import Refused, Usage
+from spvlink.ir.slot import DYNAMIC
+from spvlink.link.border.stage import Stage
+from spvlink.link.payload import payload
+from spvlink.link.resources.visible import find_visible, unsupported_reason
+from spvlink.link.shape import agreement
+from spvlink.passes import freeze, sample_rate
+from spvlink.passes.cells import WHOLE
+from spvlink.passes.lower_io import Lowering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stage can read
+
+
+def specialize(chain: Chain) -> None:
+    """Specialization constants that the user gave."""
+    spec = chain.options.spec
+    for name in {stage for stage, _ in spec}:
+        found = [s for s in chain.stages if s.name == name]
+        if not found:
+            raise Usage(f"a specialization constant for the {name} stage, which is not here")
+        values = {id: v for (stage, id), v in spec.items() if stage == name}
+        module = found[0].module
+        in_file(found[0], chain.runner.run, "freeze", found[0], freeze.run, module, values)
+
+
+def find_resources(chain: Chain) -> None:
+    """The resources that stages share, where a pass will ask for them."""
+    enabled = chain.runner.enabled
+    asking = any([s.name == "tese" for s in chain.stages]) and enabled("weighted")
+    if asking or any([enabled(name) for name in _ACROSS]):
+        find_visible(chain.stages)
+
+
+def prepare(chain: Chain) -> None:
+    """Everything in one function, stage by stage."""
+    for stage in chain.stages:
+        entry = stage.module.entry
+        assert entry is not None
+        chain.listed[stage] = list(entry.inst.args[1:])
+        try:
+            in_file(stage, _open_up, chain, stage)
+        except Refused as error:
+            stage.module = original(stage)
+            chain.untouched.add(stage)
+            for border in (chain.before(stage), chain.after(stage)):
+                if border is not None:
+                    border.refuse(str(error))
+
+
+def _open_up(chain: Chain, stage: Stage) -> None:
+    """All code in one function. Raises Refused for what is beyond us."""
+    if why := unsupported_reason(stage.module):
+        raise Refused(why)
+    if stage.name == "frag":
+        stage.per_sample = bool(sample_rate.sample_rate_reasons(stage.module, listed=True))
+    chain.runner.prepare(stage)
+
+
+def apply_kept(chain: Chain) -> None:
+    """Which interfaces stay as they are for a reason that is known from the start."""
+    for border in chain.borders:
+        if chain.options.keep_interface & {border.producer.name, border.consumer.name}:
+            border.kept, border.refused = border.kept or "by --keep-interface", False
+        elif border.producer.name == "task" and not border.kept:
+            _open_payload(chain, border)
+
+
+def _open_payload(chain: Chain, border: Border) -> None:
+    """What a task shader hands over is an interface too, if it can be linked."""
+    if not chain.runner.enabled("payload"):
+        border.kept = "the payload stays as it is without the pass payload"
+        return
+    try:
+        border.payload = payload.Payload(border.producer.module, border.consumer.module)
+    except payload.Unlinkable as why:
+        border.kept = str(why)
+        return
+    border.payload.open_payload()
+
+
+def lower(chain: Chain) -> None:
+    """All stages to slots. Raises Refused if no border is left to link for a reason of ours."""
+    runner = chain.runner
+    begin = time.perf_counter()
+    lows = _analyse(chain)
+    for border in chain.borders:
+        if not border.kept:
+            agreement.run(lows[border.producer], lows[border.consumer])
+    runner.seconds["analyse"] = time.perf_counter() - begin
+    for stage, low in lows.items():
+        # cleaning comes next
+        in_file(stage, runner.run, "promote", stage, low.finish, runner.plain)
+        stage.inputs, stage.outputs = low.inputs, low.outputs
+
+
+def _analyse(chain: Chain) -> dict[Stage, Lowering]:
+    """How each stage touches its interfaces."""
+    behind = chain.fixed_function_consumer
+    while True:
+        refused = [b for b in chain.borders if b.refused]
+        if refused and not any(not b.kept for b in chain.borders):
+            raise Refused(refused[0].kept)
+        lows: dict[Stage, Lowering] = {}
+        for stage in chain.touched() + ([behind] if behind is not None else []):
+            low = _analysed(chain, stage)
+            if low is None:
+                break  # a border is kept now: the neighbour has to be looked at again
+            lows[stage] = low
+        else:
+            return lows
+
+
+def _analysed(chain: Chain, stage: Stage) -> Lowering | None:
+    """The sides of a stage that are linked; None if one of them had to be refused."""
+    before, after = chain.before(stage), chain.after(stage)
+    inputs = before is not None and not before.kept
+    outputs = after is not None and not after.kept
+    try:
+        return in_file(stage, analyse_interface, chain, stage, inputs, outputs)
+    except Refused as why:
+        reasons = {True: str(why), False: str(why)}
+        if inputs and outputs:
+            for side in (True, False):
+                try:
+                    in_file(stage, analyse_interface, chain, stage, side, not side)
+                    reasons[side] = ""
+                except Refused as own:
+                    reasons[side] = str(own)
+        both = not reasons[True] and not reasons[False]
+        for side, border in ((True, before), (False, after)):
+            reasons[side] = str(why) if both else reasons[side]
+            if border is not None and reasons[side]:
+                border.refuse(reasons[side])
+        if not (inputs or outputs):
+            raise
+        return None
+
+
+def analyse_interface(chain: Chain, stage: Stage, inputs: bool, outputs: bool) -> Lowering:
+    """How a stage touches its interface. Where an index looks dynamic, local variables are
+    promoted and constants folded first: it may only have come through a variable."""
+    low = Lowering(stage.module, inputs, outputs)
+    low.analyse()
+    for variable in low.sides:
+        root = low.roots[variable]
+        if root.kind != WHOLE and any([leaf.pins & DYNAMIC for leaf in root.leaves()]):
+            break
+    else:
+        return low
+    locals_only = Lowering(stage.module, False, False)
+    locals_only.analyse()
+    chain.runner.run("promote", stage, locals_only.finish)
+    chain.runner.clean(stage)
+    low = Lowering(stage.module, inputs, outputs)
+    low.analyse()
+    return low

@@ -1,0 +1,93 @@
+"""From placements to variables, declared alike on both sides; then whatever that left to clean."""
+
+from __future__ import annotations
+
+from spvlink.chain.border import Border
+from spvlink.chain.state import INPUT, OUTPUT, Chain
+from spvlink.ir.core import Inst
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.link.dead import builtin_blocks, builtins
+from spvlink.link.pack.placement import Placement
+from spvlink.link.payload import payload
+from spvlink.link.shape import dynamic_arrays
+from spvlink.passes import raise_io, sample_rate, trim
+
+
+def finish(chain: Chain, stage: Stage) -> None:
+    """Variables again on both sides of a stage; cleaned and trimmed."""
+    dropped: list[Inst] = []
+    linked: set[int] = set()
+    before, after = chain.before(stage), chain.after(stage)
+    for border in (before, after):
+        if border is not None:
+            _raise_border(chain, border, stage, dropped, linked)
+    chain.runner.finish(stage)
+    if stage.per_sample:
+        sample_rate.keep_sample_rate(stage.module)
+    kept: frozenset[Inst] = frozenset()
+    if (before is not None and before.kept) or (after is not None and after.kept):
+        kept = frozenset(v for v in chain.listed[stage] if v.imm[0] not in linked)
+    chain.staying[stage] = kept
+    chain.runner.run("trim", stage, trim.run, stage.module, frozenset(dropped), kept)
+
+
+def _raise_border(
+    chain: Chain, border: Border, stage: Stage, dropped: list[Inst], linked: set[int]
+) -> None:
+    """A stage's side of a border. The variables that were there are appended to ``dropped``, the
+    storage classes of what is there now to ``linked``."""
+    link, runner = border.link, chain.runner
+    if link is None:
+        if border.payload is not None:
+            border.payload.restore(stage.module)
+        return
+    assert border.placement is not None
+    is_output = border.producer is stage
+    if border.payload is not None:
+        act = border.payload.raise_side
+        runner.run("raise", stage, act, link, border.placement, is_output)
+        linked.add(payload.STORAGE)
+    else:
+        _raise_side(chain, link, border.placement, stage, is_output)
+        linked.add(OUTPUT if is_output else INPUT)
+    dropped += (link.outputs if is_output else link.inputs).variables
+    if not is_output and link.locals and runner.enabled("arrays"):
+        runner.run("arrays", stage, dynamic_arrays.promote_locals, link)
+
+
+def _raise_side(
+    chain: Chain, link: Link, placement: Placement, stage: Stage, is_output: bool
+) -> None:
+    runner = chain.runner
+    side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
+    # an input needs its output even if nothing is stored there (with dead varyings left alone)
+    keys = {*link.used()} if is_output else {*link.loads}
+    storage = OUTPUT if is_output else INPUT
+    mine = [v for v in placement.varyings if not keys.isdisjoint(v.keys)]
+    raised = raise_io.Raise(stage.module, mine, storage, side.slots)
+    # ``tidy`` comes next
+    runner.run("raise", stage, raised.run, runner.plain and not link.locals)
+    for pinned in side.pinned:
+        twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
+        qualifiers = twin.qualifiers if twin is not None and is_output else ()
+        raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
+
+
+def trim_blocks(chain: Chain) -> None:
+    """Built-in blocks between stages, now that it is known what both use of them."""
+    runner = chain.runner
+    stages: dict[Stage, None] = {}
+    for border in chain.borders:
+        link = border.link
+        if link is None or border.consumer.name not in builtins.CONSUMERS:
+            continue
+        version = border.consumer.module.version
+        if runner.enabled("dead"):
+            if runner.run("dead", border.producer, builtin_blocks.run, link):
+                stages[border.producer] = None
+            if runner.changed("dead", border.consumer, version):
+                stages[border.consumer] = None
+    for stage in stages:
+        kept = chain.staying[stage]
+        runner.run("trim", stage, trim.run, stage.module, frozenset(), kept)

@@ -1,0 +1,224 @@
+"""What became of every varying, in words: one remark for each group of components that met the same
+fate."""
+
+from __future__ import annotations
+
+from spvlink.chain.border import Border
+from spvlink.errors import Broken
+from spvlink.grammar import enums
+from spvlink.ir.slot import Interface, Pinned, Varying
+from spvlink.link.border.link import Link
+from spvlink.link.check import interface
+from spvlink.link.check.interface import Declared
+from spvlink.link.pack.placement import Placement
+from spvlink.link.payload import payload
+from spvlink.pipeline import InterfaceResult, Linked, Remark
+
+LANES = "xyzw"
+_CHANGED = ("propagated", "merged", "flattened", "moved-backward", "moved-forward")
+
+
+class Story:
+    """What there is to tell of a linked border, as long as nobody asks for it: what was decided,
+    and the slots and variables that it is about, but nothing of the code."""
+
+    __slots__ = (
+        "captured", "cautions", "consumer", "fate", "gone", "halves", "idle", "in_memory", "inputs",
+        "made", "notes", "outputs", "pinned", "placement", "producer", "read",
+    )  # fmt: skip
+
+    def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
+        self.producer = link.producer.name
+        self.consumer = link.consumer.name
+        self.outputs = link.outputs.slots
+        self.inputs = link.inputs.slots
+        self.captured = link.outputs.captured
+        self.read = frozenset(link.loads)  # the keys that the consumer reads
+        self.fate = link.fate
+        self.made = link.made
+        self.notes = link.notes
+        self.cautions = link.cautions
+        self.halves = link.halves
+        self.idle = link.idle
+        self.gone = link.gone
+        self.pinned = link.pinned()
+        self.placement = placement
+        self.in_memory = in_memory  # of a payload, which has no Locations
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer}->{self.consumer}"
+
+
+def report(linked: Linked, border: Border) -> None:
+    """Figures and remarks of one border."""
+    result = InterfaceResult(border.producer.name, border.consumer.name)
+    linked.interfaces.append(result)
+    if border.producer.name == "task":
+        _report_payload(linked, border, result)
+        return
+    if border.link is not None:
+        assert border.placement is not None
+        story = Story(border.link, border.placement, False)
+        linked.later.append(lambda: tell(story))
+        result.components, result.locations = totals(border.link, border.placement)
+        result.read = len(border.link.inputs.locations), border.placement.cost()[1]
+        return
+    try:
+        outputs = interface.declared(border.producer.module, enums.StorageClass_Output)
+    except Broken:
+        return  # of an interface that is not ours to judge there are no figures
+    told = kept_remarks(border.title, outputs, border.kept)
+    linked.later.append(lambda: told)
+    places = {p for d in outputs for p in d.covers}
+    result.components = (len(places),) * 2
+    result.locations = (len({p[0] for p in places}),) * 2
+
+
+def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> None:
+    """The words of a payload are its components; it has no Locations."""
+    if border.link is not None:
+        assert border.placement is not None
+        story = Story(border.link, border.placement, True)
+        linked.later.append(lambda: tell(story))
+        result.components = payload.totals(border.link, border.placement)
+        return
+    told: list[Remark] = []
+    for name, words in payload.kept(border.producer):
+        told.append(Remark(border.title, name, "payload", "kept", border.kept))
+        result.components = (words, words)
+    linked.later.append(lambda: told)
+
+
+def tell(link: Story) -> list[Remark]:
+    """The remarks of one border."""
+    new_place = {
+        key: (v, lane) for v in link.placement.varyings for lane, key in enumerate(v.keys)
+    }  # fmt: skip
+    groups: dict[tuple[str, int, str, str], list[int]] = {}
+    names: dict[int, str] = {}
+    outputs, inputs = link.outputs, link.inputs
+    for key in sorted(outputs.keys() | inputs.keys()):
+        new = key in link.made  # another value has its place
+        names[key] = link.made[key] if new else _name(link, key)
+        action, why = link.fate.get(key, ("", ""))
+        if key in new_place and not new:
+            varying, lane = new_place[key]
+            if action == "flattened":
+                why += f"; {_target(varying, lane)}"
+            elif link.in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
+                action, why = "kept", _kept(link, key)
+            else:
+                action, why = "packed", f"to {_target(varying, lane)}"
+                if key in link.notes:
+                    why += f"; {link.notes[key]}"
+            slot = inputs.get(key) or outputs[key]
+            changed = slot.qualifiers != varying.qualifiers
+            if changed and key in link.read and action != "flattened":
+                action = "flattened"
+                why = f"equal for the whole primitive; {_target(varying, lane)}"
+        elif not action and not new:
+            action, why = _nobody(link, key)
+        if key in link.cautions and action in _CHANGED:
+            why += f"; {link.cautions[key]}"
+        if key in link.halves:
+            why = f"{link.halves[key]}: {why}"
+        groups.setdefault((names[key], key >> 3, action, why), []).append(key)
+    told: list[Remark] = []
+    for (name, location, action, why), keys in groups.items():
+        lanes = "".join(LANES[k >> 1 & 3] for k in keys)
+        place = "payload" if link.in_memory else str(location)
+        told.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
+    return told + _whole(link)
+
+
+def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark]:
+    """Remarks for an interface that stays as it is."""
+    told: list[Remark] = []
+    for variable in variables:
+        location, _ = variable.place
+        # an array whose size is a specialization constant covers nothing that is known
+        last = max((spot[0] for spot in variable.covers), default=location)
+        lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
+        slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
+        told.append(Remark(title, variable.name, slot, "kept", why))
+    return told
+
+
+def _kept(link: Story, key: int) -> str:
+    slot = link.inputs.get(key)
+    if key in link.notes:
+        return link.notes[key]
+    if slot is not None and key in link.read:
+        if key in link.captured:
+            return f"the {link.consumer} stage reads it, transform feedback captures it"
+        return f"the {link.consumer} stage reads it"
+    return f"the {link.producer} stage writes it"
+
+
+def _nobody(link: Story, key: int) -> tuple[str, str]:
+    if key not in link.outputs:
+        return "removed", f"declared by the {link.consumer} stage only, and not read"
+    if key not in link.inputs:
+        return "removed", f"the {link.consumer} stage does not declare it"
+    return "removed", "neither written nor read"
+
+
+def _name(link: Story, key: int) -> str:
+    slot = link.outputs.get(key)
+    if slot is None or not slot.name:
+        slot = link.inputs.get(key, slot)
+    return slot.name if slot is not None and slot.name else f"location {key >> 3}"
+
+
+def _target(varying: Varying, lane: int) -> str:
+    location, _ = varying.place_of(lane)
+    count = varying.components // varying.columns
+    return f"Location {location}.{LANES[varying.component : varying.component + count]}"
+
+
+def _whole(link: Story) -> list[Remark]:
+    """The remarks on built-ins and on what stayed whole."""
+    told: list[Remark] = []
+    for name, (action, why) in sorted(link.idle.items()):
+        told.append(Remark(link.title, name, "built-in", action, why))
+    for out in link.gone:
+        action, why = link.fate[out.keys[0]]
+        name = out.name or f"location {out.location}"
+        place = "payload" if link.in_memory else _place_of(out)
+        told.append(Remark(link.title, name, place, action, why))
+    for out, twin in link.pinned:
+        slot = "payload" if link.in_memory else _place_of(out)
+        name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
+        moved = link.placement.moved.get(out, out.location)
+        if moved != out.location:
+            why = f"as a whole to Location {moved}; {out.why}"
+            told.append(Remark(link.title, name, slot, "packed", why))
+        else:
+            told.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+    return told
+
+
+def _place_of(whole: Pinned) -> str:
+    last = max(k >> 3 for k in whole.keys)
+    lanes = sorted({k >> 1 & 3 for k in whole.keys})
+    place = f"{whole.location}-{last}" if last > whole.location else f"{whole.location}"
+    return place if len(lanes) == 4 else f"{place}.{''.join(LANES[n] for n in lanes)}"
+
+
+def totals(link: Link, placement: Placement) -> tuple[tuple[int, int], tuple[int, int]]:
+    """(components before, after), (Locations before, after) of what the producer declares."""
+    out: Interface = link.outputs
+    components = 0
+    locations: set[int] = set()
+    for varying in placement.varyings:
+        components += varying.components
+        if varying.columns == 1 and varying.component + varying.components <= 4:  # nearly all
+            locations.add(varying.location)
+        else:
+            locations.update([varying.place_of(n)[0] for n in range(len(varying.keys))])
+    for pinned in out.pinned:
+        components += len(pinned.keys)
+        by = placement.moved[pinned] - pinned.location
+        locations.update([(k >> 3) + by for k in pinned.keys])
+    return (out.components, components), (len(out.locations), len(locations))

@@ -1,0 +1,196 @@
+"""The order of the passes, each with its reason, and the hook between them that dumps, times,
+checks and stops."""
+
+from __future__ import annotations
+
+from time import perf_counter
+
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import Function, Module
+from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.options import Options
+from spvlink.passes import attributes, branches, dce, debuginfo, indices, inline, simplify, tidy
+from spvlink.passes.cells import MEMORY
+from spvlink.passes.lower_io import Lowering
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
+
+
+class StagePass:
+    """A pass over the entry point's function of one stage. ``what`` is its line in ``spvlink
+    passes`` (empty: it cannot be switched off)."""
+
+    __slots__ = ("name", "needs_blocks", "run", "what")
+
+    def __init__(
+        self, name: str, run: Callable[[Module, Function], None], what: str = "",
+        needs_blocks: bool = False,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.run = run
+        self.what = what
+        self.needs_blocks = needs_blocks  # nothing to do in a function of one block
+
+
+STAGE_PASSES: Final = (
+    StagePass(
+        "simplify", simplify.run, "constants are folded, equal values merged, algebra applied",
+    ),
+    StagePass(
+        "branches", branches.run, "constant branches and empty selections are resolved", True,
+    ),
+    StagePass("dce", dce.run, "dead code is removed, by component and with its control flow"),
+    StagePass("tidy", tidy.run),
+    StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
+    StagePass("indices", indices.run),
+)  # fmt: skip
+_BY_NAME: Final = {row.name: row for row in STAGE_PASSES}
+
+
+def has_variables(module: Module) -> bool:
+    """Whether there may be a variable that only the entry point's function sees."""
+    assert module.entry is not None
+    for first in module.entry.function.blocks[0].insts:
+        if first.op == ops.OpVariable:
+            return True
+        if first.op not in _LINES:
+            break  # variables come first in a function, but for lines
+    variables = types.by_op(module).get(ops.OpVariable, ())
+    return any([v.imm[0] == enums.StorageClass_Private for v in variables])
+
+
+class Runner:
+    """Runs passes on stages, and does between them what the user asked for."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.seconds: dict[str, float] = {}
+        self.count = 0
+        self.watched = options.check_each or options.observer is not None
+        # whether nobody looks between the passes and each of them runs
+        seen = self.watched or options.stop_after is not None
+        self.plain = not seen and "simplify" not in options.disabled
+
+    def enabled(self, name: str) -> bool:
+        options = self.options
+        if name in options.disabled:
+            return False
+        return options.stop_after is None or self.count < options.stop_after
+
+    def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
+        """Run one pass; whether it changed the module."""
+        module, seconds = stage.module, self.seconds
+        version = module.version
+        begin = perf_counter()
+        try:
+            act(*args)
+        finally:
+            seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
+        if module.version == version:
+            return False
+        self.count += 1
+        if self.watched:
+            self.show(name, stage)
+        return True
+
+    def changed(self, name: str, stage: Stage, version: int) -> bool:
+        """The same of a module that ``run`` does not look at, which had this version before."""
+        if stage.module.version == version:
+            return False
+        self.count += 1
+        if self.watched:
+            self.show(name, stage)
+        return True
+
+    def show(self, name: str, stage: Stage) -> None:
+        """To whoever looks between the passes."""
+        if self.options.check_each:
+            from spvlink.ir.check import check
+
+            check(stage.module)
+        if self.options.observer is not None:
+            self.options.observer(self.count, name, stage.name, stage.module)
+
+    def on_entry(self, stage: Stage, name: str) -> None:
+        """Run one of STAGE_PASSES on the entry point's function."""
+        module, row = stage.module, _BY_NAME[name]
+        assert module.entry is not None
+        function = module.entry.function
+        if row.needs_blocks and len(function.blocks) == 1:
+            return
+        if self.enabled(name) or not row.what:
+            self.run(name, stage, row.run, module, function)
+
+    def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
+        """Bring a stage's code into its simplest form."""
+        module = stage.module
+        self.on_entry(stage, "branches")  # the ones that inlining made
+        for _ in range(MAX_ROUNDS):
+            self.on_entry(stage, "simplify")
+            flow = module.flow
+            self.on_entry(stage, "branches")
+            if module.flow == flow:
+                break  # else conditions and phis may have become known
+        self.sweep_out(stage, left)
+
+    def sweep_out(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
+        """Dead code, and what its going brings to light; ``left``: cleaned how often at most."""
+        self.drop_dead(stage)
+        if stage.name in IN_PLACE:
+            self.on_entry(stage, "join")  # stores of one block happen together
+        if left and self.promote_again(stage):
+            self.clean(stage, left - 1)
+
+    def promote_again(self, stage: Stage) -> bool:
+        """Local variables that stayed in memory for an index that is known by now, or for an access
+        that is gone."""
+        if not has_variables(stage.module):
+            return False
+        low = Lowering(stage.module, False, False)
+        low.analyse()
+        if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):
+            return False
+        return self.run("promote", stage, low.finish)
+
+    def drop_dead(self, stage: Stage) -> None:
+        """Dead code, and the selections that it leaves empty."""
+        module = stage.module
+        for _ in range(MAX_ROUNDS):
+            flow = module.flow
+            self.on_entry(stage, "dce")
+            cut = module.flow != flow
+            trimmed = module.facts.pop(dce.TRIMMED, None)
+            emptied = module.facts.pop(dce.EMPTIED, None)
+            flow = module.flow
+            if cut or emptied:
+                self.on_entry(stage, "branches")
+            if trimmed or module.flow != flow:
+                self.on_entry(stage, "simplify")
+                module.facts.pop(dce.HELD, None)  # equal constructs are one by now
+            elif not cut:
+                return
+            # and dce again: a construct that went may have been the last to use another one
+
+    def finish(self, stage: Stage) -> None:
+        """After the interface was raised."""
+        module = stage.module
+        self.on_entry(stage, "tidy")
+        if module.facts.pop(dce.TRIMMED, None):
+            self.drop_dead(stage)
+        self.on_entry(stage, "join")
+        self.on_entry(stage, "indices")
+
+    def prepare(self, stage: Stage) -> None:
+        """Everything that the entry point calls, in one function."""
+        debuginfo.take_lines(stage.module)
+        self.run("inline", stage, inline.run, stage.module)
+        debuginfo.take_notes(stage.module)
+        if stage.name == "vert":
+            self.run("inline", stage, attributes.run, stage.module)

@@ -1,0 +1,87 @@
+"""The stages of one pipeline and the borders between them, while they are linked. Data only: what
+is done to it, and in which order, says ``chain.py``."""
+
+from __future__ import annotations
+
+from spvlink.binary.decode import decode
+from spvlink.chain.border import Border
+from spvlink.chain.runner import Runner
+from spvlink.entry import select_entry
+from spvlink.errors import SpvlinkError
+from spvlink.grammar import enums
+from spvlink.ir.core import Inst, Module
+from spvlink.link.border.stage import Stage
+from spvlink.link.resources.transfer import Transfer
+from spvlink.options import Options
+from spvlink.pipeline import Linked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
+
+# Stages that may be the last one of a pipeline.
+_LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
+
+OUTPUT: Final = enums.StorageClass_Output
+INPUT: Final = enums.StorageClass_Input
+
+
+class Chain:
+    """The stages in pipeline order, their borders, and what was noted of them on the way."""
+
+    __slots__ = (
+        "afters", "befores", "borders", "fixed_function_consumer", "linked", "listed", "options",
+        "runner", "stages", "staying", "transfers", "untouched",
+    )  # fmt: skip
+
+    def __init__(
+        self, stages: list[Stage], options: Options, runner: Runner, linked: Linked
+    ) -> None:
+        self.stages = stages
+        self.options = options
+        self.runner = runner
+        self.linked = linked
+        self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
+        self.befores = {b.consumer: b for b in self.borders}
+        self.afters = {b.producer: b for b in self.borders}
+        # behind the last stage of a pipeline that ends without a fragment shader
+        self.fixed_function_consumer: Stage | None = None
+        if options.complete and stages[-1].name in _LAST:
+            behind = self.fixed_function_consumer = Stage.fixed_functions()
+            self.borders.append(Border(stages[-1], behind))
+            self.befores[behind] = self.afters[stages[-1]] = self.borders[-1]
+        self.untouched: set[Stage] = set()  # go out as they came
+        # (source, target) -> the versions of both modules, and what held for these
+        self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
+        self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
+        self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
+
+    def touched(self) -> list[Stage]:
+        if not self.untouched:
+            return self.stages
+        return [s for s in self.stages if s not in self.untouched]
+
+    def before(self, stage: Stage) -> Border | None:
+        return self.befores.get(stage)
+
+    def after(self, stage: Stage) -> Border | None:
+        return self.afters.get(stage)
+
+
+def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:
+    """Act; errors on the way out say which file they are about."""
+    try:
+        return act(*args)
+    except SpvlinkError as error:
+        error.file = error.file or stage.source.file
+        raise
+
+
+def original(stage: Stage) -> Module:
+    """A stage's module as it came."""
+    module = decode(stage.source.data)
+    module.entry = select_entry(module, stage.source.entry)
+    return module

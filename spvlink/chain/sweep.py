@@ -1,0 +1,173 @@
+"""The fixpoint over borders: each pass of the table until none has anything to do, then places for
+what is left.
+
+    sweep               the borders first to last and back, until none is due
+    place_to_fixpoint   where everything goes; again, where its new place lets more cross
+
+What dies between the last two stages may have been all that kept something alive between the first
+two. A border is looked at again only if one of its modules changed since; every loop is bounded.
+"""
+
+from __future__ import annotations
+
+import time
+
+from spvlink.chain.border import Border, hold_outputs
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import Chain, in_file
+from spvlink.chain.table import PASSES, REPACKING, TABLE, Pass, Site
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.link.dead import varyings
+from spvlink.link.pack import compact
+from spvlink.link.pack.placement import Placement
+from spvlink.link.payload import payload
+from spvlink.link.shape import split_late
+from spvlink.passes import read_back
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# of the passes at one border; each round needs a change in the one before
+MAX_ROUNDS: Final = 8
+# over the borders, forwards or backwards; each needs a change in the one before
+MAX_SWEEPS: Final = 16
+
+
+def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
+    """A stage's code in its simplest form."""
+    chain.runner.clean(stage)
+    if promoted and stage.name == "tesc" and stage.outputs is not None:
+        _read_back(chain.runner, stage)
+
+
+def _read_back(runner: Runner, stage: Stage) -> None:
+    """Values that an invocation reads back from its own outputs."""
+    if runner.run("promote", stage, read_back.run, stage.module):
+        runner.promote_again(stage)
+        runner.clean(stage)
+
+
+def sweep(chain: Chain) -> None:
+    """All borders until none is due. In a longer chain code moves only when all is gone that nobody
+    needs at its other end."""
+    for moving in (False, True) if len(chain.borders) > 1 else (True,):
+        for border in chain.borders:
+            border.seen = -1, -1
+        _sweep_due(chain, moving)
+
+
+def _sweep_due(chain: Chain, moving: bool) -> None:
+    order = chain.borders
+    for _ in range(MAX_SWEEPS):
+        for border in order:
+            if border.due():
+                assert border.link is not None
+                if border.consumer is chain.fixed_function_consumer:
+                    _link_last(chain.runner, border.link)
+                else:
+                    _link(chain, border.link, moving)
+                border.seen = border.producer.module.version, border.consumer.module.version
+        if not any(map(Border.due, chain.borders)):
+            break
+        order = order[::-1]
+
+
+def _link_last(runner: Runner, link: Link) -> None:
+    """Outputs of a pipeline that ends without a fragment shader."""
+    producer = link.producer
+    if runner.run("promote", producer, split_late.run, link):
+        runner.clean(producer)
+    if runner.enabled("dead"):
+        runner.run("dead", producer, varyings.run, link)
+        runner.sweep_out(producer)
+
+
+def _link(chain: Chain, link: Link, moving: bool) -> None:
+    """One border to a fixpoint; ``moving``: with code motion."""
+    producer, consumer = link.producer, link.consumer
+    hold_outputs(chain.borders)
+    site = Site(chain, link)
+    rows = [row for row in TABLE if row.fits(site, moving)]
+    for _ in range(MAX_ROUNDS):
+        versions = producer.module.version, consumer.module.version
+        row = _first_change(chain.runner, site, rows, versions[1])
+        if row is None:
+            return
+        if producer.module.version != versions[0]:
+            if row.adds_code:  # what was taken apart just now is read back too
+                in_file(producer, clean, chain, producer, row.name == "promote")
+            else:
+                in_file(producer, chain.runner.sweep_out, producer)
+        if consumer.module.version != versions[1]:
+            in_file(consumer, chain.runner.clean, consumer)
+
+
+def _first_change(runner: Runner, site: Site, rows: list[Pass], version: int) -> Pass | None:
+    """Run passes until one changed something, which is cleaned up before the next look."""
+    producer, consumer = site.link.producer, site.link.consumer
+    for row in rows:
+        if runner.enabled(row.name) or row.name not in PASSES:
+            ran = runner.run(row.name, producer, row.run, site)
+            if runner.changed(row.name, consumer, version) or ran:
+                return row
+    return None
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+
+def place_to_fixpoint(chain: Chain) -> None:
+    """Where everything that is left goes. A border is looked at once more if what shares a word by
+    now, or is Flat by its new place, may let more cross."""
+    _place_all(chain)
+    for _ in range(MAX_ROUNDS):
+        if not any(map(Border.due, chain.borders)):
+            return
+        _sweep_due(chain, True)
+        _place_all(chain)
+
+
+def _place_all(chain: Chain) -> None:
+    for row in REPACKING:
+        if _repack(chain, row) and row.name == "halves":
+            sweep(chain)  # words may move where 64-bit numbers could not
+    begin = time.perf_counter()
+    for border in chain.borders:
+        if border.link is not None:
+            border.placement = place(Site(chain, border.link))
+            if compact.requalify(border.link, border.placement):
+                border.seen = -1, -1
+    seconds = chain.runner.seconds
+    seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
+
+
+def place(site: Site) -> Placement:
+    """Where everything that is left at a border goes."""
+    if site.link.producer.name == "task":
+        return payload.place(site.link)
+    if site.enabled("compact"):
+        return compact.run(site.link, site.convergent)
+    return compact.at_old_places(site.link, [])
+
+
+def _repack(chain: Chain, row: Pass) -> bool:
+    """Whether a pass that saves Locations changed something at any border."""
+    runner, done = chain.runner, False
+    if not runner.enabled(row.name):
+        return False
+    for border in chain.borders:
+        link = border.link
+        if link is None or border.consumer is chain.fixed_function_consumer:
+            continue
+        site = Site(chain, link)
+        if link.producer.name == "task" or not row.fits(site, True):
+            continue  # what a payload holds has no Locations
+        version = border.consumer.module.version
+        if runner.run(row.name, border.producer, row.run, site):
+            done = True
+            runner.changed(row.name, border.consumer, version)
+            for stage in (border.producer, border.consumer):
+                in_file(stage, runner.clean, stage)
+    return done

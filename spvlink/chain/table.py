@@ -1,0 +1,282 @@
+"""What is done at a border: every pass is one row, in this order, each with its reason. A row is
+data: the sweep reads it, ``spvlink passes`` prints it, a test holds ORDER, the docs show it.
+
+Code that moves waits until everything dead is gone (``moving``). What brings code or constants into
+a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).
+"""
+
+from __future__ import annotations
+
+from spvlink.chain.runner import STAGE_PASSES
+from spvlink.chain.state import Chain
+from spvlink.layout import granted
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.dead import builtins, payload_members, varyings
+from spvlink.link.motion import backward, forward, weighted
+from spvlink.link.pack import narrow, per_patch, split64
+from spvlink.link.payload import payload
+from spvlink.link.resources.transfer import Grant, Transfer
+from spvlink.link.rounding import exact
+from spvlink.link.shape import dynamic_arrays, split_late
+from spvlink.link.values import captured_twins, dedup, propagate
+from spvlink.options import Options
+from spvlink.passes import read_back
+from spvlink.pipeline import STAGE_BITS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+
+class Site:
+    """A border while its passes run: all that one of them may ask for."""
+
+    __slots__ = ("chain", "link", "options")
+
+    def __init__(self, chain: Chain, link: Link) -> None:
+        self.chain = chain
+        self.link = link
+        self.options: Options = chain.options
+
+    def enabled(self, name: str) -> bool:
+        return self.chain.runner.enabled(name)
+
+    @property
+    def forth(self) -> Transfer:
+        """The way of the producer's expressions into the consumer."""
+        return self._transfer(self.link.producer, self.link.consumer)
+
+    @property
+    def back(self) -> Transfer:
+        """The way of the consumer's expressions into the producer."""
+        return self._transfer(self.link.consumer, self.link.producer)
+
+    @property
+    def expect(self) -> tuple[int, int]:
+        """How often each side runs. Only fragments outnumber what is computed before them."""
+        return (1, 1) if self.link.exact else self.options.expect
+
+    @property
+    def convergent(self) -> frozenset[int]:
+        """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
+        if self.options.exact or not self.enabled("flatten"):
+            return frozenset()
+        return exact.convergent_slots(self.link)
+
+    def _transfer(self, source: Stage, target: Stage) -> Transfer:
+        """What is known of it holds until one of the modules changes."""
+        versions = source.module.version, target.module.version
+        held = self.chain.transfers.get((source, target))
+        if held is not None and held[0] == versions:
+            return held[1]
+        grant = Grant(target.visible)
+        if self.options.layout is not None:
+            shown = granted(self.options.layout, STAGE_BITS[target.name])
+            grant = Grant(target.visible, *shown)
+        made = Transfer(source.module, target.module, grant)
+        self.chain.transfers[source, target] = versions, made
+        return made
+
+
+class Pass:
+    """One row. ``what`` is its line in ``spvlink passes`` (empty: it cannot be switched off, or
+    another row of the name has the line); ``when`` says where there is something to look at;
+    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does."""
+
+    __slots__ = ("adds_code", "moving", "name", "needs", "run", "what", "when", "why")
+
+    def __init__(
+        self, name: str, run: Callable[[Site], object], why: str, what: str = "",
+        when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
+        moving: bool = False, adds_code: bool = False,
+    ) -> None:  # fmt: skip
+        self.name = name
+        self.run = run
+        self.why = why
+        self.what = what
+        self.when = when
+        self.needs = needs
+        self.moving = moving
+        self.adds_code = adds_code
+
+    def fits(self, site: Site, moving: bool) -> bool:
+        """Whether there is anything to look at."""
+        if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
+            return False
+        return all([site.enabled(name) for name in self.needs])
+
+
+# -- when ------------------------------------------------------------------------------------------
+
+
+def _in_place(link: Link) -> bool:
+    return link.producer.name in IN_PLACE
+
+
+def _has_payload(link: Link) -> bool:
+    return link.producer.name == "task"
+
+
+def _has_whole(link: Link) -> bool:
+    return bool(link.outputs.pinned or link.inputs.pinned)
+
+
+# -- run: what takes more than one word ------------------------------------------------------------
+
+
+def _arrays(at: Site) -> None:
+    """What one side alone indexes dynamically, if what is dead in it may go."""
+    link, options = at.link, at.options
+    if at.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
+        moves = at.forth.moves if at.enabled("propagate") else None
+        dynamic_arrays.run(link, moves, options.exact, options.cost_limit)
+
+
+def _forward(at: Site) -> None:
+    options = at.options
+    forward.run(at.link, at.forth, options.exact, at.expect, options.cost_limit)
+
+
+def _weighted(at: Site) -> None:
+    """What the control shader can make for sums over vertices of the evaluation shader."""
+    held = frozenset[int]()
+    after = at.chain.after(at.link.consumer)
+    if after is not None and after.consumer.name == "geom":
+        if after.link is None or after.link.outputs.pinned:
+            return  # which may make positions of whatever it reads
+        held = weighted.held(after.link)
+    weighted.run(at.link, at.back, at.options.exact, held)
+
+
+def _share(at: Site) -> None:
+    before = at.chain.before(at.link.producer)
+    per_patch.run(at.link, before.link if before is not None else None, at.options.exact)
+
+
+# -- the table -------------------------------------------------------------------------------------
+
+# At one border, again and again until none of them changes anything.
+TABLE: Final = (
+    Pass(
+        "promote", lambda at: read_back.forward(at.link.producer.module),
+        "what is read back twice is read once", when=_in_place, adds_code=True,
+    ),
+    Pass(
+        "payload", lambda at: payload.read_back_constants(at.link),
+        "what the task stage reads back of its payload is known",
+        "what a task shader hands to its mesh shaders is linked like other interfaces",
+        when=_has_payload, adds_code=True,
+    ),
+    Pass(
+        "payload", lambda at: payload_members.run(at.link),
+        "members of structs in arrays that nobody reads", when=_has_payload, adds_code=True,
+    ),
+    Pass(
+        "dead", lambda at: varyings.run(at.link),
+        "before all that looks at values: nothing else should look at what goes",
+        "outputs nobody reads and inputs nobody writes are removed on both sides",
+    ),
+    Pass(
+        "dead", lambda at: builtins.run(at.link), "built-ins that the next stage does not read",
+        when=lambda link: link.consumer.name in builtins.CONSUMERS,
+    ),
+    Pass(
+        "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
+        when=_has_whole, adds_code=True,
+    ),
+    Pass(
+        "arrays", _arrays, "before dedup: elements become slots like others",
+        "arrays that one stage alone indexes dynamically are taken apart",
+        when=_has_whole, adds_code=True,
+    ),
+    Pass(
+        "dedup", lambda at: dedup.run(at.link, at.options.exact),
+        "before propagate: one copy of a value is cheaper to move than two",
+        "an output that says what another says is read from that one",
+    ),
+    Pass(
+        "dedup", lambda at: captured_twins.read_captured(at.link),
+        "what is captured crosses anyway", when=lambda link: link.outputs.captured,
+    ),
+    Pass(
+        "propagate",
+        lambda at: propagate.run(at.link, at.forth, at.options.exact, at.options.cost_limit),
+        "before motion, which pays for components that this one frees",
+        "constants and uniform expressions are computed where they are read",
+    ),
+    Pass(
+        "halves", lambda at: split64.run(at.link, at.enabled),
+        "words die and merge where numbers do not",
+        "64-bit values cross as two words where one need not, or where that saves a Location",
+        when=lambda link: link.wide, adds_code=True,
+    ),
+    Pass(
+        "forward", _forward, "before backward: it saves components outright",
+        "outputs that are cheap functions of fewer values are replaced by these",
+        moving=True, adds_code=True,
+    ),
+    Pass(
+        "backward",
+        lambda at: backward.run(at.link, at.back, at.options.exact, at.expect),
+        "the cheapest cut through what the consumer makes",
+        "what is made of inputs is made before the border where that is cheaper",
+        moving=True, adds_code=True,
+    ),
+    Pass(
+        "weighted", _weighted, "after backward, whose graph it extends",
+        "code also moves through interpolation that an evaluation shader does itself",
+        when=lambda link: link.consumer.name == "tese", moving=True, adds_code=True,
+    ),
+    Pass(
+        "share", _share, "last: it asks compact what would be saved",
+        "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
+        when=_in_place, needs=("compact",), moving=True, adds_code=True,
+    ),
+)  # fmt: skip
+
+# At each border once all of them are settled, when it is known how many components are left.
+REPACKING: Final = (
+    Pass(
+        "halves", lambda at: split64.split_to_save(at.link, at.convergent),
+        "first: words may move where 64-bit numbers could not",
+        when=lambda link: link.wide, needs=("compact",),
+    ),
+    Pass(
+        "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
+        "after halves, whose words are components like others",
+        "flat values of one bit or of 16 share a component if that saves a Location",
+        when=lambda link: narrow.possible(link), needs=("compact",),
+    ),
+)  # fmt: skip
+
+
+# Switches of what comes last, when every border gets its new places (``sweep.place``).
+PLACING: Final = {
+    "compact": "what is left of an interface goes into the fewest Locations",
+    "flatten": "what is equal for a whole primitive is packed with any interpolation",
+}
+
+# What must come before what at a border, and why; held by a test.
+ORDER: Final = (
+    ("payload", "dead", "members that nobody reads would keep what they are made of alive"),
+    ("dead", "dedup", "dead slots would be compared, and could be what others are read from"),
+    ("arrays", "dedup", "elements of an array are compared with other slots"),
+    ("dedup", "propagate", "twins would be moved twice"),
+    ("propagate", "forward", "motion would pay for components that are gone anyway"),
+    ("propagate", "backward", "motion would pay for components that are gone anyway"),
+    ("backward", "weighted", "it runs when backward finds nothing more"),
+    ("weighted", "share", "it counts the Locations of what still crosses"),
+)  # fmt: skip
+
+
+def _lines() -> dict[str, str]:
+    rows = (*TABLE, *REPACKING)
+    lines = {row.name: row.what for row in rows if row.what} | PLACING
+    stage_lines = {row.name: row.what for row in STAGE_PASSES if row.what}
+    return dict(sorted((lines | stage_lines).items()))
+
+
+# What may be switched off: name -> its line in ``spvlink passes``.
+PASSES: Final[dict[str, str]] = _lines()

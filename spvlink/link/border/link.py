@@ -1,0 +1,285 @@
+"""The border of two stages as a first-class object: ``Link`` has every slot, seen from both ends.
+
+``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
+instruction says so. ``fate`` collects what was decided about each key and why; it becomes the
+report.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts import invariant
+from spvlink.facts.calls import Calls
+from spvlink.grammar import info, ops
+from spvlink.ir.core import (
+    INTERPOLATE,
+    LOAD_INPUT,
+    LOAD_OUTPUT,
+    STORE_OUTPUT,
+    Block,
+    Inst,
+    Module,
+)
+from spvlink.ir.slot import Interface, Pinned, Slot
+from spvlink.link.border.stage import IN_PLACE, Stage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+
+_LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
+_STORES: Final = frozenset((STORE_OUTPUT,))
+_READ_BACK: Final = frozenset((LOAD_OUTPUT,))
+
+
+class Link:
+    """A producer, a consumer, and the slots between them."""
+
+    __slots__ = (
+        "after",
+        "cautions",
+        "consumer",
+        "exact",
+        "fate",
+        "gathered",
+        "gone",
+        "halves",
+        "hidden",
+        "idle",
+        "in_place",
+        "inputs",
+        "kept_in",
+        "kept_out",
+        "loads",
+        "locals",
+        "made",
+        "notes",
+        "outputs",
+        "producer",
+        "read_back",
+        "returns",
+        "rounded",
+        "shared",
+        "sites",
+        "spots",
+        "stores",
+        "wide",
+    )
+
+    def __init__(self, producer: Stage, consumer: Stage) -> None:
+        assert producer.outputs is not None and consumer.inputs is not None
+        self.producer = producer
+        self.consumer = consumer
+        self.outputs: Interface = producer.outputs
+        self.inputs: Interface = consumer.inputs
+        self.stores: dict[int, list[Inst]] = {}
+        self.loads: dict[int, list[Inst]] = {}
+        self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
+        self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
+        self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)
+        self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
+        self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
+        self.notes: dict[int, str] = {}  # key -> what stood in the way of more
+        self.cautions: dict[int, str] = {}  # key -> what hangs on its rounding, if it goes
+        # key of a word that was part of a 64-bit number -> which one (``halves``)
+        self.halves: dict[int, str] = {}
+        # whether there are 64-bit numbers, or may be once an array is taken apart
+        wide = any([s.width == 64 for s in self.inputs.slots.values()])
+        self.wide = wide or bool(self.inputs.pinned)
+        self.after: Link | None = None  # the border at which the consumer is the producer
+        self.hidden = False  # there is such a border, but it stays as it is
+        # what ``rounding.rounded`` found for these versions of the modules
+        self.rounded: tuple[tuple[int, int], object] | None = None
+        self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
+        self.gathered = -1, -1  # the versions that the modules had
+        # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
+        self.sites: dict[Inst, int] = {}
+        self.returns = 0  # how many of these there are
+        # site -> (block, what new stores of it stand before, their vertex)
+        self.spots: dict[int, tuple[Block, Inst, list[Inst]]] = {}
+        self.in_place = producer.name in IN_PLACE
+        # every value comes over to the bit: only fragment shaders interpolate
+        self.exact = consumer.name != "frag"
+        self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
+        # Components of variables that stay whole, per side. None of them is a slot of either side
+        # (``agree``).
+        self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
+        self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
+        self.gather()
+
+    @property
+    def title(self) -> str:
+        return f"{self.producer.name}->{self.consumer.name}"
+
+    def gather(self) -> None:
+        """Read from the code which slots are stored and loaded."""
+        versions = self.producer.module.version, self.consumer.module.version
+        if versions == self.gathered:
+            return
+        self.gathered = versions
+        self._read()
+        if self.kept_in or self.kept_out:
+            kept = self.kept_in | self.kept_out
+            assert kept.isdisjoint(self.stores), "what stays whole is stored as a slot"
+            assert kept.isdisjoint(self.loads), "what stays whole is read as a slot"
+
+    def _read(self) -> None:
+        self.stores = {}
+        self.loads = _accesses(self.consumer.module, _LOADS)
+        self.sites, self.returns, self.spots = {}, 0, {}
+        entry = self.producer.module.entry
+        assert entry is not None
+        if self.in_place:
+            self.stores = _accesses(self.producer.module, _STORES)
+            self.read_back = _accesses(self.producer.module, _READ_BACK)
+            self.number_in_place(entry.function.blocks)
+            return
+        at_emits = self.producer.name == "geom"
+        for block in entry.function.blocks:
+            stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+            for store in stores:
+                self.stores.setdefault(store.imm[0], []).append(store)
+            if at_emits:
+                self.number_emits(block)
+            elif block.terminator.op == ops.OpReturn:
+                self.sites.update(dict.fromkeys(stores, self.returns))
+                self.spots[self.returns] = block, block.terminator, []
+                self.returns += 1
+
+    def number_emits(self, block: Block) -> None:
+        """The stores before each EmitVertex, or call that may come to one, belong to it."""
+        calls = Calls.of(self.producer.module)
+        for inst in block.insts:
+            if inst.op == STORE_OUTPUT:
+                self.sites[inst] = self.returns
+            elif calls.does(inst, info.EMITS):
+                self.spots[self.returns] = block, inst, []
+                self.returns += 1
+
+    def number_in_place(self, blocks: list[Block]) -> None:
+        """Stores in one block to one vertex happen together or not at all."""
+        known: dict[tuple[Inst, ...], int] = {}
+        for block in blocks:
+            open: dict[int, list[Inst]] = {}  # sites of the stores since the last other instruction
+            for inst in block.insts:
+                if inst.op == STORE_OUTPUT:
+                    site = known.setdefault((block, *inst.args[1:]), len(known))
+                    self.sites[inst] = site
+                    open[site] = inst.args[1:]
+                    continue
+                for site, vertex in open.items():
+                    self.spots[site] = block, inst, vertex
+                open = {}
+        self.returns = len(known)
+
+    def insert(self, site: int, made: list[Inst]) -> None:
+        """Put new instructions where the outputs of a site are stored, after those."""
+        block, before, _ = self.spots[site]
+        at = block.insts.index(before)
+        block.insts[at:at] = made
+
+    def store(self, site: int, key: int, made: Inst) -> Inst:
+        """A new store of a site."""
+        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
+
+    def always_stored(self, key: int) -> bool:
+        """Whether every invocation stores a slot (of a geometry shader: before every emit)."""
+        if not self.in_place:
+            return len(self.stores[key]) == self.returns
+        entry = self.producer.module.entry
+        assert entry is not None
+        stored = {self.spots[self.sites[s]][0] for s in self.stores[key]}
+        todo = [b for b in entry.function.blocks[:1] if b not in stored]
+        seen = {*todo, *stored}
+        for block in todo:  # the ways around all stores
+            after = block.successors()
+            if not after and block.terminator.op != ops.OpUnreachable:
+                return False
+            todo += [b for b in dict.fromkeys(after) if b not in seen]
+            seen.update(after)
+        return True
+
+    def stored_once(self, key: int) -> bool:
+        """Whether a slot that others see early is stored once a site and not read back: else the
+        order of these would count."""
+        if not self.in_place:
+            return True
+        stores = self.stores[key]
+        return key not in self.read_back and len({self.sites[s] for s in stores}) == len(stores)
+
+    def frozen(self, key: int) -> bool:
+        """Whether the consumer makes something Invariant of this input."""
+        held = invariant.frozen(self.consumer.module)
+        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+
+    def settled(self, key: int) -> bool:
+        """Whether it does, or makes a position, a depth or the like of it."""
+        held = invariant.settled(self.consumer.module)
+        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+
+    def settled_outputs(self) -> tuple[frozenset[int], set[Inst]]:
+        """The outputs that the consumer makes positions and the like of: slots by their keys, and
+        variables that are whole."""
+        held = invariant.settled(self.consumer.module)
+        if not held:
+            return frozenset(), set()
+        keys = frozenset([k for k in self.loads if self.settled(k)])
+        whole = {k for p in self.inputs.pinned if p.variable in held for k in p.keys}
+        pinned = [p for p in self.outputs.pinned if not whole.isdisjoint(p.keys)]
+        return keys | whole, {p.variable for p in pinned}
+
+    def carries_bits(self, slot: Slot | Pinned) -> bool:
+        """Whether the values of this input come over to the bit."""
+        return self.exact or not info.UNINTERPOLATED_DECORATIONS.isdisjoint(slot.qualifiers)
+
+    def used(self) -> list[int]:
+        """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
+        transform feedback captures: its bytes count, written or not."""
+        return sorted({*self.stores, *self.loads, *self.read_back, *self.outputs.captured})
+
+    def slot(self, key: int) -> Slot | None:
+        return self.inputs.slots.get(key) or self.outputs.slots.get(key)
+
+    def group(self, key: int) -> int:
+        """The number of the vector that a slot is of; both sides count for themselves."""
+        slot = self.inputs.slots.get(key)
+        return self.outputs.slots[key].group if slot is None else ~slot.group
+
+    def pinned(self) -> list[tuple[Pinned, Pinned | None]]:
+        """The variables that stay whole as (producer's, consumer's) or (one side's, None)."""
+        if not self.outputs.pinned and not self.inputs.pinned:
+            return []
+        pairs: list[tuple[Pinned, Pinned | None]] = []
+        rest = list(self.inputs.pinned)
+        for out in self.outputs.pinned:
+            twin = next((p for p in rest if p.keys == out.keys), None)
+            if twin is not None:
+                rest.remove(twin)
+            pairs.append((out, twin))
+        return pairs + [(p, None) for p in rest]
+
+    def __str__(self) -> str:
+        """The table of slots: what a person wants to see of a link."""
+        rows = [f"{self.title}"]
+        for key in sorted(set(self.outputs.slots) | set(self.inputs.slots)):
+            slot = self.slot(key)
+            assert slot is not None
+            action, why = self.fate.get(key, ("", ""))
+            rows.append(
+                f"  {key >> 3:3}.{'xyzw'[key >> 1 & 3]}  {slot.name:24}"
+                f" stores {len(self.stores.get(key, ())):2}"
+                f"  loads {len(self.loads.get(key, ())):2}  {action} {why}".rstrip()
+            )
+        for pinned, _ in self.pinned():
+            rows.append(f"  {pinned.location:3}    {pinned.name:24} kept whole: {pinned.why}")
+        return "\n".join(rows)
+
+
+def _accesses(module: Module, wanted: frozenset[int]) -> dict[int, list[Inst]]:
+    assert module.entry is not None
+    found: dict[int, list[Inst]] = {}
+    for block in module.entry.function.blocks:
+        for inst in block.insts:
+            if inst.op in wanted:
+                found.setdefault(inst.imm[0], []).append(inst)
+    return found

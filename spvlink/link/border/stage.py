@@ -1,0 +1,59 @@
+"""One stage while it is being linked."""
+
+from __future__ import annotations
+
+from spvlink.errors import BadSpirv
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import (
+    Block,
+    EntryPoint,
+    Function,
+    Inst,
+    Module,
+)
+from spvlink.ir.slot import Interface
+from spvlink.pipeline import Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+
+FIXED_FUNCTIONS: Final = "fixed-function"
+# Stages whose outputs other invocations may see before this one ends, so that they are stored where
+# the code does.
+IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
+
+
+class Stage:
+    """One stage while it is being linked."""
+
+    __slots__ = ("inputs", "module", "name", "outputs", "per_sample", "source", "visible")
+
+    def __init__(self, source: Source, name: str, module: Module) -> None:
+        self.source = source
+        self.name = name
+        self.module = module
+        self.inputs: Interface | None = None
+        self.outputs: Interface | None = None
+        self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
+        self.per_sample = False  # something in the original makes it run once per sample
+
+    @staticmethod
+    def fixed_functions() -> Stage:
+        """What follows the last stage of a pipeline without a fragment shader: a consumer with no
+        user inputs."""
+        module = Module()
+        function = Function(module.new_id())
+        block = Block(module.new_id())
+        block.insts = [Inst(ops.OpReturn, None, [], [])]
+        function.blocks = [block]
+        entry = Inst(ops.OpEntryPoint, None, [function], [enums.ExecutionModel_Fragment, 0])
+        module.entry = EntryPoint(entry, "", function)
+        return Stage(Source(b""), FIXED_FUNCTIONS, module)
+
+    def bad(self, message: str) -> BadSpirv:
+        """An error about this stage's module."""
+        error = BadSpirv(message)
+        error.file = self.source.file
+        return error

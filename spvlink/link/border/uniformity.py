@@ -1,0 +1,73 @@
+"""Which outputs are equal for all vertices of a primitive."""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.divergence import PRIMITIVE, Divergence
+from spvlink.facts.effects import root
+from spvlink.facts.structure import Structure
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.link.border.link import Link
+from spvlink.link.border.values import single_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+
+def divergence_of(link: Link) -> Divergence:
+    """The levels of the producer's values, as long as its code stays as it is."""
+    module = link.producer.module
+    held = module.facts.get("divergence")
+    if held is not None and held[0] == module.version:
+        assert isinstance(held[1], Divergence)
+        return held[1]
+    assert module.entry is not None
+    made = Divergence(module, module.entry.function)
+    module.facts["divergence"] = (module.version, made)
+    return made
+
+
+def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
+    """Whether all vertices of a primitive store one value: every return stores it, since the
+    provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
+    value = single_value(link, key)
+    if value is None or len(link.stores[key]) != link.returns or link.in_place:
+        return False
+    if link.producer.name == "geom":
+        # one invocation emits the whole primitive: a value computed once is the same for all of it
+        return computed_once(link.producer.module, value)
+    return divergence.of(value) <= PRIMITIVE
+
+
+def computed_once(module: Module, value: Inst) -> bool:
+    """Whether a value is a constant or is made outside of all loops."""
+    assert module.entry is not None
+    function = module.entry.function
+    structure = Structure.of(module, function)
+    for block in function.blocks:
+        if value in block.insts:
+            return not structure.loops.intersection((block, *structure.around(block)))
+    return value.op in types.CONSTANTS
+
+
+_GLANCE: Final = 64  # values that ``varies_at_a_glance`` looks at
+
+
+def varies_at_a_glance(link: Link, key: int) -> bool:
+    """Whether what is stored differs between vertices, as far as a glance shows: an attribute is in
+    it. Most outputs are like that, and finding out what is equal takes longer."""
+    tables = Decorations.of(link.producer.module)
+    todo = [s.args[0] for s in link.stores[key][:1]]
+    for inst in todo:
+        if inst.op == ops.OpLoad:
+            variable = root(inst.args[0])
+            if variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Input:
+                builtin = tables.find(variable, enums.Decoration_BuiltIn)
+                if not builtin or builtin[0] not in info.PRIMITIVE_BUILTINS:
+                    return True
+        elif inst.op != ops.OpPhi and len(todo) < _GLANCE:
+            todo += inst.args
+    return False

@@ -1,0 +1,140 @@
+"""Built-in outputs in the middle of a chain.
+
+    VS: gl_PointSize = 2.0     and the control shader never reads gl_in[i].gl_PointSize:
+                               the store goes, with what only it needed
+
+Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the last stage before
+rasterization (Vulkan, "Built-In Variables"); in the stages before it they are varyings without
+a Location, alive only if the next stage reads them. Only the stores go here; the members of blocks
+that nobody uses go at the end, from both sides (``pervertex``).
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import EXECUTION_MODES, Inst, Module
+from spvlink.link.border.link import Link
+from spvlink.passes.parts import CHAINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+CONSUMERS: Final = frozenset(("tesc", "tese", "geom"))
+# Built-ins that rasterization takes, and that a stage before the last one just hands on.
+HANDED_ON: Final[dict[int, str]] = {
+    enums.BuiltIn_Position: "gl_Position",
+    enums.BuiltIn_PointSize: "gl_PointSize",
+    enums.BuiltIn_ClipDistance: "gl_ClipDistance",
+    enums.BuiltIn_CullDistance: "gl_CullDistance",
+    enums.BuiltIn_Layer: "gl_Layer",
+    enums.BuiltIn_ViewportIndex: "gl_ViewportIndex",
+    enums.BuiltIn_PrimitiveShadingRateKHR: "gl_PrimitiveShadingRateEXT",
+}
+
+
+class BuiltInUses:
+    """What the functions of a module do with the built-ins of one storage class."""
+
+    def __init__(self, module: Module, storage: int) -> None:
+        self.tables = Decorations.of(module)
+        self.stores: dict[int, list[Inst]] = {}
+        self.read: set[int] = set()  # read, or touched in a way that is not followed
+        self.variables: dict[Inst, list[int]] = {}  # the built-ins that each variable holds
+        assert module.entry is not None
+        for variable in module.entry.inst.args[1:]:
+            if variable.op == ops.OpVariable and variable.imm[0] == storage:
+                held = self.builtins_of(variable)
+                if held:
+                    self.variables[variable] = held
+                    if variable.args:
+                        self.read.update(held)  # it has an initializer
+        for function in module.functions:
+            for block in function.blocks:
+                for inst in block.insts:
+                    if inst.op not in CHAINS:
+                        self.look(inst)
+
+    def builtins_of(self, variable: Inst) -> list[int]:
+        """One for a plain variable, one a member for a block (-1 for a member that is none)."""
+        own = self.tables.find(variable, enums.Decoration_BuiltIn)
+        if own:
+            return [own[0]]
+        struct = struct_of(variable)
+        if struct is None:
+            return []
+        found = [
+            self.tables.find_member(struct, at, enums.Decoration_BuiltIn)
+            for at in range(len(struct.args))
+        ]
+        return [f[0] if f else -1 for f in found] if any(found) else []
+
+    def look(self, inst: Inst) -> None:
+        for at, arg in enumerate(inst.args):
+            path: list[Inst] = []
+            pointer = arg
+            while pointer.op in CHAINS:
+                path = pointer.args[1:] + path
+                pointer = pointer.args[0]
+            if pointer in self.variables:
+                found = self.reached(pointer, path)
+                if inst.op == ops.OpStore and at == 0 and len(found) == 1:
+                    self.stores.setdefault(found[0], []).append(inst)
+                else:
+                    self.read.update(found)
+
+    def reached(self, variable: Inst, path: list[Inst]) -> list[int]:
+        """The built-ins that a pointer into a variable may touch."""
+        held = self.variables[variable]
+        if struct_of(variable) is None:
+            return held
+        assert variable.type is not None
+        type = variable.type.args[0]
+        while type.op == ops.OpTypeArray and path:
+            type, path = type.args[0], path[1:]
+        index = types.index_of(path[0]) if path and type.op == ops.OpTypeStruct else None
+        return held if index is None or not 0 <= index < len(held) else [held[index]]
+
+
+def struct_of(variable: Inst) -> Inst | None:
+    """The block that a variable is, or is an array of."""
+    assert variable.type is not None
+    type = variable.type.args[0]
+    while type.op == ops.OpTypeArray:
+        type = type.args[0]
+    return type if type.op == ops.OpTypeStruct else None
+
+
+def run(link: Link) -> bool:
+    """Remove the stores to built-ins that the next stage does not read; whether there were any."""
+    if link.consumer.name not in CONSUMERS:
+        return False
+    producer = link.producer.module
+    assert producer.entry is not None
+    written = BuiltInUses(producer, enums.StorageClass_Output)
+    if not any(builtin in HANDED_ON for builtin in written.stores) or captures(producer):
+        return False
+    wanted = BuiltInUses(link.consumer.module, enums.StorageClass_Input).read | written.read
+    dead = {b: s for b, s in written.stores.items() if b in HANDED_ON and b not in wanted}
+    gone = {store for stores in dead.values() for store in stores}
+    if not gone:
+        return False
+    for function in producer.functions:
+        for block in function.blocks:
+            if any(i in gone for i in block.insts):
+                block.insts = [i for i in block.insts if i not in gone]
+    producer.version += 1
+    why = f"the {link.consumer.name} stage does not read it"
+    link.idle.update({HANDED_ON[builtin]: ("removed", why) for builtin in dead})
+    return True
+
+
+def captures(module: Module) -> bool:
+    """Whether the entry point feeds transform feedback, which may take built-ins too."""
+    assert module.entry is not None
+    return any(
+        mode.args[0] is module.entry.function and mode.imm[0] == enums.ExecutionMode_Xfb
+        for mode in module.sections[EXECUTION_MODES]
+    )

@@ -1,0 +1,46 @@
+"""Stores in place that the same block stores over.
+
+    store 0.x, a
+    store 0.x, b    ->    store 0.x, b
+
+Control, task and mesh shaders store where their code does; nobody can look between two stores
+of one block unless something with an effect stands there.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import info, ops
+from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Inst
+from spvlink.link.border.stage import Stage
+
+
+def drop_overwritten(stage: Stage) -> bool:
+    """Delete stores in place that the same block stores over before anybody can have looked;
+    whether there were any. What they wait for is read back, or anything with an effect."""
+    module = stage.module
+    assert module.entry is not None
+    effects = Effects.of(module)
+    found = False
+    for block in module.entry.function.blocks:
+        if not any(i.op == STORE_OUTPUT for i in block.insts):
+            continue
+        later: dict[int, list[list[Inst]]] = {}  # key -> vertices that are stored to from here on
+        out: list[Inst] = []
+        for inst in reversed(block.insts):
+            if inst.op == STORE_OUTPUT:
+                stored = later.setdefault(inst.imm[0], [])
+                if inst.args[1:] in stored:
+                    continue
+                stored.append(inst.args[1:])
+            elif inst.op == LOAD_OUTPUT:
+                later.pop(inst.imm[0], None)
+            elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
+                later = {}
+            out.append(inst)
+        if len(out) != len(block.insts):
+            block.insts = out[::-1]
+            found = True
+    if found:
+        module.version += 1
+    return found

@@ -1,0 +1,124 @@
+"""Variables that stay whole (dynamically indexed arrays) and for which one side has no use.
+
+    written and read back by the producer, read by no consumer  ->  a local variable of the producer
+    read by the consumer, stored to by no producer instruction  ->  zero, at every load
+
+Both only where all that is done with the variable can be seen: access chains, loads and stores in
+the entry point's function.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.calls import Calls
+from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst
+from spvlink.ir.edit import become, sweep
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.passes.parts import CHAINS, INTERPOLATIONS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS | {
+    enums.Decoration_Location, enums.Decoration_Component, enums.Decoration_Index,
+    enums.Decoration_Invariant, enums.Decoration_Stream, enums.Decoration_XfbBuffer,
+    enums.Decoration_XfbStride,
+}  # fmt: skip
+_MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
+_PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
+
+
+def accesses(
+    stage: Stage, variable: Inst, called: bool = False
+) -> tuple[list[Inst], list[Inst], list[Inst]] | None:
+    """(access chains, loads, stores) of a variable, or None if anything else is done with it.
+    ``called``: in functions that the entry point calls; otherwise in any that are left."""
+    entry = stage.module.entry
+    assert entry is not None
+    chains: list[Inst] = []
+    loads: list[Inst] = []
+    stores: list[Inst] = []
+    pointers = {variable}
+    glsl = Effects.of(stage.module).glsl
+    functions = stage.module.functions
+    if called:
+        functions = [entry.function, *Calls.of(stage.module).functions]
+    for function in functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                if not any(a in pointers for a in inst.args):
+                    continue
+                if function is not entry.function:
+                    return None
+                if inst.op in CHAINS:
+                    chains.append(inst)
+                    pointers.add(inst)
+                elif inst.op in _MOVES and inst.imm and inst.imm[0] & enums.MemoryAccess_Volatile:
+                    return None
+                elif inst.op == ops.OpLoad:
+                    loads.append(inst)
+                elif inst.op == ops.OpStore and inst.args[1] not in pointers:
+                    stores.append(inst)
+                elif _interpolates(glsl, inst):
+                    loads.append(inst)
+                else:
+                    return None
+    return chains, loads, stores
+
+
+def _interpolates(glsl: set[Inst], inst: Inst) -> bool:
+    return inst.op == ops.OpExtInst and inst.args[0] in glsl and inst.imm[0] in INTERPOLATIONS
+
+
+def make_local(stage: Stage, variable: Inst) -> bool:
+    """Turn an output that nobody else reads into a local variable; whether that was possible."""
+    module = stage.module
+    assert variable.type is not None and module.entry is not None
+    if variable.type.args[0].op not in _PLAIN:
+        return False  # a block's struct is laid out for the interface
+    found = accesses(stage, variable)
+    if found is None:
+        return False
+    storage = enums.StorageClass_Function
+    for inst in (variable, *found[0]):
+        assert inst.type is not None
+        inst.type = types.pointer(module, storage, inst.type.args[0])
+    variable.imm[0] = storage
+    module.globals.remove(variable)
+    module.entry.function.blocks[0].insts.insert(0, variable)
+    entry = module.entry.inst
+    entry.args = [entry.args[0]] + [a for a in entry.args[1:] if a is not variable]
+    Decorations.replace(module, [
+        i for i in module.annotations
+        if not (i.op == ops.OpDecorate and i.args[0] is variable and i.imm[0] in _OF_INTERFACES)
+    ])  # fmt: skip
+    module.facts = {}
+    module.version += 1
+    return True
+
+
+def read_as_zero(link: Link) -> bool:
+    """Inputs that stay whole and face an output to which nothing is stored: zero at every load."""
+    changed = False
+    for out, twin in link.pinned():
+        if twin is None or out not in link.outputs.pinned or out.variable.args:
+            continue  # one side's only, or it has an initializer
+        written = accesses(link.producer, out.variable)
+        read = accesses(link.consumer, twin.variable)
+        module = link.consumer.module
+        if written is None or read is None or written[2] or not read[1]:
+            continue
+        if not all(types.may_be_constant(module, i.type) for i in read[1] if i.type is not None):
+            continue
+        for load in read[1]:
+            assert load.type is not None
+            become(module, load, types.null(module, load.type))
+        assert module.entry is not None
+        sweep(module, module.entry.function)
+        changed = True
+    return changed

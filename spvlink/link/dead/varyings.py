@@ -1,0 +1,133 @@
+"""Dead varyings, by component and both ways.
+
+    producer stores 2.w, no consumer loads it     ->  the store goes, with the code behind it
+    consumer loads 5.x, no producer stores it     ->  the load is zero
+
+A slot is alive if an instruction says so, not if a declaration does: the code was cleaned before
+(dead code elimination by component), so a load that is still there has a use. An input that nothing
+writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
+may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform
+feedback consume is no slot (built-ins) or stays (captured ones).
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import BadSpirv
+from spvlink.grammar import ops
+from spvlink.ir.core import STORE_OUTPUT
+from spvlink.ir.edit import sweep
+from spvlink.ir.slot import Pinned, Slot
+from spvlink.link.border.edit import remove_stores, zero
+from spvlink.link.border.link import Link
+from spvlink.link.dead import unused_arrays
+from spvlink.link.dead.overwritten import drop_overwritten
+from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
+from spvlink.passes.dce import TRIMMED
+from spvlink.passes.lower_io import CAPTURED_WHY
+
+
+def run(link: Link) -> bool:
+    """Remove what is dead at this border now; whether anything changed (cleaning up may bring more
+    to light)."""
+    if link.in_place and drop_overwritten(link.producer):
+        return True
+    link.gather()
+    if drop_undefined(link):
+        return True
+    unread = link.stores.keys() - link.loads.keys()
+    unwritten = link.loads.keys() - link.stores.keys()
+    if link.read_back:
+        for key in unread & link.read_back.keys():
+            link.notes[key] = f"the {link.producer.name} stage reads it back"
+        unread -= link.read_back.keys()
+    if link.outputs.captured:
+        link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
+        unread -= link.outputs.captured.keys()
+    if unread:
+        remove_stores(link.producer, unread)
+        for key in unread:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    if unwritten:
+        for key in unwritten:
+            for load in link.loads[key]:
+                zero(link.consumer, load)
+            link.fate[key] = (
+                "undefined",
+                f"the {link.producer.name} stage never writes it; read as zero",
+            )
+        function = link.consumer.module.entry
+        assert function is not None
+        sweep(link.consumer.module, function.function)
+    lost: list[int] = []
+    if link.read_back:
+        lost = [k for k in link.read_back if k not in link.stores]
+    for key in lost:  # the producer itself reads what nobody wrote
+        for load in link.read_back[key]:
+            zero(link.producer, load)
+    if lost:
+        entry = link.producer.module.entry
+        assert entry is not None
+        sweep(link.producer.module, entry.function)
+        link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
+    zeroed = unused_arrays.read_as_zero(link)
+    idle: list[tuple[Pinned, Pinned | None]] = []
+    whole: list[Pinned] = []
+    if link.outputs.pinned:
+        idle = [(a, b) for a, b in link.pinned() if is_idle(link, a, b)]
+        whole = [a for a, _ in idle if drop_or_localize(link.producer, a.variable)]
+    for out, twin in idle:
+        # What is read back the consumer need not declare, unless it is part of a payload.
+        if twin is not None and out not in whole and link.producer.name != "task":
+            link.inputs.pinned.remove(twin)
+            link.kept_in -= set(twin.keys)
+            link.inputs.variables.append(twin.variable)
+    for pinned in whole:
+        link.outputs.pinned.remove(pinned)
+        link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
+        link.outputs.variables.append(pinned.variable)
+        link.kept_out -= set(pinned.keys)
+        link.kept_in -= set(pinned.keys)
+        link.gone.append(pinned)
+        for key in pinned.keys:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    return bool(unread or unwritten or lost or zeroed or whole)
+
+
+def drop_undefined(link: Link) -> bool:
+    """Delete stores of an undefined value: what was there, or nothing, is one as well. Whether
+    there were any."""
+    undef = ops.OpUndef
+    if not any([s.args[0].op == undef for stores in link.stores.values() for s in stores]):
+        return False
+    entry = link.producer.module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.args[0].op != undef]
+    link.producer.module.version += 1
+    return True
+
+
+def check_types(link: Link) -> None:
+    """Raise BadSpirv where a component that is read is written as another kind of number (Vulkan
+    07754). Signedness is no matter: the bits are the same, and both sides come out with the
+    consumer's type."""
+    written = link.outputs.slots
+    if any([slot.width == 64 for slot in written.values()]):
+        written = {k: slot for slot in written.values() for k in slot.covered()}
+    for key in sorted(link.loads):
+        slot = link.inputs.slots[key]
+        twin = written.get(key)
+        if twin is not None and slot.width == 32 == twin.width and slot.type.op == twin.type.op:
+            continue  # nearly all
+        for part in slot.covered():
+            other = written.get(part)
+            if other is None or (other.key == key and _kind(other) == _kind(slot)):
+                continue
+            raise BadSpirv(
+                f"{slot.name or 'an input'} at Location {key >> 3} is read as {_kind(slot)}"
+                f" and written by the {link.producer.name} stage as {_kind(other)}"
+            )
+
+
+def _kind(slot: Slot) -> str:
+    return f"{'float' if slot.type.op == ops.OpTypeFloat else 'int'}{slot.width}"

@@ -1,0 +1,85 @@
+"""Backward motion: what the consumer makes of its inputs is made by the producer.
+
+    vertex:   outA = a; outB = b             ->   outA = a * pc.k + b
+    fragment: f(inA * pc.k + inB)                 f(inA)
+
+``motion`` says why that is right. What is chosen: every value of the consumer that could be made by
+the producer is a node; an edge leads from each operand to what is made of it, and to the sink from
+what something immovable uses. A cut through the nodes is a set of values that may cross in place
+of the inputs, and the cheapest cut is taken:
+
+    crossing         COMPONENT_PRICE operations per fragment
+    work above it    its operations, once per vertex
+    work below it    its operations, once per fragment (half as often for each construct around it)
+
+So ``t0 = a + b + c; t1 = a + b * 2 + c * 3`` needs t0 and t1 and not a, b, c. Loads of one input in
+different blocks are one value, and so is what is made of them alike. The number of components never
+grows: where the cheapest cut has more, the search is repeated with fewer components before all
+else. Work that moves without saving a component must save more per fragment than it costs per
+vertex.
+
+A node is an expression over what the producer stores, whichever way the consumer reads that: at
+one vertex or another, at the pixel, at an offset. What is made of several vertices stays.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.floats import Floats
+from spvlink.link.border.link import Link
+from spvlink.link.border.uniformity import divergence_of, equal_on_primitive, varies_at_a_glance
+from spvlink.link.motion import algebra
+from spvlink.link.motion.consumer_graph import ConsumerGraph
+from spvlink.link.motion.relocate import Move
+from spvlink.link.resources.transfer import Transfer
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+MAX_TRIES: Final = 4  # to find components for what shall cross
+MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
+
+
+def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
+    """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
+    producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
+    link.gather()
+    if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
+        return False
+    graph = ConsumerGraph(link, transfer, exact, set())
+    if (
+        graph.mixed
+        and not exact
+        and not link.exact
+        and not all(varies_at_a_glance(link, k) for k in graph.inputs)
+    ):
+        divergence = divergence_of(link)
+        equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
+        if equal:
+            graph = ConsumerGraph(link, transfer, exact, equal)
+    return choose_and_move(link, transfer, graph, expect)
+
+
+def choose_and_move(
+    link: Link, transfer: Transfer, graph: ConsumerGraph, expect: tuple[int, int]
+) -> bool:
+    """Choose and move; whether anything did."""
+    if graph.hopeless or len(graph.nodes) > MAX_NODES:
+        return False
+    if all([n.sink for n in graph.inputs.values()]):
+        return False  # what crosses must take the place of one
+    if all([n.key is not None for n in graph.nodes]):
+        return False
+    for _ in range(MAX_TRIES):
+        made, crossing, freed = graph.choose(*expect)
+        keys = algebra.assign(link, [(n.qualifiers, n.inst) for n in crossing], freed)
+        places = {n: k for n, k in zip(crossing, keys) if k is not None}
+        if len(places) == len(crossing):
+            break
+        graph.homeless.update(n for n in crossing if n not in places)
+    else:
+        return False
+    if not places or not algebra.declared(transfer, [u for n in made for u in n.uniforms]):
+        return False
+    Move(link, graph, made, places, freed).run()
+    return True

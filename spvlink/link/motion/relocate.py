@@ -1,0 +1,271 @@
+"""Does what ``backward`` chose: new values in the producer, loads of them in the consumer."""
+
+from __future__ import annotations
+
+from spvlink.facts import scalars
+from spvlink.facts.scalars import Lane
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.core import STORE_OUTPUT, Block, Inst, string_of
+from spvlink.ir.edit import become, sweep, value
+from spvlink.link.border.link import Link
+from spvlink.link.motion import algebra
+from spvlink.link.motion.nodes import Kind, Node, Use
+from spvlink.link.rounding import sensitive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.link.motion.consumer_graph import ConsumerGraph
+
+
+class _Maker(algebra.Cloner):
+    """Makes nodes in the producer, at one place where the outputs are stored."""
+
+    def __init__(self, graph: ConsumerGraph, out: list[Inst], site: int) -> None:
+        super().__init__(graph.transfer, out)
+        self.graph = graph
+        self.site = site
+
+    def origin(self, lane: Lane) -> Lane:
+        entry = self.graph.entry(lane)
+        if isinstance(entry, Use):
+            return entry.node.inst, entry.node.lane
+        assert entry is not None
+        return entry
+
+    def free(self, inst: Inst) -> bool:
+        return self.graph.free(inst)
+
+    def complete(self, inst: Inst) -> bool:
+        if None in self.graph.table[inst] or not self.graph.complete(inst):
+            return False
+        return self.graph.together(inst, self.site)
+
+
+def same_range(node: Node) -> bool:
+    """Whether a value that crosses is one that the consumer computed, not one that it interpolates:
+    RelaxedPrecision allows a range of 2^14 (SPIR-V 2.15), and a sum at a vertex off the screen may
+    be far beyond what any fragment saw."""
+    return node.convergent or (node.flat and not any([kind.blends for _, _, kind in node.places]))
+
+
+class Move:
+    """One move: the new interface values on both sides."""
+
+    def __init__(
+        self,
+        link: Link,
+        graph: ConsumerGraph,
+        made: list[Node],
+        places: dict[Node, int],
+        freed: set[int],
+    ) -> None:
+        self.link = link
+        self.graph = graph
+        self.made = made
+        self.places = places
+        self.freed = freed
+        self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
+        self.source = graph.transfer.source  # the consumer's module
+        self.target = graph.transfer.target
+        self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
+
+    def run(self) -> None:
+        self.look_for_poles()
+        self.produce()
+        self.consume()
+        self.describe()
+
+    def produce(self) -> None:
+        """The values, at every place where the inputs that they are made of are stored; these
+        stores go where nothing else needs them."""
+        entry, sites = self.target.entry, self.link.sites
+        assert entry is not None
+        for block in entry.function.blocks:
+            stores = [
+                i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.graph.inputs
+            ]
+            if not stores:
+                continue
+            last = {sites[store]: store for store in stores}
+            out: list[Inst] = []
+            for inst in block.insts:
+                if inst.op != STORE_OUTPUT or inst.imm[0] not in self.freed:
+                    out.append(inst)
+                if inst.op == STORE_OUTPUT and last.get(sites.get(inst, -1)) is inst:
+                    site = sites[inst]
+                    self.store(site, [s for s in stores if sites[s] == site], out)
+            block.insts = out
+        self.target.version += 1
+
+    def store(self, site: int, stores: list[Inst], out: list[Inst]) -> None:
+        """What crosses at one place, given what is stored there now."""
+        maker = _Maker(self.graph, out, site)
+        for store in stores:
+            node = self.graph.inputs[store.imm[0]]
+            type = self.link.inputs.slots[store.imm[0]].type
+            made = algebra.typed(self.graph.transfer, out, store.args[0], type)
+            maker.known[node.inst, 0] = made
+        for node in self.made:
+            if site in node.sites:
+                maker.lane((node.inst, node.lane))
+        for node, key in self.places.items():
+            if site in node.sites:
+                made = maker.lane((node.inst, node.lane))
+                made = algebra.as_number(self.target, made, out)
+                out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], [key]))
+
+    def consume(self) -> None:
+        """Loads of the new values in place of what they stand for."""
+        new: dict[Inst, dict[int, tuple[Node, Kind]]] = {}
+        for node in self.places:
+            for inst, lane, kind in node.places:
+                new.setdefault(inst, {})[lane] = node, kind
+        self.forget()
+        self.slots(new)
+        partly: dict[Inst, tuple[Inst, frozenset[Inst]]] = {}
+        for block in self.graph.cfg.order:
+            if any(i in new for i in block.insts):
+                block.insts = self.replaced(block, new, partly)
+        if partly:
+            for block in self.graph.cfg.order:
+                for inst in block.insts:
+                    if any(a in partly and inst not in partly[a][1] for a in inst.args):
+                        inst.args = [
+                            partly[a][0] if a in partly and inst not in partly[a][1] else a
+                            for a in inst.args
+                        ]
+        entry = self.source.entry
+        assert entry is not None
+        self.source.version += 1
+        sweep(self.source, entry.function)
+
+    def forget(self) -> None:
+        """What is still made of the inputs that go is dead from here on; it must not read what
+        crosses in their place."""
+        for key in self.freed:
+            for load in self.link.loads[key]:
+                assert load.type is not None
+                become(self.source, load, types.null(self.source, load.type))
+
+    def replaced(
+        self, block: Block, new: dict[Inst, dict[int, tuple[Node, Kind]]],
+        partly: dict[Inst, tuple[Inst, frozenset[Inst]]],
+    ) -> list[Inst]:  # fmt: skip
+        out: list[Inst] = []
+        for inst in block.insts:
+            if inst not in new:
+                out.append(inst)
+                continue
+            size = scalars.count(inst.type)
+            if len(new[inst]) < size:
+                out.append(inst)
+            parts, own = [], set[Inst]()
+            if size > 1 and (made := self.as_vector(inst, new[inst], out)) is not None:
+                become(self.source, inst, made)
+                continue
+            for number in range(size):
+                found = new[inst].get(number)
+                if found is not None:
+                    parts.append(self.load(*found, out))
+                else:
+                    parts.append(algebra.take(self.source, inst, number, out))
+                    own.add(parts[-1])
+            assert inst.type is not None
+            whole = algebra.gather(self.source, inst.type, parts, out)
+            if own:
+                partly[inst] = whole, frozenset(own)
+            else:
+                become(self.source, inst, whole)
+        return out
+
+    def as_vector(
+        self, inst: Inst, lanes_: dict[int, tuple[Node, Kind]], out: list[Inst]
+    ) -> Inst | None:
+        """All lanes of a vector in one, where each is the same sum over vertices."""
+        assert inst.type is not None
+        kinds = [kind for _, kind in lanes_.values()]
+        shape = kinds[0].shape()
+        if shape is None or inst.type.op != ops.OpTypeVector or len(kinds) < inst.type.imm[0]:
+            return None
+        if any(kind.shape() != shape for kind in kinds):
+            return None
+        keys = [self.places[lanes_[n][0]] for n in range(len(kinds))]
+        slots = self.link.inputs.slots
+        return kinds[0].read(self.source, [(k, slots[k].type) for k in keys], out)
+
+    def load(self, node: Node, kind: Kind, out: list[Inst]) -> Inst:
+        """Read a new value where an old one was computed."""
+        key = self.places[node]
+        slot = self.link.inputs.slots[key]
+        made = kind.read(self.source, [(key, slot.type)], out)
+        assert node.inst.type is not None
+        type = scalars.scalar(node.inst.type)
+        if type.op == ops.OpTypeBool:
+            zero = types.constant(self.source, slot.type, 0)
+            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], []))
+        return out[-1]
+
+    def slots(self, new: dict[Inst, dict[int, tuple[Node, Kind]]]) -> None:
+        """The interface's scalars as they are now, and what to say of the old ones."""
+        link = self.link
+        group = 1 + max(s.group for s in link.inputs.slots.values())
+        groups = {inst: group + n for n, inst in enumerate(new)}
+        titles = {
+            of: words
+            for of, words in self.source.names
+            if of in new and words[0] & 0xFFFF == ops.OpName
+        }
+        for node, key in self.places.items():
+            assert node.inst.type is not None
+            type = scalars.scalar(node.inst.type)
+            if type.op == ops.OpTypeBool:
+                type = types.integer(self.source)
+            name = self.title(node, titles)
+            types_ = type, self.graph.transfer.type(type)
+            spot = node.lane, groups[node.inst]
+            for slot in algebra.redefine(link, key, types_, name, spot, node.qualifiers):
+                slot.relaxed = node.relaxed and same_range(node)
+
+    def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
+        """The name of the consumer's value, or of the inputs that it is made of."""
+        words = titles.get(node.inst)
+        if words is not None:
+            return string_of(words, 2)[0]
+        todo, seen, names = [node], {node}, list[str]()
+        while todo:
+            at = todo.pop()
+            if at.key is not None:
+                names.append(self.names.get(at.key) or self.link.inputs.slots[at.key].name)
+            for dep in at.deps:
+                if dep not in seen:
+                    seen.add(dep)
+                    todo.append(dep)
+        return "_".join(sorted(n for n in dict.fromkeys(names) if n))
+
+    def look_for_poles(self) -> None:
+        """What has a pole in the values that move, as long as that is still there."""
+        poles = sensitive.at(self.link).poles
+        for node in self.made:
+            place = poles.get((node.inst, node.lane))
+            if place is None or node.flat:
+                continue
+            what = sensitive.words(self.source, place)
+            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
+            todo, seen = list(node.deps), set(node.deps)
+            for dep in todo:
+                if dep.key is not None:
+                    self.cautions.setdefault(dep.key, why)
+                fresh = [d for d in dep.deps if d not in seen]
+                seen.update(fresh)
+                todo += fresh
+
+    def describe(self) -> None:
+        """The fate of the inputs that are gone."""
+        link = self.link
+        why = f"the {link.producer.name} stage computes what was made of it"
+        for key in self.freed:
+            if key in self.cautions:
+                link.cautions[key] = self.cautions[key]
+            link.fate[key] = ("moved-backward", why)
+            link.notes.pop(key, None)

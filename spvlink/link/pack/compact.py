@@ -1,0 +1,330 @@
+"""What is left goes into the fewest Locations.
+
+The unit is a group: the live components of one vector, which stay together where that costs
+nothing. A Location takes groups of one interpolation qualifier tuple only
+(VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but
+drivers and GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as
+long as all components of one qualifier tuple would fit into a Location less, the emptiest Location
+is dissolved into the holes of the others, component by component. That always succeeds, since four
+holes or more then stand against at most three components to move. Flat components of different base
+types may share that way, as uint through OpBitcast, which keeps every bit; floats never carry
+integers, since a float may lose its payload or be flushed to zero on the way.
+
+64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; a vector of three or
+four runs on in the next Location and stays one variable, as matrices and arrays do, where that
+costs no Location. 16-bit numbers take a whole component each. What stays whole (dynamically indexed
+arrays) is placed first, as a whole; its free components are open to the rest.
+
+What the consumer does not read, because only transform feedback takes it or the producer reads it
+back, comes last: into holes, then into Locations behind those that are read. A captured component
+takes its place in the buffer along (``captures``), and only neighbours there are one variable.
+
+The new placement is taken only if it needs fewer Locations than what is alive at its old places, or
+the same number and a lower highest one, or fewer variables, and never one whose highest Location is
+higher (gaps between whole variables could cause that). So a second run finds nothing to do.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import enums, info
+from spvlink.ir.slot import Aggregate, Pinned, Varying
+from spvlink.link.border.link import Link
+from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
+from spvlink.link.pack.placement import Placement
+from spvlink.link.pack.unread import aside_keys, place_captured
+from spvlink.link.pack.variables import describe, relaxed_by, variables_of
+from spvlink.link.pack.whole_variables import (
+    fills,
+    place_matrix,
+    place_unread_whole,
+    place_whole,
+    whole_values,
+    whole_varying,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
+
+    from spvlink.link.pack.placement import Group
+
+
+def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
+    """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
+    link.gather()
+    wholes = whole_values(link)
+    best = _old_places(link, wholes)
+    highest = best.cost()[3]
+    mixed = _is_mixed(best)  # then anything else is better
+    if link.halves and not mixed:
+        mixed = _mixes_widths(best)
+    if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
+        choices: list[list[Aggregate]] = [wholes, [w for w in wholes if fills(link, w)], []]
+        for keep in choices if wholes else [[]]:
+            new = packed(link, keep, convergent)
+            if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
+                mixed or new.cost() < best.cost()
+            ):
+                best, mixed = new, False
+    for varying in best.varyings:
+        describe(link, varying)
+    return best
+
+
+def requalify(link: Link, placement: Placement) -> bool:
+    """Give the slots that are read in another way now (``_fill``) those qualifiers; whether there
+    were any."""
+    found = False
+    for varying in placement.varyings:
+        for key in varying.keys:
+            slot = link.inputs.slots.get(key)
+            if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
+                slot.qualifiers = varying.qualifiers
+                link.fate[key] = ("flattened", "equal for the whole primitive")
+                found = True
+    return found
+
+
+def _is_mixed(placement: Placement) -> bool:
+    """Whether something of a patch or primitive shares a Location with something of a vertex."""
+    held = {v.qualifiers for v in placement.varyings}
+    shared = info.KIND_DECORATIONS
+    if not placement.moved and all([shared.isdisjoint(qualifiers) for qualifiers in held]):
+        return False
+    kinds: dict[int, set[bool]] = {}
+    for varying in placement.varyings:
+        kinds.setdefault(varying.location, set()).add(not shared.isdisjoint(varying.qualifiers))
+    for pinned in placement.moved:
+        kind = not shared.isdisjoint(pinned.qualifiers)
+        for key in pinned.keys:
+            kinds.setdefault(key >> 3, set()).add(kind)
+    return any(len(found) > 1 for found in kinds.values())
+
+
+def _mixes_widths(placement: Placement) -> bool:
+    """Whether a word of what had 64 bits shares a Location with what has them still."""
+    wide: dict[int, set[bool]] = {}
+    for varying in placement.varyings:
+        for lane in range(len(varying.keys)):
+            at = varying.place_of(lane)[0]
+            wide.setdefault(at, set()).add(varying.width == 64)
+    return any(len(found) > 1 for found in wide.values())
+
+
+def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:
+    """Whether no placement of these slots can be better: no Location is missing or could be saved,
+    and each variable holds all of its vector that is alive."""
+    sizes: dict[tuple[int, ...], int] = {}
+    groups: set[int] = set()
+    for varying in placement.varyings:
+        slot = link.slot(varying.keys[0])
+        assert slot is not None
+        groups.add(link.group(varying.keys[0]))
+        kind = () if convergent else varying.qualifiers
+        sizes[kind] = sizes.get(kind, 0) + varying.components
+    locations, _, _, highest, variables = placement.cost()
+    least = sum([(size + 3) // 4 for size in sizes.values()])
+    return locations == least and highest == least - 1 and variables == len(groups)
+
+
+def in_order(link: Link) -> Placement:
+    """What is alive, where it was; matrices and arrays whole again where all of them is alive."""
+    return at_old_places(link, whole_values(link))
+
+
+def at_old_places(link: Link, wholes: list[Aggregate]) -> Placement:
+    """What is alive, where it was."""
+    placement = _old_places(link, wholes)
+    for varying in placement.varyings:
+        describe(link, varying)
+    return placement
+
+
+def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
+    """The same, but for names and decorations."""
+    moved: dict[Pinned, int] = {}
+    locations: set[int] = set()
+    for pair in link.pinned():
+        for pinned in pair:
+            if pinned is not None:
+                moved[pinned] = pinned.location
+                locations.update([k >> 3 for k in pinned.keys])
+    bins: dict[int, list[int]] = {}
+    varyings: list[Varying] = []
+    taken: set[int] = set()
+    for whole in wholes:
+        varying = whole_varying(link, whole, whole.columns[0][0] >> 3)
+        varyings.append(varying)
+        taken.update(varying.keys)
+        locations.update([k >> 3 for k in varying.keys])
+    for key in link.used():  # in order
+        if key in taken:
+            continue
+        location = key >> 3
+        if location not in bins:
+            bins[location] = [-1, -1, -1, -1]
+        bins[location][key >> 1 & 3] = key
+    locations.update(bins)
+    for location, cells in bins.items():
+        varyings += variables_of(link, location, cells, None)
+    return Placement(varyings, moved, locations, aside_keys(link))
+
+
+def packed(
+    link: Link, wholes: list[Aggregate], convergent: frozenset[int] = frozenset()
+) -> Placement:
+    """Everything in the fewest Locations, if these matrices and arrays stay whole."""
+    bins: dict[int, Bin] = {}
+    moved: dict[Pinned, int] = {}
+    place_whole(link, bins, moved)
+    varyings = [place_matrix(link, bins, w) for w in wholes]
+    taken = {k for v in varyings for k in v.keys}
+    aside = aside_keys(link)
+    _place_groups(link, bins, _groups(link, taken | convergent | aside), frozenset())
+    if convergent:
+        _fill(link, bins, _groups(link, taken | aside | (set(link.used()) - convergent)))
+        # what became Flat may be cast now
+        _dissolve(bins, (enums.Decoration_Flat,), "32", True, frozenset())
+    if aside:
+        read = frozenset(id(bin) for bin in bins.values())
+        captured = link.outputs.captured.keys()
+        others = taken | (set(link.used()) - aside)
+        _place_groups(link, bins, _groups(link, others | captured), read)
+        place_captured(bins, _groups(link, others | (aside - captured)), read)
+    place_unread_whole(link, bins, moved)
+    for location in sorted(bins):
+        varyings += variables_of(link, location, bins[location].cells, bins[location])
+    return Placement(varyings, moved, set(bins), aside)
+
+
+def _place_groups(
+    link: Link, bins: dict[int, Bin], groups: list[Group], fixed: frozenset[int]
+) -> None:
+    """Put groups where they fit best and close the holes; ``fixed``: the Locations (by the ids of
+    their bins) that stay."""
+    for qualifiers in sorted({g[0] for g in groups}):
+        mine = [g for g in groups if g[0] == qualifiers]
+        for base in sorted({g[1] for g in mine}):
+            for _, _, keys in (g for g in mine if g[1] == base):
+                _place(bins, qualifiers, base, keys, relaxed_by(link, keys[0])[0])
+        for width in ("16", "32", "64"):
+            # a component of an integer type must be Flat in a fragment shader
+            flat = link.exact or enums.Decoration_Flat in qualifiers
+            _dissolve(bins, qualifiers, width, flat, fixed)
+
+
+def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
+    """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest
+    first."""
+    found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
+    for key in link.used():
+        if key in taken:
+            continue
+        slot = link.slot(key)
+        assert slot is not None
+        found.setdefault((link.group(key), slot.qualifiers, slot.base), []).append(key)
+    groups: list[Group] = []
+    for (_, qualifiers, base), keys in found.items():
+        most = 2 if base.endswith("64") else 4
+        groups += [(qualifiers, base, keys[i : i + most]) for i in range(0, len(keys), most)]
+    return sorted(groups, key=lambda g: (-len(g[2]), g[2][0]))
+
+
+def _place(
+    bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str, keys: list[int], relaxed: bool
+) -> None:
+    """Put one group into the Location of its kind that it fills best, if there is one among others
+    of its precision, or into a new one."""
+    wide = base.endswith("64")
+    size = len(keys) * (2 if wide else 1)
+    best: Bin | None = None
+    for bin in bins.values():
+        if bin.qualifiers == qualifiers and bin.base == base and bin.fit(size, wide) >= 0:
+            rank = bin.relaxed != relaxed, bin.free(), bin.location
+            if best is None or rank < (best.relaxed != relaxed, best.free(), best.location):
+                best = bin
+    if best is None:
+        best = new_bin(bins, qualifiers, base)
+        best.relaxed = relaxed
+    put(best, best.fit(size, wide), keys, wide)
+
+
+def _dissolve(
+    bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, flat: bool, fixed: frozenset[int]
+) -> None:
+    """Empty Locations into the holes of others as long as that saves one."""
+    if width == "64":
+        return  # scalars of 64 bits leave no holes that another could not have used
+    while True:
+        mine = [
+            b
+            for b in bins.values()
+            if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
+        ]
+        # what fills one of them and its holes are four components together
+        if sum([b.free() for b in mine]) < 4:
+            return
+        if not _dissolve_one(bins, mine, flat and width == "32", fixed):
+            return
+
+
+def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: frozenset[int]) -> bool:
+    """Dissolve one Location if it can be; same base type first, then by bit-casting."""
+    for by_cast in (False, True) if cast else (False,):
+        for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
+            if -2 in bin.cells or id(bin) in fixed:
+                continue  # it holds a part of something whole, or comes before these
+            moving = [c for c in bin.cells if c >= 0]
+            others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
+            if by_cast:
+                others = [b for b in others if -2 not in b.cells or b.base == bin.base]
+            if sum([b.free() for b in others]) < len(moving):
+                continue
+            others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
+            for key in moving:
+                target = next(b for b in others if b.free())
+                target.cells[target.cells.index(-1)] = key
+                if target.base != bin.base:
+                    target.base = UINT
+            del bins[bin.location]
+            close_gap(bins, bin.location)
+            return True
+    return False
+
+
+def _fill(link: Link, bins: dict[int, Bin], groups: list[Group]) -> None:
+    """Slots that may be read with any qualifier: whole groups into holes of their own kind, then
+    single components into any hole as far as that saves a Location, the rest into new flat
+    Locations."""
+    flat = (enums.Decoration_Flat,)
+    rest: list[Group] = []
+    for qualifiers, base, keys in groups:
+        hosts = [
+            b
+            for b in bins.values()
+            if b.base == base and b.fit(len(keys), False) >= 0 and _hosts(b, qualifiers)
+        ]
+        if hosts:
+            host = min(
+                hosts, key=lambda b: (b.qualifiers != qualifiers, b.qualifiers != flat, b.free())
+            )
+            put(host, host.fit(len(keys), False), keys, False)
+        else:
+            rest.append((qualifiers, base, keys))
+    for qualifiers, base, keys in rest:
+        holes = [b for b in bins.values() if b.base == base and b.free() and _hosts(b, qualifiers)]
+        if sum(b.free() for b in holes) >= len(keys):
+            holes.sort(key=lambda b: (b.qualifiers != flat, b.free(), b.location))
+            for key in keys:
+                host = next(b for b in holes if b.free())
+                host.cells[host.cells.index(-1)] = key
+        else:
+            put(host := new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
+
+
+def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
+    """Whether values that are equal for the primitive may be put beside these. What was Flat stays
+    so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
+    if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
+        return False
+    return bin.base != "mixed" and info.APART_DECORATIONS.isdisjoint(bin.qualifiers)

@@ -1,0 +1,492 @@
+"""Narrow flat values share a component: up to 32 that know two values only, or two of 16 bits.
+
+    VS  lit = uint(a > 0); kind = b ? 3.0 : 5.0      word = (a > 0 ? 1 : 0) | (b ? 2 : 0)
+    FS  if (lit != 0) ...; x = kind             ->   if ((word & 1) != 0) ...; x = word & 2 ? 3 : 5
+
+    VS  h = f16; i = f16_too                    ->   word = bitcast(f16vec2(f16, f16_too))
+
+A flag is a slot to which every store writes one of two values: constants, choices between these,
+numbers masked to one bit, conversions of such. Whatever its type, one bit says which. Only what
+comes over to the bit is packed (``Link.carries_bits``: Flat, per primitive, or between stages
+before rasterization), so the word, a u32, is as good. Values of 16 bits are put together as a
+vector and cast, if both stages declare the capability to compute with them; nothing is rounded.
+
+All parts of a word have the same qualifiers. A site that stores some of them stores zero bits for
+the others, which were undefined there; where stores are seen at once (control and mesh shaders)
+all parts must be stored at the same sites, once each, and not be read back. What transform
+feedback captures and Invariant values stay as they are.
+
+Does it pay? A bit costs the consumer three operations (and, compare, select; most often the code
+compared and chose already), a half one; each component that goes is worth ``COMPONENT_PRICE``
+(``propagate``). But three flags in one Location are no dearer to store or to fetch
+than one, so it is done only where it saves a whole Location, and with as few parts as that takes.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
+from spvlink.ir.edit import rewrite, value
+from spvlink.ir.slot import Slot
+from spvlink.link.border.cost import COMPONENT_PRICE
+from spvlink.link.border.edit import remove_stores
+from spvlink.link.border.link import Link
+from spvlink.link.border.values import Scalar
+from spvlink.link.motion.algebra import redefine
+from spvlink.link.pack import compact
+from spvlink.link.shape.dynamic_arrays import lanes_of
+from spvlink.passes.fold import fold
+from spvlink.rules.arithmetic import from_bits, signed
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable, Sequence
+    from typing import Final
+
+NAMED: Final = 4  # parts that a word is named after
+MOST_LOOKS: Final = 64  # instructions behind a value
+_CONVERSIONS: Final = frozenset(
+    (
+        ops.OpConvertFToS, ops.OpConvertFToU, ops.OpConvertSToF, ops.OpConvertUToF, ops.OpUConvert,
+        ops.OpSConvert, ops.OpFConvert, ops.OpBitcast, ops.OpFNegate, ops.OpSNegate, ops.OpNot,
+    )
+)  # fmt: skip
+BIT_COST: Final = 3
+HALF_COST: Final = 1
+WORD: Final = 32  # bits of a component
+HALVES: Final = 2
+_LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
+
+
+class Part:
+    """A slot that may share a component."""
+
+    __slots__ = ("key",)
+    cost = 0  # operations to take it out of a word
+
+    def __init__(self, key: int) -> None:
+        self.key = key
+
+
+class Flag(Part):
+    """A slot that holds ``values[0]`` or ``values[1]``, as bits; by site, what is stored."""
+
+    __slots__ = ("stored", "values")
+    cost = BIT_COST
+
+    def __init__(self, key: int, stored: dict[int, Inst], values: list[int]) -> None:
+        super().__init__(key)
+        self.stored = stored
+        self.values = values
+
+
+class Half(Part):
+    """A slot of 16 bits; by site, what is stored."""
+
+    __slots__ = ("stored",)
+    cost = HALF_COST
+
+    def __init__(self, key: int, stored: dict[int, Inst]) -> None:
+        super().__init__(key)
+        self.stored = stored
+
+
+def possible(link: Link) -> bool:
+    """Whether ``run`` may find anything."""
+    if len(link.loads) < 3:
+        return False  # two Locations of one component each are of different kinds
+    return link.exact or any([link.carries_bits(link.inputs.slots[k]) for k in link.loads])
+
+
+def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
+    """Pack what saves a Location; whether anything was. ``convergent``: as for ``compact``;
+    ``limit``: --cost-limit, in percent."""
+    changed = False
+    while _pack(link, convergent, limit):  # one group may make room for the next to pay
+        changed = True
+    return changed
+
+
+def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
+    """Pack the first group that pays."""
+    link.gather()
+    flags: dict[tuple[object, ...], list[Flag]] = {}
+    halves: dict[tuple[object, ...], list[Half]] = {}
+    for key in sorted(link.loads):
+        if not _may(link, key):
+            continue
+        group = _group(link, key)
+        values = _two_values(link, key)
+        slot = link.inputs.slots[key]
+        stored = {link.sites[s]: s.args[0] for s in link.stores[key]}
+        if values is not None:
+            flags.setdefault(group, []).append(Flag(key, stored, values))
+        elif slot.width == 16 and _computes(link, key):
+            halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
+    for mine in flags.values():
+        words = _fewest(link, mine, WORD, convergent, limit)
+        for word in words:
+            _pack_flags(link, [mine[n] for n in word])
+        if words:
+            return True
+    for pairs in halves.values():
+        words = _fewest(link, pairs, HALVES, convergent, limit)
+        for word in words:
+            _pack_halves(link, [pairs[n] for n in word])
+        if words:
+            return True
+    return False
+
+
+# -- what can be -----------------------------------------------------------------------------------
+
+
+def _may(link: Link, key: int) -> bool:
+    """Whether the values of a slot come over to the bit, and stores of it may be put together."""
+    if key not in link.stores:
+        return False
+    if key in link.read_back or key in link.outputs.captured or not link.stored_once(key):
+        return False
+    slot, out = link.inputs.slots[key], link.outputs.slots[key]
+    return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
+
+
+def _group(link: Link, key: int) -> tuple[object, ...]:
+    """What the parts of one word have in common."""
+    slot, out = link.inputs.slots[key], link.outputs.slots[key]
+    lengths = [None if n is None else types.index_of(n) for n in (slot.length, out.length)]
+    sites = frozenset(link.sites[s] for s in link.stores[key]) if link.in_place else None
+    return (slot.qualifiers, out.qualifiers, *lengths, sites)
+
+
+def _computes(link: Link, key: int) -> bool:
+    """Whether both stages may make vectors of 16-bit numbers of this slot's type."""
+    return all(
+        types.may_be_constant(stage.module, side.slots[key].type)
+        for stage, side in ((link.producer, link.outputs), (link.consumer, link.inputs))
+    )
+
+
+def _two_values(link: Link, key: int) -> list[int] | None:
+    """The two values that the stores of a slot write, as bits; None if it is no flag."""
+    module = link.producer.module
+    values: set[int] = set()
+    for store in link.stores[key]:
+        found = values_of(module, (store.args[0], -1))
+        stored = store.args[0].type
+        if found is None or stored is None or len(values | found) > 2:
+            return None
+        if stored.imm[0] < WORD and not _chosen(store.args[0]):
+            return None  # to compare them takes integers of that size
+        values |= found
+    return sorted(values) if len(values) == 2 else None
+
+
+def values_of(module: Module, scalar: Scalar) -> set[int] | None:
+    """The bits that a number may have, if it is known that these are two values at most."""
+    return Looks(module).at(scalar, frozenset(), frozenset())
+
+
+class Looks:
+    """One look at what a number is made of, of a bounded number of steps."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.left = MOST_LOOKS
+
+    def at(
+        self, scalar: Scalar, around: frozenset[Scalar], changed: frozenset[Scalar]
+    ) -> set[int] | None:
+        """The values of a scalar. ``around``: phis and selects that only hand it on, so that it
+        adds nothing to itself; ``changed``: those behind a conversion of it, where it may."""
+        if scalar in around:
+            return set()
+        self.left -= 1
+        inst, lane = scalar
+        parts = types.parts_of(self.module, inst) if lane >= 0 else None
+        if parts is not None and lane >= len(parts):
+            return None  # cast from fewer lanes, or an array of a size that is not known
+        bits = types.bits_of(inst if parts is None else parts[lane])
+        if bits is not None:
+            return {bits}
+        if scalar in changed or self.left < 0 or inst.type is None:
+            return None
+        if (inst.type.op == ops.OpTypeVector) != (lane >= 0):
+            return None  # a cast between numbers of other sizes
+        op = inst.op
+        if op == ops.OpCompositeExtract and len(inst.imm) == 1 and lane < 0:
+            return self.at((inst.args[0], inst.imm[0]), around, changed)
+        if op == ops.OpCompositeConstruct and inst.type.op == ops.OpTypeVector:
+            part, path = lanes_of(inst)[lane]
+            return self.at((part, path[0] if path else -1), around, changed)
+        if op == ops.OpBitwiseAnd:
+            return self.masked(inst, lane)
+        if op in _CONVERSIONS:
+            behind = self.at((inst.args[0], lane), frozenset(), changed | around | {scalar})
+            return _converted(self.module, inst, lane, behind)
+        if op not in (ops.OpSelect, ops.OpPhi):
+            return None
+        found: set[int] = set()
+        for way in inst.args[1:] if op == ops.OpSelect else inst.args[::2]:
+            more = self.at((way, lane), around | {scalar}, changed)
+            if more is None or len(found | more) > 2:
+                return None
+            found |= more
+        return found
+
+    def masked(self, inst: Inst, lane: int) -> set[int] | None:
+        """Zero and one bit, if a mask has one bit."""
+        for arg in inst.args:
+            parts = types.parts_of(self.module, arg) if lane >= 0 else None
+            mask = types.bits_of(arg if parts is None else parts[lane])
+            if mask is not None and not mask & (mask - 1):
+                return {0, mask}
+        return None
+
+
+def _converted(module: Module, inst: Inst, lane: int, values: set[int] | None) -> set[int] | None:
+    """What a conversion makes of each of these."""
+    if values is None or inst.type is None or inst.args[0].type is None:
+        return None
+    source, target = inst.args[0].type, inst.type
+    if lane >= 0:
+        if types.size_of(source) != types.size_of(target):
+            return None
+        source, target = source.args[0], target.args[0]
+    found: set[int] = set()
+    for bits in values:
+        constant = types.constant(module, source, bits)
+        made = fold(module, Inst(inst.op, target, [constant], []), False)
+        result = types.bits_of(made) if made is not None else None
+        if result is None or not _is_exact(inst.op, source.imm[0], bits, target.imm[0], result):
+            return None
+        found.add(result)
+    return found
+
+
+def _is_exact(op: int, source: int, bits: int, target: int, result: int) -> bool:
+    """Whether a conversion to a float gives this whatever the device's rounding is: the bits are
+    compared there. The widths of both sides, and what they hold."""
+    if op == ops.OpFConvert:
+        return from_bits(source, bits) == from_bits(target, result)
+    if op in (ops.OpConvertSToF, ops.OpConvertUToF):
+        number = signed(source, bits) if op == ops.OpConvertSToF else bits
+        return number == from_bits(target, result)
+    return True
+
+
+def _chosen(stored: Inst) -> bool:
+    """Whether a value is a constant, or a choice of two by one condition."""
+    if stored.op == ops.OpSelect:
+        return all(types.bits_of(arm) is not None for arm in stored.args[1:])
+    return types.bits_of(stored) is not None
+
+
+# -- what pays -------------------------------------------------------------------------------------
+
+
+def _fewest(
+    link: Link, parts: Sequence[Part], size: int, convergent: frozenset[int], limit: int
+) -> list[list[int]]:
+    """The words, of up to ``size`` parts given by number, that save a Location: as few parts as
+    do."""
+    words = _cut(len(parts), size)
+    if not words:
+        return []
+    keys = [part.key for part in parts]
+    before = _locations(link, keys, [], convergent)
+    least = _locations(link, keys, words, convergent)
+    if least >= before:
+        return []
+    for count in range(1, len(parts)):
+        if _locations(link, keys, _cut(count, size), convergent) == least:
+            words = _cut(count, size)
+            break
+    cost = sum(parts[n].cost * len(link.loads[keys[n]]) for word in words for n in word)
+    saved = sum(len(word) - 1 for word in words)
+    return words if cost <= saved * COMPONENT_PRICE * limit // 100 else []
+
+
+def _cut(count: int, size: int) -> list[list[int]]:
+    """Words of ``size`` parts. A flag that would be alone stays out; half a word does not, since it
+    could not share a Location with words."""
+    words = [list(range(at, min(at + size, count))) for at in range(0, count, size)]
+    return [word for word in words if len(word) > 1 or size == HALVES]
+
+
+def _locations(
+    link: Link, keys: list[int], words: list[list[int]], convergent: frozenset[int]
+) -> int:
+    """How many Locations the border would need with these words. What is looked at is changed for
+    as long as that takes."""
+    sides = link.inputs, link.outputs
+    held = link.stores, link.loads, [(s.slots, s.wholes) for s in sides]
+    firsts = [keys[word[0]] for word in words]
+    gone = {keys[n] for word in words for n in word[1:]}
+    packed = gone.union(firsts)
+    number = types.integer(link.consumer.module)
+    link.gather()
+    link.stores = {k: v for k, v in link.stores.items() if k not in gone}
+    link.loads = {k: v for k, v in link.loads.items() if k not in gone}
+    try:
+        for side in sides:
+            side.slots = dict(side.slots)
+            side.wholes = [w for w in side.wholes if not _touches(w.columns, packed)]
+            for key in firsts:
+                side.slots[key] = _word_slot(side.slots[key], number)
+        return compact.run(link, convergent - packed).cost()[0]
+    finally:
+        link.stores, link.loads = held[:2]
+        for side, (slots, wholes) in zip(sides, held[2]):
+            side.slots, side.wholes = slots, wholes
+
+
+def _touches(columns: list[list[int]], keys: set[int]) -> bool:
+    return any(key in keys for column in columns for key in column)
+
+
+def _word_slot(old: Slot, type: Inst) -> Slot:
+    """A slot of 32 bits in place of another, a vector of its own."""
+    slot = Slot(old.key, type, old.variable, old.name, 0, -1 - old.key)
+    slot.qualifiers = old.qualifiers
+    slot.length = old.length
+    return slot
+
+
+# -- doing it --------------------------------------------------------------------------------------
+
+
+def _pack_flags(link: Link, word: list[Flag]) -> None:
+    sites = sorted({site for flag in word for site in flag.stored})
+    stored = {site: _flag_word(link, word, site) for site in sites}
+    module = link.consumer.module
+    number = types.integer(module)
+
+    def unpack(load: Inst, at: int, made: Inst, out: list[Inst]) -> None:
+        mask = types.constant(module, number, 1 << at)
+        type = link.inputs.slots[word[at].key].type
+        low, high = (types.constant(module, type, bits) for bits in word[at].values)
+        bit = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
+        zero = types.constant(module, number, 0)
+        flag = value(module, ops.OpINotEqual, types.boolean(module), [bit, zero], [])
+        rewrite(module, load, ops.OpSelect, [flag, high, low], [])
+        out += [bit, flag, load]
+
+    _replace(link, [f.key for f in word], stored, unpack, "one bit")
+
+
+def _flag_word(link: Link, word: list[Flag], site: int) -> tuple[Inst, list[Inst]]:
+    """The bits of all flags that a site stores, and the instructions that make them."""
+    module = link.producer.module
+    number = types.integer(module)
+    out: list[Inst] = []
+    zero, constant = types.constant(module, number, 0), 0
+    whole: Inst | None = None
+    for at, flag in enumerate(word):
+        if site not in flag.stored:
+            continue
+        stored = flag.stored[site]
+        bits = types.bits_of(stored)
+        if bits is not None:
+            constant |= (bits == flag.values[1]) << at
+            continue
+        ends = [types.constant(module, number, 1 << at), zero]
+        condition = _condition(module, stored, flag.values[1], out)
+        if condition is None:
+            condition = stored.args[0]
+            if types.bits_of(stored.args[1]) != flag.values[1]:
+                ends.reverse()
+        out.append(value(module, ops.OpSelect, number, [condition, *ends], []))
+        if whole is not None:
+            out.append(value(module, ops.OpBitwiseOr, number, [whole, out[-1]], []))
+        whole = out[-1]
+    fixed = types.constant(module, number, constant)
+    if whole is None:
+        return fixed, out
+    if constant:
+        out.append(value(module, ops.OpBitwiseOr, number, [whole, fixed], []))
+    return out[-1], out
+
+
+def _condition(module: Module, stored: Inst, bits: int, out: list[Inst]) -> Inst | None:
+    """Whether a value has these bits; None if it is chosen by a condition that can be used."""
+    if _chosen(stored) and len({types.bits_of(arm) for arm in stored.args[1:]}) == 2:
+        return None
+    assert stored.type is not None
+    type = stored.type
+    if type.op == ops.OpTypeFloat:
+        type = types.integer(module, type.imm[0])
+        stored = value(module, ops.OpBitcast, type, [stored], [])
+        out.append(stored)
+    wanted = types.constant(module, type, bits)
+    out.append(value(module, ops.OpIEqual, types.boolean(module), [stored, wanted], []))
+    return out[-1]
+
+
+def _pack_halves(link: Link, word: list[Half]) -> None:
+    sites = sorted({site for half in word for site in half.stored})
+    stored = {site: _half_word(link, word, site) for site in sites}
+    module = link.consumer.module
+
+    def unpack(load: Inst, at: int, made: Inst, out: list[Inst]) -> None:
+        assert load.type is not None
+        pair = types.vector(module, load.type, 2)
+        cast = value(module, ops.OpBitcast, pair, [made], [])
+        rewrite(module, load, ops.OpCompositeExtract, [cast], [at])
+        out += [cast, load]
+
+    _replace(link, [h.key for h in word], stored, unpack, "half")
+
+
+def _half_word(link: Link, word: list[Half], site: int) -> tuple[Inst, list[Inst]]:
+    module = link.producer.module
+    type = link.outputs.slots[word[0].key].type
+    out: list[Inst] = []
+    parts: list[Inst] = []
+    for half in word:
+        part = half.stored.get(site) or types.null(module, type)
+        if part.type is not type:  # the sign of an integer
+            part = value(module, ops.OpBitcast, type, [part], [])
+            out.append(part)
+        parts.append(part)
+    if len(parts) == 1:
+        parts.append(types.null(module, type))
+    pair = types.vector(module, type, 2)
+    out.append(value(module, ops.OpCompositeConstruct, pair, parts, []))
+    out.append(value(module, ops.OpBitcast, types.integer(module), [out[-1]], []))
+    return out[-1], out
+
+
+def _replace(
+    link: Link, keys: list[int], stored: dict[int, tuple[Inst, list[Inst]]],
+    unpack: Callable[[Inst, int, Inst, list[Inst]], None], what: str,
+) -> None:  # fmt: skip
+    """Store words in place of their parts, load them and take the parts out."""
+    first, module = keys[0], link.consumer.module
+    names = [link.outputs.slots[k].name or link.inputs.slots[k].name for k in keys]
+    title = "_".join(dict.fromkeys(n for n in names[:NAMED] if n))
+    numbers = types.integer(module), types.integer(link.producer.module)
+    remove_stores(link.producer, set(keys))
+    for site, (word, made) in stored.items():
+        link.insert(site, [*made, link.store(site, first, word)])
+    entry = module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        if not any(i.op in _LOADS and i.imm[0] in keys for i in block.insts):
+            continue
+        out: list[Inst] = []
+        for inst in block.insts:
+            if inst.op not in _LOADS or inst.imm[0] not in keys:
+                out.append(inst)
+                continue
+            vertex = list(inst.args) if inst.op == LOAD_INPUT else []
+            out.append(value(module, LOAD_INPUT, numbers[0], vertex, [first]))
+            unpack(inst, keys.index(inst.imm[0]), out[-1], out)
+        block.insts = out
+    module.version += 1
+    group = 1 + max(s.group for s in link.inputs.slots.values())
+    redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
+    others = ", ".join(dict.fromkeys(n for n in names if n))
+    for key in keys:
+        link.fate[key] = ("packed", f"{what} of a word that holds {others}")

@@ -1,0 +1,42 @@
+"""Where everything at a border goes."""
+
+from __future__ import annotations
+
+from spvlink.ir.slot import Pinned, Varying
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    Group = tuple[tuple[int, ...], str, list[int]]  # qualifiers, base type, keys
+
+
+class Placement:
+    """A complete answer: where each live key goes, and each whole variable's shift."""
+
+    __slots__ = ("aside", "locations", "moved", "varyings")
+
+    def __init__(
+        self, varyings: list[Varying], moved: dict[Pinned, int], locations: set[int],
+        aside: frozenset[int] = frozenset(),
+    ) -> None:  # fmt: skip
+        self.varyings = varyings
+        self.moved = moved  # the new Location of each whole variable
+        self.locations = locations
+        self.aside = aside  # keys that the consumer does not read
+
+    def cost(self) -> tuple[int, int, int, int, int]:
+        """(Locations, those that the consumer reads, the highest of these, the highest of all,
+        variables)."""
+        read = self.locations
+        if self.aside:
+            places = [
+                v.place_of(n)[0]
+                for v in self.varyings if not self.aside.issuperset(v.keys)
+                for n in range(len(v.keys))
+            ]  # fmt: skip
+            whole = [
+                (k >> 3) + at - p.location
+                for p, at in self.moved.items() for k in p.keys if k not in self.aside
+            ]  # fmt: skip
+            read = {*places, *whole}
+        highest = max(self.locations, default=-1), max(read, default=-1)
+        return len(self.locations), len(read), highest[1], highest[0], len(self.varyings)

@@ -1,0 +1,516 @@
+"""A 64-bit varying crosses as two words of 32 bits where that saves a component or a Location.
+
+    VS  d = packDouble2x32(uvec2(a, b))              w = b
+    FS  x = unpackDouble2x32(d).y               ->   x = w
+
+    VS  n = uint64_t(a); m = int64_t(i)              n = a; m = i
+    FS  f(n, m)                                 ->   f(uint64_t(n), int64_t(m))    (by their bits)
+
+A slot of 64 bits covers two components. ``run`` splits it into two slots of 32 bits if a word of it
+need not cross: no reader uses it (they all take the number apart and drop it), all stores give it
+the same constant, it is the sign of the other word, or another slot or word says the same, so that
+``dedup`` finds it. Words are looked behind on both sides (``words``), so what was packed crosses as
+what it was packed from. ``settle`` comes after all else and splits what is left if that saves a
+Location: 64-bit numbers share Locations with nothing else, words do, as u32. Everything else stays
+whole, as the code has it.
+
+Why it is right: only what comes over to the bit is split (``Link.carries_bits``), which in a
+fragment shader must be Flat or per primitive for 64-bit numbers anyway
+(VUID-StandaloneSpirv-Flat-04744), and casts give back every bit (``words``). OpBitcast between 64
+bits and a pair of 32 needs nothing but the type that both stages have already. Stores become two
+stores in the same place, so who stores what when stays as it was.
+
+Two words never need more components than the number did. They could need more Locations while
+others stay whole beside them, so ``settle`` splits these as well if that saves what was lost; and
+nothing is split at a border where a 64-bit varying must stay whole (captured by transform feedback,
+read back, Invariant, indexed dynamically), whose Locations it may share now.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts import scalars
+from spvlink.facts.floats import Floats
+from spvlink.facts.scalars import Lane
+from spvlink.grammar import enums, glsl, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
+from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.slot import Pinned, Slot
+from spvlink.link.border.link import Link
+from spvlink.link.pack import compact
+from spvlink.link.pack.words64 import (
+    ALL_BITS,
+    HIGH,
+    LOW,
+    RESIZES,
+    WIDE,
+    WORD,
+    Maker,
+    Word,
+    Words,
+    bits_of_lane,
+    width_of,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable, Collection
+    from typing import Final
+
+    Users = dict[Inst, list[Inst]]
+
+BOTH: Final = 3  # bits: 1 << LOW, 1 << HIGH
+HALVES: Final = (LOW, HIGH)
+TITLES: Final = ("low half", "high half")
+STEP: Final = 2  # from the key of the low word to that of the high one
+# What becomes of a word.
+CROSSES, UNREAD, CONSTANT, SIGN = range(4)
+
+_RIGHT: Final = frozenset((ops.OpShiftRightLogical, ops.OpShiftRightArithmetic))
+
+
+class Plan:
+    """A slot that could be split."""
+
+    __slots__ = ("fates", "key", "stored", "worth")
+
+    def __init__(self, key: int, stored: list[tuple[Word, Word]]) -> None:
+        self.key = key
+        self.stored = stored  # the words that each store gives it
+        self.fates = [CROSSES, CROSSES]
+        self.worth = False  # a word that crosses is found elsewhere
+
+    def bits(self, half: int) -> int | None:
+        """The constant that a word always is."""
+        found = {words[half].constant for words in self.stored}
+        return found.pop() if len(found) == 1 else None
+
+    def gains(self) -> bool:
+        return self.worth or self.fates != [CROSSES, CROSSES]
+
+
+def run(link: Link, enabled: Callable[[str], bool]) -> bool:
+    """Split what has a word that need not cross; whether there was any. ``enabled`` says of other
+    passes whether they may run: what they are for is done here only then."""
+    # old places could put words beside numbers of 64 bits; a payload has no places
+    plans = _plans(link) if enabled("compact") or link.producer.name == "task" else []
+    if not plans:
+        return False
+    _judge(link, plans, enabled)
+    if enabled("dedup"):
+        _compare(link, plans)
+    chosen = [plan for plan in plans if plan.gains()]
+    if chosen:
+        _split(link, chosen)
+    return bool(chosen)
+
+
+def split_to_save(link: Link, convergent: frozenset[int]) -> bool:
+    """Split what is left as far as that saves a Location, or lowers the highest; whether it did.
+    ``convergent``: as for ``compact``."""
+    plans = _plans(link)
+    if not plans:
+        return False
+    keys = [plan.key for plan in plans]
+    before, least = (_needs(link, k, convergent) for k in ((), keys))
+    if least >= before:
+        return False
+    count = next(n for n in range(1, len(keys) + 1) if _needs(link, keys[:n], convergent) == least)
+    _split(link, plans[:count])
+    return True
+
+
+# -- what can be -----------------------------------------------------------------------------------
+
+
+def _plans(link: Link) -> list[Plan]:
+    """The 64-bit slots of a border that may be split: all of them or none."""
+    link.gather()
+    slots = {k: link.slot(k) for k in link.used()}
+    wide = [k for k, slot in slots.items() if slot is not None and slot.width == WIDE]
+    if not wide or not all([_may(link, k) for k in wide]):
+        return []
+    if any([_flushes(stage.module) for stage in (link.producer, link.consumer)]):
+        return []
+    if any([_is_wide(p) for pair in link.pinned() for p in pair if p is not None]):
+        return []
+    words = Words(link.producer.module)
+    return [
+        Plan(
+            k,
+            [
+                (words.of((s.args[0], 0), LOW), words.of((s.args[0], 0), HIGH))
+                for s in link.stores[k]
+            ],
+        )
+        for k in wide
+    ]
+
+
+def _may(link: Link, key: int) -> bool:
+    """Whether a slot's values come over to the bit and nobody else wants them whole."""
+    slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    if slot is None or out is None or key not in link.stores or key not in link.loads or out.extras:
+        return False
+    if key in link.read_back or key in link.outputs.captured or link.frozen(key):
+        return False
+    if enums.Decoration_PerVertexKHR in slot.qualifiers or not link.carries_bits(slot):
+        return False
+    return all(load.op == LOAD_INPUT for load in link.loads[key])
+
+
+def _flushes(module: Module) -> bool:
+    """Whether doubles must lose denormal values, packing and unpacking them too."""
+    return (enums.ExecutionMode_DenormFlushToZero, WIDE) in Floats.of(module).rounding
+
+
+def _is_wide(pinned: Pinned) -> bool:
+    """Whether a variable that stays whole may lend its Locations to 64-bit numbers."""
+    type = pinned.variable.type
+    assert type is not None
+    scalar = type.args[0]
+    while scalar.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+        scalar = scalar.args[0]
+    return scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat) or scalar.imm[0] == WIDE
+
+
+# -- what need not cross ---------------------------------------------------------------------------
+
+
+def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> None:
+    """What becomes of each word by itself."""
+    uses = WordUses(link.consumer.module)
+    for plan in plans:
+        read = uses.read(link.loads[plan.key]) if enabled("dead") else BOTH
+        for half in HALVES:
+            if not read >> half & 1:
+                plan.fates[half] = UNREAD
+            elif plan.bits(half) is not None and enabled("propagate"):
+                plan.fates[half] = CONSTANT
+        if plan.fates == [CROSSES, CROSSES] and enabled("forward"):
+            if all([high.is_sign_of(low) for low, high in plan.stored]):
+                plan.fates[HIGH] = SIGN
+
+
+def _compare(link: Link, plans: list[Plan]) -> None:
+    """Find words that other words, or other slots, say as well."""
+    said: dict[tuple[object, ...], list[Plan | None]] = {}
+    words = Words(link.producer.module)
+    for key in sorted(link.loads):
+        slot = link.inputs.slots.get(key)
+        if slot is None or slot.width != WORD or slot.relaxed or key not in link.stores:
+            continue
+        out = link.outputs.slots[key]
+        if key in link.outputs.captured or out.relaxed or not _may(link, key):
+            continue
+        found = [words.single((s.args[0], 0)) for s in link.stores[key]]
+        said.setdefault(_name(link, key, found), []).append(None)
+    for plan in plans:
+        for half in HALVES:
+            if plan.fates[half] == CROSSES:
+                name = _name(link, plan.key, [pair[half] for pair in plan.stored])
+                said.setdefault(name, []).append(plan)
+    for mine in said.values():
+        for same in mine if len(mine) > 1 else ():
+            if same is not None and link.stored_once(same.key):
+                same.worth = True
+
+
+def _name(link: Link, key: int, stored: list[Word]) -> tuple[object, ...]:
+    """Equal for what ``dedup`` merges."""
+    by_site = frozenset((link.sites[s], w.key) for s, w in zip(link.stores[key], stored))
+    return link.inputs.slots[key].qualifiers, by_site
+
+
+class WordUses:
+    """Which words of its inputs a module uses."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.users: Users = {}
+        assert module.entry is not None
+        for block in module.entry.function.blocks:
+            for inst in block.insts:
+                for arg in inst.args:
+                    if arg.type is not None:
+                        self.users.setdefault(arg, []).append(inst)
+
+    def read(self, loads: list[Inst]) -> int:
+        """The words of these loads that are used, as bits. Followed is where the number goes as it
+        is, or but for bits that a constant sets; ``seen``: the words of it that are left there."""
+        found = 0
+        todo: list[tuple[Inst, int, int]] = [(load, 0, BOTH) for load in loads]
+        known = set(todo)
+        for inst, lane, seen in todo:  # grows
+            for user in self.users.get(inst, ()):
+                if found & seen == seen:
+                    break
+                after = self.carried(inst, lane, seen, user)
+                if after is None:
+                    found |= self.taken(inst, lane, seen, user)
+                    continue
+                new = [a for a in after if a not in known]
+                known.update(new)
+                todo += new
+        return found
+
+    def carried(
+        self, inst: Inst, lane: int, seen: int, user: Inst
+    ) -> list[tuple[Inst, int, int]] | None:
+        """The lanes of a user that are this lane but for known bits; None if it is no such user."""
+        op = user.op
+        if op in scalars.MOVES:
+            moved = scalars.moved(user)
+            if moved is None:
+                return None
+            return [(user, n, seen) for n, source in enumerate(moved) if source == (inst, lane)]
+        if op == ops.OpPhi or (op == ops.OpSelect and inst is not user.args[0]):
+            return [(user, lane, seen)]
+        if op == ops.OpBitcast and scalars.count(user.type) == scalars.count(inst.type):
+            return [(user, lane, seen)]
+        if op == ops.OpBitwiseAnd or op == ops.OpBitwiseOr:
+            for mask in user.args:
+                bits = bits_of_lane(self.module, (mask, lane))
+                if bits is not None:
+                    fixed = 0 if op == ops.OpBitwiseAnd else ALL_BITS
+                    for half in HALVES:
+                        if bits >> WORD * half & ALL_BITS == fixed:
+                            seen &= ~(1 << half)
+            return [(user, lane, seen)] if seen else []
+        if op in (ops.OpNot, ops.OpBitwiseXor):
+            return [(user, lane, seen)]
+        return None
+
+    def taken(self, inst: Inst, lane: int, seen: int, user: Inst) -> int:
+        """The words of a lane that a user needs."""
+        if user.op in RESIZES and width_of(user) <= WORD:
+            return seen & 1 << LOW
+        if unpacks(self.module, user) and scalars.count(user.type) == 2 * scalars.count(inst.type):
+            return sum(
+                1 << half for half in HALVES
+                if seen >> half & 1 and self.uses_lane(user, 2 * lane + half)
+            )  # fmt: skip
+        by = None
+        if user.op in _RIGHT or user.op == ops.OpShiftLeftLogical:
+            by = bits_of_lane(self.module, (user.args[1], lane))
+        if by is not None and WORD <= by < WIDE and user.args[1] is not inst:
+            return seen & 1 << (HIGH if user.op in _RIGHT else LOW)
+        return seen
+
+    def uses_lane(self, vector: Inst, lane: int) -> bool:
+        """Whether a lane of a vector goes anywhere."""
+        todo = [(vector, lane)]
+        known = set(todo)
+        for place in todo:  # grows
+            for user in self.users.get(place[0], ()):
+                moved = scalars.moved(user) if user.op in scalars.MOVES else None
+                if moved is None and scalars.count(user.type) > 1:
+                    if scalars.lanewise(user, info.FLAGS.get(user.op, 0)):
+                        moved = [(place[0], n) for n in range(scalars.count(user.type))]
+                if moved is None:
+                    return True
+                if scalars.count(user.type) == 1:
+                    if place in moved:
+                        return True
+                    continue
+                after = [(user, n) for n, source in enumerate(moved) if source == place]
+                todo += [a for a in after if a not in known]
+                known.update(after)
+        return False
+
+
+def unpacks(module: Module, inst: Inst) -> bool:
+    """Whether an instruction makes words of 64-bit numbers."""
+    if inst.op == ops.OpExtInst:
+        return inst.imm[0] == glsl.Glsl_UnpackDouble2x32 and width_of(inst.args[-1]) == WIDE
+    return inst.op == ops.OpBitcast and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
+
+
+# -- what pays -------------------------------------------------------------------------------------
+
+
+def _needs(
+    link: Link, keys: Collection[int], convergent: frozenset[int]
+) -> tuple[int, int]:  # fmt: skip
+    """How many Locations the border would need if these slots were split, and the highest. What is
+    looked at is changed for as long as that takes."""
+    sides = link.inputs, link.outputs
+    held = link.stores, link.loads, link.halves, [(s.slots, s.wholes) for s in sides]
+    link.stores = {**link.stores, **{k + STEP: link.stores[k] for k in keys}}
+    link.loads = {**link.loads, **{k + STEP: link.loads[k] for k in keys}}
+    link.halves = {**link.halves, **dict.fromkeys(keys, "")}
+    try:
+        for side in sides:
+            side.slots = dict(side.slots)
+        # of types that no module knows, so that nothing changes there
+        _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], [WORD, 0]) for _ in sides])
+        cost = compact.run(link, convergent).cost()
+        return cost[0], cost[3]
+    finally:
+        link.stores, link.loads, link.halves = held[:3]
+        for side, (slots, wholes) in zip(sides, held[3]):
+            side.slots, side.wholes = slots, wholes
+
+
+def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
+    """Two slots of 32 bits in place of each of these. ``numbers``: their types, in the consumer and
+    in the producer."""
+    for side, number in zip((link.inputs, link.outputs), numbers):
+        for key in keys:
+            old = side.slots[key]
+            for half in HALVES:
+                place = key + STEP * half
+                slot = Slot(place, number, old.variable, old.name, 2 * old.lane + half, old.group)
+                slot.qualifiers = old.qualifiers
+                slot.length = old.length
+                side.slots[place] = slot
+        split = set(keys)
+        side.wholes = [w for w in side.wholes if not any(k in split for c in w.columns for k in c)]
+
+
+# -- doing it --------------------------------------------------------------------------------------
+
+
+def _split(link: Link, plans: list[Plan]) -> None:
+    for plan in plans:
+        _explain(link, plan)
+    by_key = {plan.key: plan for plan in plans}
+    _produce(link, by_key)
+    _consume(link, by_key)
+    stages = link.consumer, link.producer
+    _redefine(link, by_key, [types.integer(stage.module) for stage in stages])
+
+
+def _explain(link: Link, plan: Plan) -> None:
+    slot = link.outputs.slots[plan.key]
+    name = slot.name or f"location {plan.key >> 3}"
+    for half in HALVES:
+        key, fate = plan.key + STEP * half, plan.fates[half]
+        link.halves[key] = TITLES[half]
+        link.notes.pop(key, None)
+        if fate == UNREAD:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+        elif fate == CONSTANT:
+            link.fate[key] = ("propagated", f"constant {plan.bits(half)}")
+        elif fate == SIGN:
+            why = f"the {link.consumer.name} stage computes it from the low half of {name}"
+            link.fate[key] = ("moved-forward", why)
+
+
+def _produce(link: Link, plans: dict[int, Plan]) -> None:
+    """The words that cross are stored where the number was."""
+    stored = {s: n for key in plans for n, s in enumerate(link.stores[key])}
+    module = link.producer.module
+    assert module.entry is not None
+    for block in module.entry.function.blocks:
+        if not any(i.op == STORE_OUTPUT and i.imm[0] in plans for i in block.insts):
+            continue
+        out: list[Inst] = []
+        maker = Maker(module, out)
+        for inst in block.insts:
+            if inst not in stored:
+                out.append(inst)
+                continue
+            plan = plans[inst.imm[0]]
+            words = plan.stored[stored[inst]]
+            for half in HALVES:
+                if plan.fates[half] == CROSSES:
+                    made = maker.make(words[half])
+                    key = plan.key + STEP * half
+                    out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], [key]))
+        block.insts = out
+    module.version += 1
+
+
+def _consume(link: Link, plans: dict[int, Plan]) -> None:
+    """What was loaded is put together from words; what only took it apart takes these."""
+    loads = {load for key in plans for load in link.loads[key]}
+    module = link.consumer.module
+    assert module.entry is not None
+    function = module.entry.function
+    for block in function.blocks:
+        if not any(i.op == LOAD_INPUT and i.imm[0] in plans for i in block.insts):
+            continue
+        out: list[Inst] = []
+        maker = Maker(module, out)
+        for inst in block.insts:
+            if inst not in loads:
+                out.append(inst)
+                continue
+            assert inst.type is not None
+            plan = plans[inst.imm[0]]
+            low, high = (_read(maker, plan, half, inst) for half in HALVES)
+            if high is None:
+                assert low is not None
+                number = types.constant(module, maker.uint, WORD - 1)
+                high = maker.emit(ops.OpShiftRightArithmetic, maker.uint, [low, number], [])
+            assert low is not None
+            become(module, inst, maker.join(low, high, inst.type))
+        block.insts = out
+    sweep(module, function)
+    for block in function.blocks:
+        _take_words(module, block)
+    sweep(module, function)
+
+
+def _read(maker: Maker, plan: Plan, half: int, load: Inst) -> Inst | None:
+    """One word in place of a load; None if it is the sign of the other one."""
+    fate = plan.fates[half]
+    if fate == SIGN:
+        return None
+    if fate == CROSSES:
+        key = plan.key + STEP * half
+        made = value(maker.module, LOAD_INPUT, maker.uint, list(load.args), [key])
+        maker.out.append(made)
+        return made
+    bits = plan.bits(half) if fate == CONSTANT else 0  # what nobody uses may be anything
+    return types.constant(maker.module, maker.uint, bits or 0)
+
+
+def _take_words(module: Module, block: Block) -> None:
+    """What makes words of 64-bit numbers takes those that these were made of."""
+    if not any(_is_narrow(module, i) for i in block.insts):
+        return
+    words = Words(module)
+    out: list[Inst] = []
+    maker = Maker(module, out)
+    for inst in block.insts:
+        made = _words_of(words, maker, inst) if _is_narrow(module, inst) else None
+        if made is not None:
+            become(module, inst, made)
+        out.append(inst)
+    block.insts = out
+
+
+def _is_narrow(module: Module, inst: Inst) -> bool:
+    if inst.op in RESIZES:
+        return width_of(inst) <= WORD and width_of(inst.args[0]) == WIDE
+    return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and unpacks(module, inst)
+
+
+def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:
+    """What such an instruction gives, if all of it can be made of words."""
+    source = inst.args[-1]
+    count = scalars.count(source.type)
+    halves = (LOW,) if inst.op in RESIZES else HALVES
+    places: list[tuple[Lane, int]] = [((source, n), h) for n in range(count) for h in halves]
+    found = [words.of(*place) for place in places]
+    if any([_is_whole(word) for word in found]):
+        return None
+    assert inst.type is not None
+    scalar = scalars.scalar(inst.type)
+    parts = [maker.make(word) for word in found]
+    if width_of(inst) == WORD:
+        parts = [maker.cast(part, scalar) for part in parts]
+    else:
+        parts = [maker.emit(inst.op, scalar, [part], []) for part in parts]
+    if len(parts) == 1:
+        return parts[0]
+    return maker.emit(ops.OpCompositeConstruct, inst.type, parts, [])
+
+
+def _is_whole(word: Word) -> bool:
+    """Whether the number itself is needed to make a word."""
+    while word.inner is not None:
+        word = word.inner
+    return word.op == ops.OpBitcast

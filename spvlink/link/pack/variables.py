@@ -1,0 +1,100 @@
+"""The variables that the slots of a Location become, with names and decorations."""
+
+from __future__ import annotations
+
+from spvlink.ir.slot import Slot, Varying
+from spvlink.link.border.link import Link
+from spvlink.link.pack.bins import Bin
+
+
+def variables_of(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
+    """The variables of one Location: neighbours of one vector and one type are one variable. What a
+    mesh shader stores at different places is not: it would be stored by components, which lavapipe
+    (Mesa 25) loses in a vector."""
+    out: list[Varying] = []
+    last: tuple[object, ...] | None = None
+    captured, inputs, outputs = link.outputs.captured, link.inputs.slots, link.outputs.slots
+    is_mesh = link.producer.name == "mesh"
+    expected = -1
+    for at, key in enumerate(cells):
+        if key < 0:
+            continue
+        read, written = inputs.get(key), outputs.get(key)
+        slot = read or written
+        assert slot is not None
+        wire, qualifiers = slot.base, slot.qualifiers
+        if bin is not None and bin.base != "mixed":
+            wire, qualifiers = bin.base, bin.qualifiers
+        kind: tuple[object, ...] = (
+            slot.group if read is None else ~slot.group,
+            wire,
+            qualifiers,
+            read is not None and read.relaxed,
+            written is not None and written.relaxed,
+        )
+        if is_mesh:
+            kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
+        if key in captured:  # bytes that are neighbours, as the components are
+            kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
+        if kind == last and at == expected:
+            out[-1].keys.append(key)
+        else:
+            made = Varying(location, at, wire, [key])
+            made.qualifiers = qualifiers
+            made.captured = captured.get(key)
+            out.append(made)
+        last, expected = kind, at + (2 if wire.endswith("64") else 1)
+    return _paired(link, out) if len(out) == 2 else out
+
+
+def relaxed_by(link: Link, key: int) -> tuple[bool, bool]:
+    """Whether the consumer, and the producer, say that half precision is enough for a slot."""
+    found = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    return found[0] is not None and found[0].relaxed, found[1] is not None and found[1].relaxed
+
+
+def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:
+    """Two variables of a Location. Three components of half precision and one become two pairs,
+    each a word where a device keeps such values in 16 bits, which does not hold for the others
+    (Arm, "High varying load")."""
+    first, second = varyings
+    keys = first.keys + second.keys
+    if len(keys) != 4 or len(first.keys) == 2 or link.in_place:
+        return varyings
+    if first.base != "f32" or second.base != "f32" or first.qualifiers != second.qualifiers:
+        return varyings
+    for key in keys:
+        if relaxed_by(link, key) != (True, True) or _extras(link, key):
+            return varyings
+    if not link.outputs.captured.keys().isdisjoint(keys):
+        return varyings  # whose bytes must be neighbours
+    for varying, at in ((first, 0), (second, 2)):
+        varying.component, varying.keys = at, keys[at : at + 2]
+    return varyings
+
+
+def _extras(link: Link, key: int) -> tuple[tuple[int, ...], ...]:
+    out = link.outputs.slots.get(key)
+    return out.extras if out is not None else ()
+
+
+def describe(link: Link, varying: Varying) -> None:
+    """Name and decorations, from all that the variable is made of."""
+    outputs, inputs = link.outputs.slots, link.inputs.slots
+    slots: list[Slot] = []
+    sources: list[Slot] = []
+    extras: tuple[tuple[int, ...], ...] = ()
+    for key in varying.keys:
+        slot = outputs.get(key)
+        if slot is not None:
+            sources.append(slot)
+            extras += slot.extras
+        slots.append(inputs.get(key) or outputs[key])
+    names: dict[str, None] = {}
+    for slot, source in zip(slots, sources or slots):
+        names[slot.name or source.name] = None
+    names.pop("", None)
+    varying.name = "_".join(names)
+    if varying.whole:
+        varying.name = varying.name.partition("[")[0]
+    varying.extras = tuple(sorted(set(extras))) if extras else ()

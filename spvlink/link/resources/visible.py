@@ -1,0 +1,75 @@
+"""What holds of a stage before linking changes anything: the resources that it uses statically, and
+whether it may be changed at all."""
+
+from __future__ import annotations
+
+from spvlink.facts.calls import callees
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.link.resources.blocks import Key, resource_key
+from spvlink.passes.parts import NUMERIC
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.link.border.stage import Stage
+
+_RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
+
+
+def find_visible(stages: list[Stage]) -> None:
+    """Note for each stage the resources that it uses statically and that another one has too.
+    To be asked before anything is changed."""
+    declared = [resources(stage.module) for stage in stages]
+    for stage, mine in zip(stages, declared):
+        others = {k for keys in declared if keys is not mine for k in keys.values()}
+        stage.visible = used_resources(stage.module, mine, others)
+
+
+def resources(module: Module) -> dict[Inst, Key]:
+    """The variables of a module that are resources which other stages may read too."""
+    found = [i for i in module.globals if i.op == ops.OpVariable and i.imm[0] in _RESOURCES]
+    if not found:
+        return {}
+    tables = Decorations.of(module)
+    keys = {i: resource_key(tables, i) for i in found}
+    return {i: key for i, key in keys.items() if key is not None}
+
+
+def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> frozenset[Key]:
+    """The resources that a module's entry point uses statically, before anything was changed, of
+    those that another stage has too: nothing else can come from there."""
+    wanted = {i for i, key in mine.items() if key in others}
+    if not wanted:
+        return frozenset()
+    used: set[Inst] = set()
+    entry = module.entry
+    assert entry is not None
+    todo, seen = [entry.function], {entry.function}
+    while todo:
+        function = todo.pop()
+        for callee in callees(function) if len(module.functions) > 1 else ():
+            if callee not in seen:
+                seen.add(callee)
+                todo.append(callee)
+        for block in function.blocks:
+            used.update(*[i.args for i in block.insts if i.op not in NUMERIC])
+    return frozenset([mine[i] for i in wanted & used])
+
+
+# What a stage may use that linking does not follow, by the capability that it takes.
+_BEYOND = {
+    # then outputs, and who reads those, look dead
+    enums.Capability_GeometryShaderPassthroughNV: "it hands on inputs without code (PassthroughNV)",
+    enums.Capability_UntypedPointersKHR: "it uses untyped pointers, which are not followed",
+}
+
+
+def unsupported_reason(module: Module) -> str:
+    """Why a stage must go out as it came; empty if nothing is known against it."""
+    if module.opaque:
+        return module.opaque
+    for inst in module.sections[CAPABILITIES]:
+        if inst.imm[0] in _BEYOND:
+            return _BEYOND[inst.imm[0]]
+    return ""

@@ -1,0 +1,595 @@
+"""What would come out otherwise if an interpolated value came exact.
+
+    vertex:   flag = 1.0                             fragment sees 0.99999994, 1.0 or 1.0000001
+    fragment: if (flag > 0.5) ...                    the same for all of these: flag may be exact
+              x = floor(flag)                        0 or 1: flag stays interpolated
+
+Interpolating values that are equal at all vertices gives c * (1 + e), |e| small; 0 gives 0. Where
+c is to come exact instead (``propagate``, a Flat twin in ``dedup``, ``compact``, ``shared``) the
+picture stays the same if whatever is not continuous has one result for all of these values. That is
+looked at forward from the loads, lane by lane: each value that hangs on one is known as a range in
+which it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
+but c + u need not be). A comparison whose ranges do not meet, or of a sign with zero, is decided;
+so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
+same. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
+texture coordinates, whose filter nobody knows, but for layers, which are rounded. A value that is
+only known to be equal at all vertices is any value, and keeps its sign.
+
+All inputs are looked at together; each undecided place keeps all inputs that it hangs on, and what
+is not kept stays right, since a kept input lies in its range too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from spvlink.facts import scalars
+from spvlink.facts.cfg import Cfg
+from spvlink.facts.effects import Effects, root
+from spvlink.facts.numbers import number_of
+from spvlink.facts.scalars import Lane
+from spvlink.grammar import enums, glsl, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.link.border.link import Link
+from spvlink.link.border.uniformity import varies_at_a_glance
+from spvlink.link.border.values import centred
+from spvlink.link.rounding import sensitive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+# How far interpolation may be off, as a part of the value: much more than was ever seen in the
+# middle of a pixel, where only rounding counts; elsewhere some thousandths were seen (``motion``).
+CENTRED: Final = 2.0**-10
+ASIDE: Final = 2.0**-6
+_DIGITS: Final = 2.0**-20  # what an operation may be off by, as a part of its result
+_FEW_DIGITS: Final = 2.0**-8  # the same with 16 bits, which RelaxedPrecision allows
+_PATIENCE: Final = 3  # sweeps after which ranges that still grow are any value
+
+Inf: Final = math.inf
+Key = frozenset[int]
+_NOBODY: Final[Key] = frozenset()
+
+
+class Range:
+    """What is known of a scalar: lies between two numbers, before and after; ``signed``: its sign
+    (or that it is zero) is the same; ``keys``: the inputs through which it differs."""
+
+    __slots__ = ("high", "keys", "low", "signed")
+
+    def __init__(self, low: float, high: float, signed: bool, keys: Key) -> None:
+        self.low = low
+        self.high = high
+        self.signed = signed or low > 0 or high < 0 or low == high or not keys
+        self.keys = keys
+
+    def bounded(self) -> bool:
+        return math.isfinite(self.low) and math.isfinite(self.high)
+
+    def same(self, other: Range) -> bool:
+        mine = self.low, self.high, self.signed, self.keys
+        return mine == (other.low, other.high, other.signed, other.keys)
+
+
+ANY: Final = Range(-Inf, Inf, True, _NOBODY)  # of what does not differ
+
+
+def _all_of(ranges: list[Range]) -> Key:
+    return frozenset().union(*[r.keys for r in ranges])
+
+
+def _of_any(ranges: list[Range], signed: bool = False) -> Range:
+    return Range(-Inf, Inf, signed, _all_of(ranges))
+
+
+def _hull(ranges: list[Range]) -> Range:
+    low, high = min(r.low for r in ranges), max(r.high for r in ranges)
+    return Range(low, high, all(r.signed for r in ranges), _all_of(ranges))
+
+
+def _rounded(low: float, high: float, signed: bool, keys: Key, by: float = _DIGITS) -> Range:
+    """What arithmetic makes of such a result: ``(x + 1e8) - 1e8`` may be 0 or 8."""
+    return Range(low - abs(low) * by, high + abs(high) * by, signed, keys)
+
+
+def _product(a: Range, b: Range) -> Range:
+    ends = [x * y if x and y else 0.0 for x in (a.low, a.high) for y in (b.low, b.high)]
+    return _rounded(min(ends), max(ends), a.signed and b.signed, a.keys | b.keys)
+
+
+def _quotient(a: Range, b: Range) -> Range:
+    if b.low <= 0 <= b.high:
+        return _of_any([a, b], a.signed and b.signed)
+    ends = (1.0 / b.low, 1.0 / b.high)
+    return _product(a, Range(min(ends), max(ends), True, b.keys))
+
+
+def _sum(a: Range, b: Range) -> Range:
+    return _rounded(a.low + b.low, a.high + b.high, False, a.keys | b.keys)
+
+
+def _negated(a: Range) -> Range:
+    return Range(-a.high, -a.low, a.signed, a.keys)
+
+
+def _magnitude(a: Range) -> Range:
+    least = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
+    return Range(least, max(abs(a.low), abs(a.high)), a.signed, a.keys)
+
+
+def _least(a: Range, b: Range) -> Range:
+    return Range(min(a.low, b.low), min(a.high, b.high), a.signed and b.signed, a.keys | b.keys)
+
+
+def _most(a: Range, b: Range) -> Range:
+    return _negated(_least(_negated(a), _negated(b)))
+
+
+def _root(a: Range) -> Range:
+    if a.low < 0:
+        return _of_any([a], a.signed)
+    # an ulp to either side: a square root is rounded
+    return Range(math.sqrt(a.low) * 0.999999, math.sqrt(a.high) * 1.000001, a.signed, a.keys)
+
+
+def _dot(a: list[Range], b: list[Range]) -> Range:
+    terms = [_product(x, y) for x, y in zip(a, b)]
+    total = terms[0]
+    for term in terms[1:]:
+        total = _sum(total, term)
+    return total
+
+
+_OPS: Final[dict[int, Callable[..., Range]]] = {
+    ops.OpFNegate: _negated,
+    ops.OpFAdd: _sum,
+    ops.OpFSub: lambda a, b: _sum(a, _negated(b)),
+    ops.OpFMul: _product,
+    ops.OpVectorTimesScalar: _product,
+    ops.OpMatrixTimesScalar: _product,
+    ops.OpOuterProduct: _product,
+    ops.OpFDiv: _quotient,
+    ops.OpFConvert: lambda a: a,
+    ops.OpSelect: lambda c, a, b: _hull([a, b]),
+    ops.OpFmaKHR: lambda a, b, c: _sum(_product(a, b), c),
+}
+_GLSL: Final[dict[int, Callable[..., Range]]] = {
+    glsl.Glsl_FAbs: _magnitude,
+    glsl.Glsl_FMin: _least,
+    glsl.Glsl_NMin: _least,
+    glsl.Glsl_FMax: _most,
+    glsl.Glsl_NMax: _most,
+    glsl.Glsl_FClamp: lambda x, a, b: _least(_most(x, a), b),
+    glsl.Glsl_NClamp: lambda x, a, b: _least(_most(x, a), b),
+    glsl.Glsl_Sqrt: _root,
+    glsl.Glsl_Fma: lambda a, b, c: _sum(_product(a, b), c),
+    glsl.Glsl_FMix: lambda a, b, t: _sum(a, _product(t, _sum(b, _negated(a)))),
+}
+_PRODUCTS: Final = frozenset(
+    (ops.OpDot, ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix)
+)
+_COMPARISONS: Final = frozenset(
+    (
+        ops.OpFOrdEqual, ops.OpFUnordEqual, ops.OpFOrdNotEqual, ops.OpFUnordNotEqual,
+        ops.OpFOrdLessThan, ops.OpFUnordLessThan, ops.OpFOrdGreaterThan, ops.OpFUnordGreaterThan,
+        ops.OpFOrdLessThanEqual, ops.OpFUnordLessThanEqual, ops.OpFOrdGreaterThanEqual,
+        ops.OpFUnordGreaterThanEqual,
+    )
+)  # fmt: skip
+# Continuous where the first operand is not negative.
+_FROM_ZERO: Final = frozenset((glsl.Glsl_Sqrt, glsl.Glsl_Pow))
+_SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
+_TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
+_STEPS: Final[dict[int, Callable[[float], float]]] = {  # constant between their jumps
+    glsl.Glsl_Floor: math.floor,
+    glsl.Glsl_Ceil: math.ceil,
+    glsl.Glsl_Trunc: math.trunc,
+    glsl.Glsl_Round: round,
+    glsl.Glsl_RoundEven: round,
+}
+_TO_INTEGER: Final = frozenset((ops.OpConvertFToS, ops.OpConvertFToU))
+
+
+def _apart(a: Range, b: Range) -> bool:
+    """Whether a comparison of two values has one result."""
+    if a.high < b.low or a.low > b.high:
+        return True
+    for one, other in ((a, b), (b, a)):
+        if other.low == 0 == other.high and not other.keys and one.signed:
+            return True
+    return False
+
+
+def _flat_between(step: Callable[[float], float], a: Range) -> float | None:
+    """The one result that a step function has in a range; None if there may be several. Halves may
+    go either way."""
+    if not math.isfinite(a.low) or not math.isfinite(a.high) or max(-a.low, a.high) > 1e9:
+        return None
+    if step is round and math.floor(a.low + 0.5) != math.ceil(a.high - 0.5):
+        return None
+    return float(step(a.low)) if step(a.low) == step(a.high) else None
+
+
+class Rounded:
+    """What hangs on the interpolated inputs of a border's consumer."""
+
+    def __init__(self, link: Link) -> None:
+        module = link.consumer.module
+        assert module.entry is not None
+        self.link = link
+        self.kept: dict[int, Inst] = {}  # keys that must not come exact -> what hangs on them
+        self.poles: dict[int, Inst] = {}  # keys -> what has a pole there
+        self.ranges: dict[Inst, list[Range]] = {}
+        self.memory: dict[Inst | None, Range] = {}
+        self.varying: set[Inst] | None = None  # by ``varies``
+        self.cfg: Cfg | None = None
+        self.sweeps = 0
+        self.moved = False  # a range grew
+        self.seeds = {k: seed for k in link.loads if (seed := self.seed(k)) is not None}
+        if not self.seeds:
+            return
+        self.effects = Effects.of(module)
+        self.sinks = sensitive.of(module)
+        self.cfg = Cfg.of(module, module.entry.function)
+        while True:
+            self.moved = False
+            for block in self.cfg.order:
+                for inst in block.insts:
+                    self.look(inst)
+            self.sweeps += 1
+            if not self.moved or (len(self.cfg.order) == 1 and not self.memory):
+                break
+
+    # -- asking ------------------------------------------------------------------------------------
+
+    def free(self, key: int) -> bool:
+        """Whether an input may come exact where it was interpolated; says what has a pole there."""
+        if key not in self.seeds or key in self.kept:
+            return False
+        place = self.poles.get(key)
+        if place is not None:
+            what = sensitive.words(self.link.consumer.module, place)
+            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
+            self.link.cautions[key] = why
+        return True
+
+    def why(self, key: int) -> str:
+        """What stands in the way."""
+        place = self.kept.get(key)
+        if place is None:
+            return "interpolation may round it"
+        what = sensitive.words(self.link.consumer.module, place)
+        return (
+            f"interpolation may round it, and {what} in the {self.link.consumer.name} stage could"
+            " come out otherwise"
+        )
+
+    # -- looking -----------------------------------------------------------------------------------
+
+    def seed(self, key: int) -> tuple[float, float] | None:
+        """The range of what is stored to an interpolated input, if all vertices may agree on it."""
+        link = self.link
+        slot = link.inputs.slots.get(key)
+        if slot is None or key not in link.stores or link.carries_bits(slot):
+            return None
+        if key in link.kept_in or key in link.kept_out or slot.type.op != ops.OpTypeFloat:
+            return None
+        values = {store.args[0] for store in link.stores[key]}
+        numbers = [number_of(v, 0) for v in values]
+        if all([n is not None for n in numbers]):
+            found = [n for n in numbers if n is not None]
+            return min(found), max(found)
+        if link.producer.name == "vert" and varies_at_a_glance(link, key):
+            return None
+        return -Inf, Inf
+
+    def loaded(self, load: Inst) -> Range | None:
+        key = load.imm[0]
+        if key not in self.seeds:
+            return None
+        low, high = self.seeds[key]
+        negative = math.copysign(1.0, low) < 0 and not low  # comes over as +0
+        if low == high == 0 and not negative:
+            return None
+        slot = self.link.inputs.slots[key]
+        middle = load.op == LOAD_INPUT and centred(slot.qualifiers)
+        narrow = slot.relaxed or self.link.outputs.slots[key].relaxed or slot.width == 16
+        off = CENTRED if middle and not narrow else ASIDE
+        low, high = low - abs(low) * off, high + abs(high) * off
+        return Range(low, high, not negative, frozenset((key,)))
+
+    def at(self, lane: Lane) -> Range:
+        """What is known of a scalar."""
+        inst, number = lane
+        found = self.ranges.get(inst)
+        if found is not None:
+            return found[number if number < len(found) else 0]
+        if inst.op in types.CONSTANTS and inst.type is not None:
+            if scalars.scalar(inst.type).op == ops.OpTypeFloat and inst.type.op != ops.OpTypeMatrix:
+                known = number_of(inst, number)
+                if known is not None:
+                    return Range(known, known, True, _NOBODY)
+        return ANY
+
+    def put(self, inst: Inst, made: list[Range]) -> None:
+        old = self.ranges.get(inst)
+        if old is not None:
+            if all([a.same(b) for a, b in zip(old, made)]):
+                return
+            made = [_hull([a, b]) for a, b in zip(old, made)]
+            if self.sweeps >= _PATIENCE:
+                made = [_of_any([r], False) for r in made]
+            if all([a.same(b) for a, b in zip(old, made)]):
+                return
+        self.ranges[inst] = made
+        self.moved = True
+
+    def keep(self, ranges: list[Range], place: Inst) -> None:
+        """An operation hangs on these."""
+        for found in ranges:
+            for key in found.keys:
+                self.kept.setdefault(key, place)
+
+    def keep_singular(self, ranges: list[Range], place: Inst, operand: Inst) -> None:
+        """An operation with a pole: what varies is beside that on a line at most."""
+        if not self.varies(operand):
+            self.keep(ranges, place)
+            return
+        for found in ranges:
+            for key in found.keys:
+                self.poles.setdefault(key, place)
+
+    def varies(self, value: Inst) -> bool:
+        """Whether a value is made of an input that differs over the primitive."""
+        if self.varying is None:
+            self.varying = self.found_varying()
+        return value in self.varying
+
+    def found_varying(self) -> set[Inst]:
+        """Forward from the loads, as asking each divisor what it is made of is not linear."""
+        assert self.cfg is not None
+        found: set[Inst] = set()
+        before = -1
+        while before < len(found):  # again for the phis of loops
+            before = len(found)
+            for block in self.cfg.order:
+                for inst in block.insts:
+                    if inst.op in (LOAD_INPUT, INTERPOLATE):
+                        key = inst.imm[0]
+                        slot = self.link.inputs.slots.get(key)
+                        if slot is not None and key not in self.seeds:
+                            if not self.link.carries_bits(slot):
+                                found.add(inst)
+                    elif not found.isdisjoint(inst.args) and inst not in found:
+                        if inst.op == ops.OpPhi or self.effects.flags(inst) & info.SPECULATABLE:
+                            found.add(inst)
+        return found
+
+    def look(self, inst: Inst) -> None:
+        op = inst.op
+        if op in (LOAD_INPUT, INTERPOLATE):
+            found = self.loaded(inst)
+            if found is not None:
+                self.put(inst, [found])
+            self.keep([self.at(lane) for lane in self.sinks.decisive(inst)], inst)
+            return
+        if op == ops.OpLoad:
+            self.read(inst)
+            return
+        if op == ops.OpStore or op == ops.OpCopyMemory:
+            self.write(inst)
+            return
+        table = self.ranges
+        if table.keys().isdisjoint(inst.args):
+            return
+        if op == ops.OpPhi:
+            size = scalars.count(inst.type) or 1
+            seen = [a for a in inst.args[::2] if a in table or a.op in types.CONSTANTS]
+            rest = any([a not in seen for a in inst.args[::2]]) and self.sweeps > 0
+            made = [_hull([self.at((a, n)) for a in seen]) for n in range(size)]
+            self.put(inst, [_hull([r, ANY]) for r in made] if rest else made)
+            return
+        if op in scalars.MOVES and (moved := scalars.moved(inst)) is not None:
+            self.put(inst, [self.at(lane) for lane in moved])
+            return
+        if sensitive.is_insert(inst):
+            made = [self.at((inst.args[1], n)) for n in range(scalars.count(inst.type))]
+            made[inst.imm[0]] = self.at((inst.args[0], 0))
+            self.put(inst, made)
+            return
+        self.compute(inst)
+
+    def read(self, load: Inst) -> None:
+        if not self.memory or self.effects.reads_constant(load):
+            return
+        found = self.memory.get(_place(root(load.args[0])))
+        if found is not None:
+            self.put(load, [found] * (scalars.count(load.type) or 1))
+
+    def write(self, inst: Inst) -> None:
+        """What is stored anywhere in a variable may be read from all of it."""
+        stored = inst.args[1]
+        made = [self.at(lane) for lane in sensitive.all_lanes(stored)]
+        if inst.op == ops.OpCopyMemory:
+            made = [r for r in [self.memory.get(_place(root(stored)))] if r is not None]
+        keys = _all_of(made)
+        if not keys:
+            return
+        variable = root(inst.args[0])
+        if inst.op == ops.OpStore and self.sinks.decides(variable):
+            self.keep(made, inst)
+        place = _place(variable)
+        old = self.memory.get(place)
+        new = _of_any(made if old is None else [*made, old], all(r.signed for r in made))
+        new.signed = new.signed and (old is None or old.signed)
+        if old is None or not old.same(new):
+            self.memory[place] = new
+            self.moved = True
+
+    def compute(self, inst: Inst) -> None:
+        """An operation, lane by lane where it works so."""
+        flags = self.effects.flags(inst)
+        size = scalars.count(inst.type)
+        operands = scalars.operands(inst)
+        splits = size and all([scalars.count(a.type) for a in operands])
+        if not splits or not flags & (info.SPECULATABLE | info.LANEWISE):
+            self.whole(inst, flags)
+            return
+        for lane in sensitive.steep(inst):
+            found = self.at(lane)
+            if inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_SmoothStep:
+                edges = [
+                    self.at((a, min(lane[1], scalars.count(a.type) - 1))) for a in operands[:2]
+                ]
+                decided = _apart(found, _hull(edges))
+            else:
+                decided = found.signed and found.bounded()
+            if not decided:
+                self.keep([found], inst)
+        lanewise = scalars.lanewise(inst, flags)
+        made = []
+        for number in range(size):
+            groups = [
+                [self.at(lane) for lane in group]
+                for group in scalars.made_of(inst, number, lanewise)
+            ]
+            made.append(self.result(inst, flags, groups))
+        self.put(inst, made)
+
+    def whole(self, inst: Inst, flags: int) -> None:
+        """Lookups, calls and everything else that is no arithmetic on lanes."""
+        operands = scalars.operands(inst)
+        made = [self.at(lane) for a in operands for lane in sensitive.all_lanes(a)]
+        layer = _layer(inst)
+        decisive = self.sinks.decisive(inst) if sensitive.ends(inst) else []
+        for lane in decisive:
+            found = self.at(lane)
+            if lane != layer or _flat_between(round, found) is None:
+                self.keep([found], inst)
+        if inst.id and _all_of(made) and not decisive:
+            self.put(inst, [_of_any(made)] * (scalars.count(inst.type) or 1))
+
+    def result(self, inst: Inst, flags: int, groups: list[list[Range]]) -> Range:
+        """One lane of an operation."""
+        every = [r for group in groups for r in group]
+        if not _all_of(every):
+            return self.known(inst, groups, every)
+        number = inst.imm[0] if inst.op == ops.OpExtInst else -1
+        if flags & info.DISCONTINUOUS:
+            return self.jump(inst, number, [group[0] for group in groups], every)
+        if inst.op in _TESTS:
+            return ANY
+        if flags & info.DERIVATIVE:
+            wide = 2.0 * (every[0].high - every[0].low)
+            return Range(-wide, wide, False, every[0].keys)
+        if inst.op == ops.OpFDiv:
+            if not groups[1][0].signed:
+                self.keep_singular(groups[1], inst, inst.args[1])
+        elif inst.op in _SUMS:
+            total = self.known(inst, groups, every)
+            for term in every:  # what was multiplied by that much, less as much
+                if not total.signed and term.bounded() and _large(term):
+                    self.keep([term], inst)
+            return total
+        elif number == glsl.Glsl_SmoothStep:
+            edges = [groups[0][0], groups[1][0]]
+            if _all_of(edges) and not _apart(*edges):
+                self.keep_singular(edges, inst, inst.args[1 if edges[0].keys else 2])
+        elif number == glsl.Glsl_Atan2:
+            self.turn(inst, groups[0][0], groups[1][0])
+        elif flags & info.SINGULAR and not all([r.signed for r in every]):
+            base = inst.args[1] if number == glsl.Glsl_Pow else inst
+            if number not in _FROM_ZERO or groups[0][0].low < 0 or not self.varies(base):
+                self.keep_singular(every, inst, base)
+        return self.known(inst, groups, every)
+
+    def turn(self, inst: Inst, y: Range, x: Range) -> None:
+        """An angle jumps where y changes its sign and x is not positive, or x its own and y is
+        zero."""
+        if not y.signed and x.low <= 0:
+            self.keep_singular([y, x], inst, inst.args[1])
+        elif not x.signed and y.low <= 0 <= y.high:
+            self.keep_singular([y, x], inst, inst.args[2])
+
+    def known(self, inst: Inst, groups: list[list[Range]], every: list[Range]) -> Range:
+        """The range of a continuous operation."""
+        if inst.op in _PRODUCTS:
+            return _dot(groups[0], groups[1])
+        table, name = (_GLSL, inst.imm[0]) if inst.op == ops.OpExtInst else (_OPS, inst.op)
+        act = table.get(name)
+        if act is None:
+            return _of_any(every)
+        made = act(*[group[0] for group in groups])
+        assert inst.type is not None
+        if inst in self.effects.signatures or scalars.scalar(inst.type).imm[:1] == [16]:
+            return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
+        return made
+
+    def jump(
+        self, inst: Inst, number: int, operands: list[Range], every: list[Range]
+    ) -> Range:  # fmt: skip
+        """An operation that is not continuous: decided, or kept from being asked."""
+        first = operands[0]
+        if inst.op in _COMPARISONS:
+            if inst.args[0] is inst.args[1] or _apart(*operands):
+                return ANY
+        elif number == glsl.Glsl_Step:
+            if _apart(*operands):
+                return ANY
+        elif number == glsl.Glsl_FSign:
+            if first.signed:
+                return ANY
+        elif inst.op in _TO_INTEGER:
+            if _flat_between(math.trunc, first) is not None:
+                return ANY
+        elif number == glsl.Glsl_Fract:
+            below = _flat_between(math.floor, first)
+            if below is not None:
+                return Range(first.low - below, first.high - below, False, first.keys)
+        elif number in _STEPS:
+            at = _flat_between(_STEPS[number], first)
+            if at is not None:
+                return Range(at, at, True, _NOBODY)
+        elif number in (glsl.Glsl_Asin, glsl.Glsl_Acos):
+            if first.low > -1 and first.high < 1:
+                return _of_any(every)
+        self.keep(every, inst)
+        return ANY
+
+
+def _large(found: Range) -> bool:
+    return max(-found.low, found.high) >= sensitive.STEEP
+
+
+def _place(variable: Inst) -> Inst | None:
+    """What memory a pointer leads to: a variable of the shader's own, or somewhere."""
+    own = (enums.StorageClass_Function, enums.StorageClass_Private, enums.StorageClass_Output)
+    return variable if variable.op == ops.OpVariable and variable.imm[0] in own else None
+
+
+_LAYERS: Final = {enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_Cube: 3}
+
+
+def _layer(inst: Inst) -> Lane | None:
+    """The coordinate of a lookup that is the number of an array's layer, which is rounded."""
+    if not sensitive.jumps(inst) or len(inst.args) < 2 or inst.args[0].type is None:
+        return None
+    type = inst.args[0].type
+    if type.op == ops.OpTypeSampledImage:
+        type = type.args[0]
+    if type.op != ops.OpTypeImage or not type.imm[2] or type.imm[0] not in _LAYERS:
+        return None
+    return inst.args[1], _LAYERS[type.imm[0]]
+
+
+def of(link: Link) -> Rounded:
+    """Found once for each version of the two modules."""
+    versions = link.producer.module.version, link.consumer.module.version
+    if link.rounded is None or link.rounded[0] != versions:
+        link.rounded = versions, Rounded(link)
+    found = link.rounded[1]
+    assert isinstance(found, Rounded)
+    return found

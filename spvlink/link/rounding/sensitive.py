@@ -1,0 +1,357 @@
+"""What hangs on the last bit of a value, in the code behind it.
+
+A value that is rounded in another way than before (moved across a border, ``motion``) must not
+decide anything: what goes through arithmetic, phis, variables and calls into an operation that is
+not continuous (DISCONTINUOUS: comparisons, floor, conversions to integers, lookups), into the
+depth that a fragment is tested with, or into what this code does not see, stays as it is. Lane by
+lane: an alpha that is tested says nothing of the colour beside it. Outputs of a stage in the middle
+count as what the next stage does with them (``beyond``).
+
+What is divided by (or has another pole: SINGULAR) and varies over the primitive is beside the pole
+on a line at most, where the original was as little to be relied on: that may be moved (else nothing
+could in front of ``c / (c + 1)``), and the report says so. What is equal for a primitive stays.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts import scalars
+from spvlink.facts.calls import Calls
+from spvlink.facts.effects import Effects, root
+from spvlink.facts.numbers import number_of
+from spvlink.facts.scalars import Lane
+from spvlink.grammar import debug, enums, glsl, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir.debug import NOWHERE, noted
+from spvlink.link.border.link import Link
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
+# Have facts that say of an operand more than "continuous".
+_JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS) | {
+    INTERPOLATE,  # its offset
+}
+_ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
+    ops.OpExtInst, ops.OpStore, ops.OpFunctionCall, STORE_OUTPUT,
+    ops.OpFMul, ops.OpFDiv, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR,
+}  # fmt: skip
+STEEP: Final = 2.0**13  # a factor that makes of a last bit of 1.0 a quarter of a step of 8 bits
+_SCALING: Final = frozenset(
+    (ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv)
+)
+_GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
+
+EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
+
+
+def jumps(inst: Inst) -> bool:
+    """Whether the last bit of an operand may decide for another result."""
+    if inst.op == ops.OpExtInst:
+        return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
+    return inst.op in _JUMPING or _unknown(inst)
+
+
+def ends(inst: Inst) -> bool:
+    """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
+    return inst.op in _ENDING or _unknown(inst)
+
+
+def steep(inst: Inst) -> list[Lane]:
+    """The operands that a large constant factor makes a step of: ``clamp((x - 0.7) * 1e8, 0, 1)``
+    is a comparison."""
+    ours = inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_SCALING
+    if not ours and inst.op not in _SCALING:
+        return []
+    args = scalars.operands(inst)
+    if not any([a.op in types.CONSTANTS for a in args]):
+        return []
+    found: list[Lane] = []
+    for number in range(max([scalars.count(a.type) for a in args])):
+        group = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
+        known = [number_of(a, n) if a.op in types.CONSTANTS else None for a, n in group]
+        if ours and inst.imm[0] == glsl.Glsl_SmoothStep:
+            low, high = known[:2]
+            if low is not None and high is not None and abs(high - low) * STEEP <= 1.0:
+                found.append(group[2])
+        elif inst.op == ops.OpFDiv:
+            if known[1] is not None and abs(known[1]) * STEEP <= 1.0:
+                found.append(group[0])
+        else:
+            for at in (0, 1):
+                factor = known[1 - at]
+                if factor is not None and abs(factor) >= STEEP:
+                    found.append(group[at])
+    return found
+
+
+def _unknown(inst: Inst) -> bool:
+    """Whether nothing is known of an opcode: it may be a lookup."""
+    return inst.op not in info.FLAGS and inst.op < PRIVATE and inst.op != ops.OpExtInst
+
+
+def all_lanes(value: Inst) -> list[Lane]:
+    """The scalars of a value; of what has no lanes (structs, arrays, pointers) one for all."""
+    return [(value, n) for n in range(scalars.count(value.type) or 1)]
+
+
+class Sensitive:
+    """The values of an entry point's function on whose last bit something hangs."""
+
+    __slots__ = ("beyond", "effects", "found", "function", "seen", "singular", "written")
+
+    def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
+        """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
+        any output."""
+        self.effects = Effects.of(module)
+        self.beyond = beyond
+        self.seen = Calls.of(module).variables  # by functions that are still called
+        self.written: dict[Inst, list[Inst]] | None = None  # what is stored in variables, anywhere
+        assert module.entry is not None
+        self.function = module.entry.function
+        self.found: dict[Lane, Inst] | None = None  # both when first asked for
+        self.singular: dict[Lane, Inst] | None = None
+
+    @property
+    def places(self) -> dict[Lane, Inst]:
+        """Lanes -> what hangs on them."""
+        if self.found is None:
+            todo: list[tuple[Lane, Inst]] = []
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if ends(inst):
+                        todo += [(lane, inst) for lane in self.decisive(inst)]
+            self.found = self.spread(todo)
+        return self.found
+
+    @property
+    def poles(self) -> dict[Lane, Inst]:
+        """Lanes -> what has a pole there, a division."""
+        if self.singular is None:
+            todo: list[tuple[Lane, Inst]] = []
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if self.effects.flags(inst) & info.SINGULAR:
+                        operands = scalars.operands(inst)
+                        for arg in operands[1:] if inst.op == ops.OpFDiv else operands:
+                            todo += [(lane, inst) for lane in all_lanes(arg)]
+            self.singular = self.spread(todo)
+        return self.singular
+
+    def spread(self, todo: list[tuple[Lane, Inst]]) -> dict[Lane, Inst]:
+        """What these are made of, too, as far as it may be rounded: no booleans."""
+        found: dict[Lane, Inst] = {}
+        while todo:
+            lane, place = todo.pop()
+            inst, number = lane
+            if lane in found or not inst.id:
+                continue
+            found[lane] = place
+            if inst.args or inst.op == ops.OpVariable:
+                for at in self.behind(inst, number):
+                    type = at[0].type
+                    if at not in found and (type is None or not _boolean(type)):
+                        todo.append((at, place))
+        return found
+
+    def stored(self, variable: Inst) -> list[Inst]:
+        """What is stored anywhere in a variable."""
+        if self.written is None:
+            self.written = {}
+            for block in self.function.blocks:
+                for inst in block.insts:
+                    if inst.op in _WRITES:
+                        self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
+        return self.written.get(variable, [])
+
+    def of(self, inst: Inst, number: int = -1) -> Inst | None:
+        """What hangs on a lane of a value, or on any of it."""
+        if number >= 0:
+            return self.places.get((inst, number))
+        places = self.places
+        return next((places[at] for at in all_lanes(inst) if at in places), None)
+
+    def decisive(self, inst: Inst) -> list[Lane]:
+        """The operands on whose last bit an instruction hangs."""
+        if inst.op == STORE_OUTPUT:
+            hangs = self.beyond is None or inst.imm[0] in self.beyond
+            return all_lanes(inst.args[0]) if hangs else []
+        if inst.op == ops.OpStore:
+            return all_lanes(inst.args[1]) if self.decides(root(inst.args[0])) else []
+        if inst.op == ops.OpExtInst:
+            if inst.args[0] in self.effects.nonsemantic:
+                return []
+            if inst.args[0] in self.effects.glsl and not jumps(inst):
+                return steep(inst)
+        if inst.op in _SCALING:
+            return steep(inst)
+        return [lane for arg in scalars.operands(inst) for lane in all_lanes(arg)]
+
+    def decides(self, variable: Inst) -> bool:
+        """Whether what is stored there is looked at by what is not seen here: the depth test,
+        functions that are still called, a later stage."""
+        if variable in self.seen:
+            return True
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
+            return False
+        builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
+        return builtin == [enums.BuiltIn_FragDepth] or (self.beyond is None and builtin is None)
+
+    def behind(self, inst: Inst, number: int) -> list[Lane]:
+        """What a lane is made of."""
+        if inst.op == ops.OpPhi:
+            return [(arg, number) for arg in inst.args[::2]]
+        if inst.op == ops.OpLoad or inst.op == ops.OpVariable:
+            variable = root(inst.args[0] if inst.op == ops.OpLoad else inst)
+            return [at for value in self.stored(variable) for at in all_lanes(value)]
+        if inst.op in scalars.MOVES:
+            moved = scalars.moved(inst)
+            if moved is not None:
+                return [moved[number]]
+        if is_insert(inst):
+            object, whole = inst.args
+            return [(object, 0) if number == inst.imm[0] else (whole, number)]
+        flags = self.effects.flags(inst)
+        if flags & info.SPECULATABLE and scalars.count(inst.type):
+            if all([scalars.count(arg.type) for arg in scalars.operands(inst)]):
+                made_of = scalars.made_of(inst, number, scalars.lanewise(inst, flags))
+                return [at for group in made_of for at in group]
+        return [at for arg in scalars.operands(inst) for at in all_lanes(arg)]
+
+
+def is_insert(inst: Inst) -> bool:
+    """Whether an instruction changes one component of a vector."""
+    type = inst.type
+    return inst.op == ops.OpCompositeInsert and type is not None and type.op == ops.OpTypeVector
+
+
+def _boolean(type: Inst) -> bool:
+    if type.op == ops.OpTypeVector:
+        type = type.args[0]
+    return type.op == ops.OpTypeBool
+
+
+def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive:
+    """Found once for each version of a module."""
+    held = module.facts.get("sensitive")
+    if held is not None and held[0] == module.version:
+        found: Sensitive = held[1]
+        if found.beyond == beyond:
+            return found
+    made = Sensitive(module, beyond)
+    module.facts["sensitive"] = module.version, made
+    return made
+
+
+def unbounded(module: Module, inst: Inst) -> bool:
+    """Whether a value may be an infinity although what was read is none: something in it is divided
+    by what is no constant, or is another function with poles, or is a constant infinity."""
+    held = module.facts.get("unbounded")
+    if held is None or held[0] != module.version:
+        held = module.facts["unbounded"] = module.version, {}
+    known: dict[Inst, bool] = held[1]  # what was looked at before is not looked at again
+    answer = known.get(inst)
+    if answer is not None:
+        return answer
+    effects = Effects.of(module)
+    todo, seen = [inst], {inst}
+    for at in todo:
+        flags = effects.flags(at)
+        if known.get(at) or (flags & info.UNBOUNDED and not _harmless(at)):
+            known[inst] = True
+            return True
+        if at.op in types.CONSTANTS and not finite(at):
+            known[inst] = True
+            return True
+        if flags & info.SPECULATABLE or at.op == ops.OpPhi or at.op in types.CONSTANTS:
+            fresh = [a for a in at.args if a not in seen and known.get(a) is not False]
+            seen.update(fresh)
+            todo += fresh
+    known.update(dict.fromkeys(seen, False))
+    return False
+
+
+def finite(constant: Inst) -> bool:
+    """Whether a constant is no infinity or NaN; of composites ask the constituents."""
+    bits = types.bits_of(constant)
+    if bits is None or constant.type is None or constant.type.op != ops.OpTypeFloat:
+        return True
+    exponent = EXPONENTS[constant.type.imm[0]]
+    return bits & exponent != exponent
+
+
+def _harmless(inst: Inst) -> bool:
+    """Whether what is divided by is a constant."""
+    if inst.op == ops.OpBitcast:
+        return inst.type is None or scalars.scalar(inst.type).op != ops.OpTypeFloat
+    if inst.op != ops.OpFDiv:
+        return False
+    divisor = inst.args[1]
+    return all([number_of(divisor, n) for n in range(scalars.count(divisor.type))])
+
+
+def beyond(link: Link) -> frozenset[int] | None:
+    """The outputs of a border's consumer on which something hangs in a later stage; None if that
+    cannot be seen."""
+    after = link.after
+    if after is None:
+        return None if link.hidden else frozenset()
+    after.gather()
+    found = of(after.consumer.module, beyond(after))
+    return frozenset(k for k, loads in after.loads.items() if any(map(found.of, loads)))
+
+
+def at(link: Link) -> Sensitive:
+    """What hangs on the values of a border's consumer."""
+    return of(link.consumer.module, beyond(link))
+
+
+def words(module: Module, place: Inst) -> str:
+    """An instruction for people: what it is, and where its names and lines say."""
+    if place.op == ops.OpExtInst or place.op == INTERPOLATE:
+        from spvlink.grammar import names  # which nobody else needs
+
+        number = place.imm[0] if place.op == ops.OpExtInst else place.imm[1]
+        what = names.EXT_NAMES["GLSL.std.450"].get(number, "OpExtInst")
+    elif place.op in (ops.OpStore, STORE_OUTPUT):
+        what = "a store"
+    else:
+        what = ops.NAMES[place.op]
+    called = _called(module, place)
+    line = _line(module, place)
+    return what + (f" of {called}" if called else "") + (f" ({line})" if line else "")
+
+
+def _called(module: Module, place: Inst) -> str:
+    """The name of an instruction's result, or of an operand or the variable that it was read
+    from."""
+    candidates = [place, *place.args]
+    candidates += [root(a.args[0]) for a in place.args if a.op == ops.OpLoad]
+    titles = {
+        of: string_of(words, 2)[0]
+        for of, words in module.names
+        if of in candidates and words[0] & 0xFFFF == ops.OpName
+    }
+    return next((titles[c] for c in candidates if titles.get(c)), "")
+
+
+def _line(module: Module, place: Inst) -> str:
+    """``file:line`` that debug information gives for an instruction; empty if none does."""
+    held = noted(module)
+    if held is None:
+        return ""
+    line, described, _ = held.places.get(place, NOWHERE)
+    file: Inst | None = None
+    number: int | None = None
+    if described is not None and len(described.args) > 2:  # a DebugLine, beside an older OpLine
+        source, first = described.args[1:3]
+        number = types.bits_of(first)
+        if source.imm[:1] == [debug.DebugSource] and len(source.args) > 1:
+            file = source.args[1]
+    elif line is not None:
+        file, number = line.args[0], line.imm[0]
+    if file is None or file.op != ops.OpString or number is None:
+        return ""
+    return f"{string_of(file.imm)[0]}:{number}"

@@ -1,0 +1,384 @@
+"""Arrays that one stage indexes dynamically and the other with constants only.
+
+    VS  colors[0] = a; colors[1] = vec4(1); colors[2] = b; colors[3] = a
+    FS  c = colors[i]                  ->   vec4 local[4] = {in0, vec4(1), in1, in0}; c = local[i]
+
+    VS  for (i ...) w[i] = f(i)             float local[8]; for (i ...) local[i] = f(i)
+    FS  c = w[2] + w[5]                ->   out0 = local[2]; out1 = local[5]
+
+A dynamic index may reach every element, so an interface array that has one stays whole, on both
+sides, with all that is dead in it. If the other side names its elements by constants, the dynamic
+index need not touch the interface: the stage gets a local array, which is copied element by element
+at the border, and the interface array splits into slots like any other. What the constant side does
+not read dies; what it stores nothing or a constant to, or the same twice, crosses no more.
+
+Why it is the same. A producer's outputs are read when its invocation ends (geometry: with each
+EmitVertex, after which they are undefined), so a local array copied there says what the output
+said. An input never changes, so a copy made on entry says what it says at every load, decorated as
+it was. Outputs of control and mesh shaders are seen by other invocations in between: these stay.
+So does what interpolateAt* reads through a dynamic index, whose operand must be an input.
+
+Does it pay? The producer's copy is what devices without indirect outputs do anyway, once a vertex:
+it is made if a component dies, or if elements that leave part of their Location empty can share.
+The consumer's costs it a store per component, ``COPY_COST`` operations each (nothing if all is
+constant: the array is an initializer then); it is made if the components that go are worth more, at
+``COMPONENT_PRICE`` (``propagate``). If both sides index dynamically the array stays whole.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.calls import Calls
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module, name_of
+from spvlink.ir.edit import value
+from spvlink.ir.slot import Pinned
+from spvlink.link.border.cost import COMPONENT_PRICE
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.dead.unused_arrays import accesses
+from spvlink.link.shape import split_late
+from spvlink.passes.parts import CHAINS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+    Path = tuple[int, ...]  # constant indices from a variable down to a part of it
+    Part = tuple[Inst, Path]  # a part of a value
+
+COPY_COST: Final = 2  # of a store to a local array, in operations a component
+MOST_VERTICES: Final = 6  # of a triangle with adjacency: of more no copy is made
+# Consumers whose inputs are arrays over the vertices.
+_ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
+_NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+BOTH: Final = "both stages access it with a dynamic index"
+
+
+class ArraySide:
+    """What one stage does with an array that stays whole. ``arrayed``: there is one for each vertex
+    or primitive, which the first index names."""
+
+    def __init__(self, stage: Stage, variable: Inst, arrayed: bool = False) -> None:
+        self.stage = stage
+        self.variable = variable
+        self.arrayed = arrayed
+        assert variable.type is not None
+        self.whole = variable.type.args[0]
+        self.type = self.whole.args[0] if arrayed else self.whole
+        self.known = False  # whether all that is done with it is seen
+        self.chains: list[Inst] = []
+        self.loads: list[Inst] = []
+        self.stores: list[Inst] = []
+        found = accesses(stage, variable, called=True) if plain(self.whole) else None
+        if found is not None:
+            self.known = True
+            self.chains, self.loads, self.stores = found
+        self.dynamic = any(None in self.indices(chain) for chain in self.chains)
+
+    def indices(self, pointer: Inst) -> list[int | None]:
+        """Those that lead from the array to a pointer; None for a dynamic one."""
+        found: list[int | None] = []
+        while pointer.op in CHAINS:
+            found = [types.index_of(i) for i in pointer.args[1:]] + found
+            pointer = pointer.args[0]
+        return found[1:] if self.arrayed else found
+
+    def path(self, pointer: Inst) -> Path:
+        """The same, where all are constant."""
+        return tuple(n for n in self.indices(pointer) if n is not None)
+
+
+def plain(type: Inst) -> bool:
+    """Whether a type is made of arrays, matrices and vectors of known size alone."""
+    while type.op in _NODES:
+        if not types.size_of(type):
+            return False
+        type = type.args[0]
+    return type.op in (ops.OpTypeVector, ops.OpTypeInt, ops.OpTypeFloat)
+
+
+def run(
+    link: Link, moves: Callable[[Inst], bool] | None, exact: bool = False, limit: int = 100
+) -> bool:
+    """Split what should be; whether anything was. ``moves``: whether the consumer could make a
+    value itself, None if nothing is moved there; ``exact``: nothing that is interpolated is;
+    ``limit``: --cost-limit, in percent."""
+    if not link.outputs.pinned or not link.inputs.pinned:
+        return False
+    pairs = [
+        (out, twin) for out, twin in link.pinned()
+        if twin is not None and out in link.outputs.pinned
+        and split_late.hopeful(out) and split_late.hopeful(twin)
+    ]  # fmt: skip
+    split = False
+    for out, twin in pairs:
+        patch = enums.Decoration_Patch in twin.qualifiers
+        producer = ArraySide(link.producer, out.variable, link.in_place and not patch)
+        consumer = ArraySide(
+            link.consumer, twin.variable, link.consumer.name in _ARRAYED and not patch
+        )
+        if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
+            continue
+        if producer.dynamic and consumer.dynamic:
+            out.why = twin.why = BOTH
+        elif producer.dynamic:
+            split |= _through_local_output(link, producer, consumer, out)
+        elif consumer.dynamic:
+            may = moves if link.carries_bits(twin) or not exact else None
+            split |= _through_local_input(link, producer, consumer, (out, twin), may, limit)
+    return split_late.run(link) if split else False
+
+
+# -- the producer's copy ---------------------------------------------------------------------------
+
+
+def _through_local_output(
+    link: Link, producer: ArraySide, consumer: ArraySide, out: Pinned
+) -> bool:
+    """Store to a local array and copy it to the output where that goes out, if it pays."""
+    stage = producer.stage
+    if stage.name in IN_PLACE:
+        out.why = "other invocations see it, and it is accessed with a dynamic index"
+        return False
+    assert out.variable.type is not None
+    live = read_parts(consumer)
+    every = set(components(consumer.type))
+    vector = out.variable.type.args[0]
+    while vector.op in _NODES:
+        vector = vector.args[0]
+    full = vector.op == ops.OpTypeVector and vector.imm[0] == 4
+    if full and live >= every:
+        out.why = "nothing would be saved by taking it apart: it is accessed with a dynamic index"
+        return False
+    local = _localize(producer)
+    entry = stage.module.entry
+    assert entry is not None
+    calls = Calls.of(stage.module)
+    for block in entry.function.blocks:
+        made: list[Inst] = []
+        for inst in block.insts:
+            at_emit = stage.name == "geom" and calls.does(inst, info.EMITS)
+            if at_emit or (stage.name != "geom" and inst.op == ops.OpReturn):
+                made += _copies(stage.module, producer.type, local, producer.variable)
+            made.append(inst)
+        block.insts = made
+    return True
+
+
+def read_parts(side: ArraySide) -> set[Path]:
+    """The components of an array, indexed by constants, that a stage reads."""
+    users: dict[Inst, list[Inst]] = {load: [] for load in side.loads}
+    entry = side.stage.module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        for inst in block.insts:
+            for arg in inst.args:
+                if arg in users:
+                    users[arg].append(inst)
+    live: set[Path] = set()
+    for load in side.loads:
+        pointer = load.args[1] if load.op == ops.OpExtInst else load.args[0]
+        path = side.path(pointer)
+        for user in users[load]:
+            taken = tuple(user.imm) if user.op == ops.OpCompositeExtract else ()
+            live.update(components(side.type, path + taken))
+    return live
+
+
+# -- the consumer's copy ---------------------------------------------------------------------------
+
+
+def _through_local_input(
+    link: Link, producer: ArraySide, consumer: ArraySide, pair: tuple[Pinned, Pinned],
+    moves: Callable[[Inst], bool] | None, limit: int,
+) -> bool:  # fmt: skip
+    """Copy the input to a local array on entry and read that, if it pays."""
+    out, twin = pair
+    vertices = types.size_of(consumer.whole) if consumer.arrayed else 1
+    if enums.Decoration_PerVertexKHR in twin.qualifiers or vertices > MOST_VERTICES:
+        return False
+    if any(load.op == ops.OpExtInst for load in consumer.loads):
+        out.why = twin.why = "interpolateAt* reads it, and it is accessed with a dynamic index"
+        return False
+    saved, free = _saved(producer, moves)
+    words = word_count(producer.type)
+    cost = 0 if free else COPY_COST * words
+    gain = saved * COMPONENT_PRICE * limit // 100
+    if not saved or gain < cost:
+        out.why = twin.why = (
+            "it is accessed with a dynamic index; to take it apart"
+            f" would cost {cost} and save {gain}"
+        )
+        return False
+    local = _localize(consumer)
+    module = consumer.stage.module
+    assert module.entry is not None
+    block = module.entry.function.blocks[0]
+    # lines may stand between variables
+    at = 1 + max(n for n, inst in enumerate(block.insts) if inst.op == ops.OpVariable)
+    block.insts[at:at] = _copies(module, consumer.whole, consumer.variable, local)
+    link.locals.append(local)
+    return True
+
+
+def promote_locals(link: Link) -> None:
+    """Copies to which nothing but constants is stored get these as their initializer."""
+    for local in link.locals:
+        side = ArraySide(link.consumer, local)
+        module = link.consumer.module
+        values = {side.path(s.args[0]): s.args[1] for s in side.stores}
+        paths = vectors(side.type)
+        if (
+            len(side.stores) == len(paths) == len(values)
+            and values.keys() == set(paths)
+            and all(v.op in types.CONSTANTS for v in values.values())
+        ):
+            gone = set(side.stores)
+            assert module.entry is not None
+            block = module.entry.function.blocks[0]
+            if not gone <= set(block.insts):
+                continue
+            local.args = [_initializer(module, side.type, (), values)]
+            unread = {s.args[0] for s in gone} - {load.args[0] for load in side.loads}
+            block.insts = [i for i in block.insts if i not in gone and i not in unread]
+            module.version += 1
+
+
+def _initializer(module: Module, type: Inst, path: Path, values: dict[Path, Inst]) -> Inst:
+    if path in values:
+        return values[path]
+    parts = [
+        _initializer(module, type.args[0], (*path, n), values) for n in range(types.size_of(type))
+    ]
+    return types.composite(module, type, parts)
+
+
+def _saved(producer: ArraySide, moves: Callable[[Inst], bool] | None) -> tuple[int, bool]:
+    """How many 32-bit components need not cross, and whether none does, since all are constants: to
+    which nothing is stored, or what the consumer can make, or what another component holds."""
+    stored: dict[Path, set[Part]] = {path: set() for path in components(producer.type)}
+    for store in producer.stores:
+        path = producer.path(store.args[0])
+        for leaf in components(producer.type, path):
+            stored[leaf].add(_part(producer.stage.module, store.args[1], leaf[len(path) :]))
+    saved, constants = 0, 0
+    seen: set[Part] = set()
+    for values in stored.values():
+        if not values:
+            saved, constants = saved + 1, constants + 1
+        elif len(values) == 1:
+            (part,) = values
+            constant = part[0].op in types.CONSTANTS
+            constants += constant and moves is not None
+            saved += part in seen or (moves is not None and (constant or moves(part[0])))
+            seen.add(part)
+    scale = word_count(producer.type) // len(stored)
+    return saved * scale, constants == len(stored)
+
+
+def _part(module: Module, whole: Inst, path: Path) -> Part:
+    """A part of a value, seen through constructs and constants."""
+    while path:
+        if whole.op == ops.OpCompositeConstruct:
+            assert whole.type is not None
+            if whole.type.op == ops.OpTypeVector:
+                return lanes_of(whole)[path[0]]
+            whole = whole.args[path[0]]
+        else:
+            parts = types.parts_of(module, whole)
+            if parts is None:
+                break
+            whole = parts[path[0]]
+        path = path[1:]
+    return whole, path
+
+
+def lanes_of(construct: Inst) -> list[Part]:
+    """What the components of a vector are that is put together of scalars and vectors."""
+    found: list[Part] = []
+    for arg in construct.args:
+        size = types.size_of(arg.type) if arg.type is not None else 0
+        found += [(arg, (n,)) for n in range(size)] or [(arg, ())]
+    return found
+
+
+# -- both ------------------------------------------------------------------------------------------
+
+
+def components(type: Inst, path: Path = ()) -> list[Path]:
+    """The paths of all scalars of a type below ``path``."""
+    for _ in path:
+        type = type.args[0]
+    found = [path]
+    while type.op in _NODES or type.op == ops.OpTypeVector:
+        found = [(*p, n) for p in found for n in range(types.size_of(type))]
+        type = type.args[0]
+    return found
+
+
+def shape(type: Inst) -> list[int]:
+    """Sizes from the outside in, then what the scalar is: the same for equal types of two
+    modules, signedness apart."""
+    found: list[int] = []
+    while type.op in _NODES or type.op == ops.OpTypeVector:
+        found += [type.op, types.size_of(type)]
+        type = type.args[0]
+    return [*found, type.op, type.imm[0]]
+
+
+def word_count(type: Inst) -> int:
+    """32-bit components of a type."""
+    count = len(components(type))
+    while type.op in _NODES or type.op == ops.OpTypeVector:
+        type = type.args[0]
+    return count * (2 if type.imm[0] == 64 else 1)
+
+
+def _localize(side: ArraySide) -> Inst:
+    """A local variable in place of an interface variable, for all that the code does with it."""
+    module, storage = side.stage.module, enums.StorageClass_Function
+    entry = module.entry
+    assert entry is not None
+    pointer = types.pointer(module, storage, side.whole)
+    local = value(module, ops.OpVariable, pointer, list(side.variable.args), [storage])
+    if side.variable.args:
+        side.variable.args = []  # the local one has its initializer, and is copied everywhere
+    entry.function.blocks[0].insts.insert(0, local)
+    names = [w for of, w in module.names if of is side.variable and w[0] & 0xFFFF == ops.OpName]
+    module.names += [name_of(ops.OpName, local, words[2:]) for words in names]
+    for chain in side.chains:
+        assert chain.type is not None
+        chain.type = types.pointer(module, storage, chain.type.args[0])
+    for inst in (*side.chains, *side.loads, *side.stores):
+        inst.args = [local if a is side.variable else a for a in inst.args]
+    module.version += 1
+    return local
+
+
+def vectors(type: Inst) -> list[Path]:
+    """The paths of all vectors of a type, or of its scalars where these are in none."""
+    found: list[Path] = [()]
+    while type.op in _NODES:
+        found = [(*p, n) for p in found for n in range(types.size_of(type))]
+        type = type.args[0]
+    return found
+
+
+def _copies(module: Module, type: Inst, source: Inst, target: Inst) -> list[Inst]:
+    """The instructions that copy every vector, or scalar, of one variable to the other."""
+    paths = vectors(type)
+    while type.op in _NODES:
+        type = type.args[0]
+    number = types.integer(module, 32, True)
+    out: list[Inst] = []
+    for path in paths:
+        indices = [types.constant(module, number, n) for n in path]
+        ends: list[Inst] = []
+        for variable in (source, target):
+            pointer = types.pointer(module, variable.imm[0], type)
+            ends.append(value(module, ops.OpAccessChain, pointer, [variable, *indices], []))
+        load = value(module, ops.OpLoad, type, [ends[0]], [])
+        out += [*ends, load, Inst(ops.OpStore, None, [ends[1], load], [])]
+    return out

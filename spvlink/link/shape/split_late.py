@@ -1,0 +1,78 @@
+"""A second look at what stayed whole for a dynamic index.
+
+Which variables stay whole is decided before the interface is lowered. Only then do values flow
+through it and through what was promoted with it, so an index may turn out to be constant, or the
+access that had it to be dead:
+
+    %i = OpLoad %int %out1                    (out1 holds 2, which is known once out1 is lowered)
+    %p = OpAccessChain %ptr %out0 %i     ->   out0[2], and out0 need not stay whole
+
+Both sides are analysed afresh for these variables alone, and agree again; what can be taken apart
+now becomes slots like the others.
+"""
+
+from __future__ import annotations
+
+from spvlink.grammar import ops
+from spvlink.ir.core import Inst
+from spvlink.ir.slot import DYNAMIC, Interface, Pinned
+from spvlink.link.border.link import Link
+from spvlink.link.shape import agreement
+from spvlink.passes.cells import MEMORY
+from spvlink.passes.lower_io import Lowering
+
+_SPLITTABLE = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
+
+
+def run(link: Link) -> bool:
+    """Take apart what can be by now; whether anything could."""
+    again = [pair for pair in link.pinned() if all(p is None or hopeful(p) for p in pair)]
+    outs = {p.variable for pair in again for p in pair if p in link.outputs.pinned}
+    ins = {p.variable for pair in again for p in pair if p in link.inputs.pinned}
+    if not outs and not ins:
+        return False
+    low_out = _analysed(Lowering(link.producer.module, False, True), link.outputs, outs)
+    low_in = _analysed(Lowering(link.consumer.module, True, False), link.inputs, ins)
+    agreement.run(low_out, low_in)
+    lows = (low_out, link.outputs), (low_in, link.inputs)
+    if all(low.roots[v].kind == MEMORY for low, _ in lows for v in low.sides):
+        return False
+    for low, side in lows:
+        low.finish()
+        _merge(low, side)
+    link.kept_out = {k for p in link.outputs.pinned for k in p.keys}
+    link.kept_in = {k for p in link.inputs.pinned for k in p.keys}
+    link.gather()
+    return True
+
+
+def hopeful(pinned: Pinned) -> bool:
+    type = pinned.variable.type
+    assert type is not None
+    return pinned.pins & DYNAMIC != 0 and type.args[0].op in _SPLITTABLE
+
+
+def _analysed(low: Lowering, side: Interface, variables: set[Inst]) -> Lowering:
+    """Look at these variables of a side, under the names that they had."""
+    low.only = variables
+    low.analyse()
+    for pinned in side.pinned:
+        if pinned.variable in variables:
+            for leaf in low.roots[pinned.variable].leaves():
+                name = low.spots[leaf].name
+                low.spots[leaf].name = name if name.startswith(pinned.name) else pinned.name + name
+    return low
+
+
+def _merge(low: Lowering, side: Interface) -> None:
+    """Add the new slots; the variables that were looked at are pinned anew or gone."""
+    new = low.outputs or low.inputs
+    assert new is not None
+    first = 1 + max((s.group for s in side.slots.values()), default=0)
+    for slot in new.slots.values():
+        slot.group += first
+    side.slots.update(new.slots)
+    side.captured.update(new.captured)
+    side.variables += new.variables
+    side.wholes += new.wholes
+    side.pinned = [p for p in side.pinned if p.variable not in low.sides] + new.pinned

@@ -1,0 +1,252 @@
+"""Values that cross a border although the other side could make them itself.
+
+    vertex:   outTint = pc.tint * 2.0                    (nothing: the output is gone)
+    fragment: color = tex * inTint              ->       color = tex * (pc.tint * 2.0)
+
+What moves: an output all of whose stores write one value, an expression over constants and over
+resources that nothing writes during the draw (``transfer``), which the consumer may read. Paths
+that store nothing leave the output undefined, so any value is right there; but a resource need not
+be bound for a draw none of whose vertices reads it, so every path must store what is read from one.
+
+Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
+is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
+differs from an interpolated one in its last bits. What is not Flat is therefore moved only where
+nothing behind it could come out otherwise (``rounded``), and under ``--exact`` not at all.
+
+Infinities, NaNs and the sign of zero are another matter. Vulkan promises nothing of what their
+interpolation gives; hardware evaluates the plane through the vertices, p + i * (p1 - p) + j * (p2 -
+p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
+else is itself. Lavapipe gives just that. So for a consumer that preserves them
+(SignedZeroInfNanPreserve), which may tell the difference, and where the expression has a pole
+(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction;
+Mesa's x * 0 + x would keep -0. A constant that it would change
+(-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
+interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
+these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps
+its arithmetic: it may be a test for a NaN.
+
+Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of
+its components. One 32-bit component costs the hardware at least an attribute fetch and two
+multiply-adds per fragment, and the export of a word per vertex; on top of that it occupies
+parameter memory, which bounds how many vertices are in flight. We count that as ``COMPONENT_PRICE``
+ALU operations. An expression is moved if its cost (``semantics.toml``; each instruction once, loads
+2 a word) is at most the price of the components that it replaces, times ``--cost-limit`` / 100
+(default 100; 0 moves only what is free). Loads of uniforms are counted although they are the same
+for all fragments and often cost a scalar register only: that errs to the safe side.
+"""
+
+from __future__ import annotations
+
+import struct
+
+from spvlink.facts.effects import root
+from spvlink.facts.floats import Floats, alike
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.ir.edit import become, sweep, value
+from spvlink.link.border.cost import COMPONENT_PRICE
+from spvlink.link.border.edit import remove_stores
+from spvlink.link.border.link import Link
+from spvlink.link.border.values import as_interpolated, single_value
+from spvlink.link.resources.blocks import Cannot, Varies, size_of
+from spvlink.link.resources.transfer import Transfer
+from spvlink.link.rounding import rounded, sensitive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    pass
+
+
+class Candidate:
+    """The components of one vector of the consumer that one expression could replace."""
+
+    __slots__ = ("cost", "keys", "special", "values")
+
+    def __init__(self) -> None:
+        self.keys: list[int] = []
+        self.special: set[int] = set()  # keys of what may be a NaN, infinity or -0 that counts
+        self.values: list[Inst] = []
+        self.cost = 0
+
+
+def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
+    """Move what may and should move; whether anything did. ``fate`` of what stays says why."""
+    link.gather()
+    chosen: list[Candidate] = []
+    for candidate in _candidates(link, transfer, exact):
+        budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
+        if candidate.cost > budget:
+            why = f"not propagated: it costs {candidate.cost} and would save {budget}"
+            for key in candidate.keys:
+                link.notes[key] = why
+            continue
+        chosen.append(candidate)
+    moved = [pair for c in _placed(link, transfer, chosen) for pair in zip(c.keys, c.values)]
+    if not moved:
+        return False
+    for key, stored in moved:
+        link.fate[key] = ("propagated", words(transfer, stored))
+    _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
+    remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
+    return True
+
+
+def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Candidate]:
+    """Those of the chosen whose resources are all in the consumer now. Each was judged alone; two
+    may ask for overlapping members (a vector and its component, a matrix and its column), so the
+    largest are declared first, and the others are found inside them."""
+    wanted = [(a, c) for c in chosen for v in c.values for a in transfer.accesses(v)]
+    wanted.sort(key=lambda pair: -size_of(pair[0].type, pair[0].words))
+    failed: dict[int, str] = {}
+    for access, candidate in wanted:
+        if id(candidate) in failed:
+            continue
+        try:
+            transfer.place(access)
+        except Cannot as why:
+            failed[id(candidate)] = f"not propagated: {why}"
+    for candidate in chosen:
+        if id(candidate) in failed:
+            link.notes.update(dict.fromkeys(candidate.keys, failed[id(candidate)]))
+    return [c for c in chosen if id(c) not in failed]
+
+
+def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
+    asked = Floats.of(link.consumer.module)
+    preserve, fast_math = asked.preserved, asked.fast_math
+    groups: dict[int, Candidate] = {}
+    for key in sorted(link.loads):
+        if key not in link.stores:
+            continue
+        slot = link.inputs.slots[key]
+        stored = single_value(link, key)
+        if stored is None or _is_attribute(stored):
+            continue
+        flat = link.carries_bits(slot)
+        try:
+            if key in link.read_back:
+                raise Cannot(f"the {link.producer.name} stage reads it back")
+            assert stored.type is not None
+            transfer.check(stored)
+            modules = link.producer.module, link.consumer.module
+            if not _moved_only(stored) and not alike(*modules):
+                raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
+            if not link.always_stored(key) and transfer.accesses(stored):
+                raise Cannot("not every invocation reads what it is made from")
+            if link.outputs.slots[key].extras:
+                raise Cannot("it is Invariant: another pipeline may compute it in its stage")
+            if link.frozen(key):
+                raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
+            if not (flat and _moved_only(stored)) and link.settled(key):
+                raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
+            if not flat and exact:
+                raise Cannot("--exact: interpolation may round where the value does not")
+            if not flat:
+                _check_special(stored, slot.width in preserve, fast_math)
+                if not rounded.of(link).free(key):
+                    raise Cannot(rounded.of(link).why(key))
+        except Cannot as why:
+            if not isinstance(why, Varies):
+                link.notes[key] = f"not propagated: {why}"
+            continue
+        candidate = groups.setdefault(slot.group, Candidate())
+        candidate.keys.append(key)
+        candidate.values.append(stored)
+        odd = slot.width in preserve or sensitive.unbounded(link.producer.module, stored)
+        if not flat and odd and stored.op not in types.CONSTANTS:
+            candidate.special.add(key)
+    for candidate in groups.values():
+        candidate.cost = joint_cost(transfer, candidate.values)
+        candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
+    return list(groups.values())
+
+
+def _is_attribute(stored: Inst) -> bool:
+    """Whether what is stored was only read from an input: ``Transfer.check`` would take longer to
+    say so."""
+    while stored.op == ops.OpCompositeExtract:
+        stored = stored.args[0]
+    if stored.op != ops.OpLoad:
+        return stored.op == LOAD_INPUT
+    source = root(stored.args[0])
+    return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
+
+
+def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
+    """Raise Cannot if an interpolated value is or may be one that interpolation changes, and (x -
+    x) + x is not the answer."""
+    bits = types.bits_of(stored)
+    if bits is None or stored.type is None or stored.type.op != ops.OpTypeFloat:
+        if preserved and fast_math:
+            raise Cannot("fast-math decorations ask for infinities, NaNs or zeros")
+        return
+    width = stored.type.imm[0]
+    if not sensitive.finite(stored):
+        raise Cannot("interpolation turns an infinity into a NaN")
+    if preserved and bits == 1 << (width - 1):
+        raise Cannot("interpolation turns a negative zero into a positive one")
+
+
+def _moved_only(stored: Inst) -> bool:
+    """Whether nothing is computed: a constant, or a part of what was loaded."""
+    while stored.op == ops.OpCompositeExtract:
+        stored = stored.args[0]
+    return stored.op == ops.OpLoad or stored.op in types.CONSTANTS
+
+
+def joint_cost(transfer: Transfer, values: list[Inst]) -> int:
+    """The cost of several expressions, what they share counted once."""
+    root = Inst(ops.OpCompositeConstruct, None, list(values), [])
+    transfer.known[root] = 0
+    return transfer.check(root)
+
+
+def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: set[int]) -> None:
+    """Put the expression in front of each load, once a block; that of a ``special`` key as
+    interpolation would give it."""
+    module = link.consumer.module
+    entry = module.entry
+    assert entry is not None
+    for block in entry.function.blocks:
+        if not any(i.op in (LOAD_INPUT, INTERPOLATE) and i.imm[0] in moved for i in block.insts):
+            continue
+        out: list[Inst] = []
+        made: dict[Inst, Inst] = {}
+        through: dict[Inst, Inst] = {}
+        for inst in block.insts:
+            if inst.op in (LOAD_INPUT, INTERPOLATE) and inst.imm[0] in moved:
+                copied = transfer.copy(moved[inst.imm[0]], out, made)
+                if inst.imm[0] in special:
+                    if copied not in through:
+                        through[copied] = as_interpolated(module, copied, out)
+                    copied = through[copied]
+                if copied.type is not inst.type:
+                    copied = value(module, ops.OpBitcast, inst.type, [copied], [])
+                    out.append(copied)
+                become(module, inst, copied)
+            else:
+                out.append(inst)
+        block.insts = out
+    sweep(module, entry.function)
+
+
+def words(transfer: Transfer, stored: Inst) -> str:
+    """A moved value for people: a constant's value, or what the expression reads."""
+    bits = types.bits_of(stored)
+    if bits is not None:
+        return f"constant {number(stored, bits)}"
+    return "computed there from " + (" and ".join(transfer.reads(stored)) or "constants")
+
+
+def number(constant: Inst, bits: int) -> str:
+    """A scalar constant's value as text."""
+    assert constant.type is not None
+    if constant.type.op == ops.OpTypeFloat:
+        width = constant.type.imm[0]
+        code = {16: "<e", 32: "<f", 64: "<d"}[width]
+        return f"{struct.unpack(code, bits.to_bytes(width // 8, 'little'))[0]:g}"
+    if constant.type.op == ops.OpTypeInt and constant.type.imm[1]:
+        width = constant.type.imm[0]
+        return str(bits - (1 << width) if bits >> (width - 1) else bits)
+    return str(bits)
