@@ -373,7 +373,7 @@ class _Remake:
             return self.readable(inst)
         flags = self.effects.flags(inst)
         wanted = info.PURE | info.SPECULATABLE
-        if flags & wanted != wanted or flags & _BOUND or inst in self.effects.signatures:
+        if flags & wanted != wanted or inst in self.effects.signatures:
             return False
         return all(self.can(a, block, before, depth + 1) for a in inst.args)
 
@@ -420,6 +420,3 @@ class _Remake:
             out.append(made)
         self.made[inst] = made
         return made
-
-
-_BOUND: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE | info.READS_MEMORY
