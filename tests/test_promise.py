@@ -116,6 +116,7 @@ KEPT = {  # (what a is, what is made of it): what hangs on it
     "a smooth step": ("0.7", "smoothstep(0.7, 0.7000001, a.x)", "SmoothStep"),
     "edges": ("0.7", "smoothstep(a.x, 0.7, b.x)", "SmoothStep"),
     "a distance": ("0.7", "clamp(length(a.xyz - vec3(0.7)) * 1e7, 0.0, 1.0)", "OpFMul"),
+    "a zero's sign": ("-0.0", "clamp(1.0 / a.x, -1.0, 1.0)", "OpFDiv"),
     "an angle": ("0.7", "atan(a.x - 0.7, -b.x - 5.0)", "Atan2"),
     "a base": ("0.7", "clamp(pow(a.x - 0.7, b.x * 0.001) + 0.25, 0.0, 1.0)", "Pow"),
     "a root": ("0.7", "sqrt(abs(a.x - 0.7))", "Sqrt"),

@@ -63,7 +63,7 @@ class Range:
     def __init__(self, low: float, high: float, signed: bool, keys: Key) -> None:
         self.low = low
         self.high = high
-        self.signed = signed or low > 0 or high < 0 or low == high or not keys
+        self.signed = signed or low > 0 or high < 0 or low == high != 0 or not keys
         self.keys = keys
 
     def bounded(self) -> bool:
@@ -490,9 +490,8 @@ class Rounded:
                 self.keep_singular(groups[1], inst, inst.args[1])
         elif inst.op in _SUMS:
             total = self.known(inst, groups, every)
-            for term in every:  # what was multiplied by that much, less as much
-                if not total.signed and term.bounded() and _large(term):
-                    self.keep([term], inst)
+            if not total.signed and total.bounded() and any(map(_large, every)):
+                self.keep(every, inst)  # what was multiplied by that much, less as much
             return total
         elif number == glsl.Glsl_SmoothStep:
             edges = [groups[0][0], groups[1][0]]
