@@ -12,7 +12,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
 from spvlink.ir.edit import value
-from spvlink.ir.slot import Interface, Pinned, Slot, key_of
+from spvlink.ir.slot import Interface, Pinned, Slot, base_of, key_of
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.pack import compact
@@ -128,7 +128,7 @@ def test_random_interfaces(vectors: list[Vector]) -> None:
         assert not (wide and varying.component % 2)
         for lane, key in enumerate(varying.keys):
             slot = at_border.inputs.slots[key]
-            base = compact.base_of(slot.type)
+            base = base_of(slot.type)
             location, component = varying.place_of(lane)
             for word in range(2 if wide else 1):
                 assert taken.setdefault((location, component + word), key) == key

@@ -16,7 +16,7 @@ from functools import cache
 import pytest
 
 import spvlink
-from spvlink.chain.runner import PASSES
+from spvlink.chain.table import PASSES
 from spvlink.facts import invariant
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
