@@ -32,7 +32,7 @@ def divergence_of(link: Link) -> Divergence:
 
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     """Whether all vertices of a primitive store one value: every return stores it, since the
-    provoking vertex may be one that took another (hazard 7), and it is equal for the primitive."""
+    provoking vertex may be one that took another way, and it is equal for the primitive."""
     value = single_value(link, key)
     if value is None or len(link.stores[key]) != link.returns or link.in_place:
         return False

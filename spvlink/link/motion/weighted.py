@@ -20,8 +20,8 @@ and needs its operands. The cut is that of ``backward``; here it is worth someth
 interface component is saved, since control and evaluation shaders are counted as run equally often.
 
 The weights sum to one as polynomials if they do in real numbers: z is 1 - x - y in the triangle
-domain and 0 in the others, where ``x * a[0] + y * a[1] + z * a[2]`` takes no constant (reference,
-hazard 5; Mesa does not look at the domain).
+domain and 0 in the others, where ``x * a[0] + y * a[1] + z * a[2]`` takes no constant (Mesa does
+not look at the domain).
 
 What stays, for it would round differently:
 * everything under ``--exact``, where a stage preserves infinities, NaNs and zeros, and in stages

@@ -7,7 +7,7 @@
 The values were numbered before, so equal values are one Inst. Two slots are equal if at every
 return both store, or neither does, and what they store there is equal. A slot that stores on fewer
 paths may read one that stores on more (where it stored nothing it was undefined); never the other
-way round (hazard 1).
+way round: what the other one stored there would be lost.
 
 Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation
 commutes with every interpolation but for the sign of a zero (a sum that cancels is +0 either way),
