@@ -320,4 +320,13 @@ if (i == 2u) payload.tint.z = float(group) * 0.25; payload.tint.w = 1.0;""",
         kept=("tint",),
         gone=("other",),
     ),
+    Case(
+        "a switch with a return in each arm, and a fall through",
+        "float size; float spare;",
+        "float s = scene.scale; f(s, group); payload.size = s;",
+        "tint = vec4(payload.size);",
+        gone=("spare",),
+        functions="""void f(inout float s, uint n) { switch (n & 3u) {
+default: s *= 0.5; case 0: return; case 1: s = s * s; return; } }""",
+    ),
 )

@@ -12,6 +12,7 @@ from heapq import heapify, heappop, heappush
 
 from spvlink.errors import Broken
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.structure import Structure
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
@@ -58,6 +59,33 @@ def _drop(module: Module, function: Function, cfg: Cfg) -> None:
     function.blocks = blocks
     flow_changed(module)
     mend_phis(module, function, stubs.keys())
+
+
+def leave_loops(module: Module, function: Function) -> None:
+    """A merge block that nothing reaches leaves the loop around it, if its construct does too.
+
+    With OpUnreachable there, a task shader of Mesa 25.0 draws nothing if all arms of the switch
+    break the loop and one of them falls through into another. That is what inlining makes of a
+    switch that returns in each arm."""
+    cfg = Cfg.of(module, function)
+    if len(cfg.order) == len(function.blocks):
+        return
+    structure = Structure.of(module, function)
+    stubs: list[Block] = []
+    for header, merge in cfg.headers:
+        stub = merge.args[0]
+        if stub in cfg.index or merge.op == ops.OpLoopMerge or not isinstance(stub, Block):
+            continue
+        loop = next((h for h in structure.around(header) if h in structure.loops), None)
+        if loop is None:
+            continue
+        left = structure.merge_of[loop]
+        if any(cfg.dominates(header, b) for b in cfg.preds.get(left, ())):
+            stub.insts = [branch(left)]
+            stubs.append(stub)
+    if stubs:
+        flow_changed(module)
+        mend_phis(module, function, stubs)
 
 
 def misplaced(module: Module, function: Function) -> Block | None:

@@ -14,7 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.passes import debuginfo, weave
+from spvlink.passes import debuginfo, flow, weave
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
 _GROUPING = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
@@ -30,6 +30,7 @@ def run(
     # others may have the same function, and would list what is gone
     module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
+    flow.leave_loops(module, entry.function)
     weave.weave(module)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
