@@ -41,7 +41,8 @@ _AGGREGATES: Final = frozenset((ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpT
 _OWN: Final = frozenset(
     (
         enums.StorageClass_Function, enums.StorageClass_Private, enums.StorageClass_Workgroup,
-        enums.StorageClass_Input, enums.StorageClass_Output, enums.StorageClass_TaskPayloadWorkgroupEXT,
+        enums.StorageClass_Input, enums.StorageClass_Output,
+        enums.StorageClass_TaskPayloadWorkgroupEXT,
     )
 )  # fmt: skip
 _ADDRESSES: Final = frozenset((ops.OpConvertUToPtr, ops.OpBitcast))  # pointers to any buffer
