@@ -6,6 +6,7 @@ import pytest
 
 from spvlink.binary.encode import encode
 from spvlink.grammar import ops
+from spvlink.link.border.link import may_be_one
 from spvlink.passes import attributes
 from spvlink.validate import validate_all
 from tests.test_cases import load
@@ -61,9 +62,8 @@ READS = {  # body -> loads of the attribute as a whole
     "volatile": (WHOLE + COMPONENT.format("%int_1", " Volatile"), 1),
     "half precision": (WHOLE + COMPONENT.format("%int_1", "").replace("%x", "%half"), 1),
     "another attribute": (
-        WHOLE + COMPONENT.format("%int_1", "")
-        + COMPONENT.format("%int_1", "").replace("%a", "%b").replace("%x", "%y").replace("%p", "%q"),
-        2,
+        WHOLE + COMPONENT.format("%int_1", "") + "%q = OpAccessChain %in_float %b %int_1\n"
+        "%y = OpLoad %float %q\n", 2,
     ),
     "no index": (
         WHOLE + COMPONENT.format("%int_1", "") + "%q = OpAccessChain %in_vector %a\n"
@@ -104,3 +104,69 @@ def test_components_of_attributes(name: str) -> None:
     local = next(i for i in insts if i.op == ops.OpVariable)
     assert not {local, *others}.intersection(loaded)
     assert validate_all([encode(module)], "vulkan1.0") == [None]
+
+
+# --- the border: which indices may be of one vertex ---
+
+INDICES = """\
+OpCapability Shader
+OpCapability Int16
+OpMemoryModel Logical GLSL450
+OpEntryPoint GLCompute %main "main"
+OpExecutionMode %main LocalSize 1 1 1
+OpDecorate %spec SpecId 0
+%void = OpTypeVoid
+%1 = OpTypeFunction %void
+%int = OpTypeInt 32 1
+%uint = OpTypeInt 32 0
+%short = OpTypeInt 16 0
+%int_0 = OpConstant %int 0
+%int_1 = OpConstant %int 1
+%uint_1 = OpConstant %uint 1
+%most = OpConstant %uint 0xffffffff
+%half = OpConstant %short 0x8000
+%spec = OpSpecConstant %uint 1
+%ptr = OpTypePointer Private %uint
+%ptr_short = OpTypePointer Private %short
+%ptr_int = OpTypePointer Private %int
+%n = OpVariable %ptr Private
+%m = OpVariable %ptr_int Private
+%h = OpVariable %ptr_short Private
+%main = OpFunction %void None %1
+%first = OpLabel
+%i = OpLoad %uint %n
+%j = OpLoad %uint %n
+%s = OpLoad %short %h
+{body}
+OpReturn
+OpFunctionEnd
+"""
+SUM = "%a{0} = OpIAdd %uint %{1} %{2}\n"
+PAIRS = {  # body, two indices -> whether they may be equal
+    ("", "i", "j"): True,
+    ("", "int_0", "int_1"): False,
+    ("", "int_1", "uint_1"): True,
+    ("", "i", "uint_1"): True,
+    ("", "spec", "uint_1"): True,
+    (SUM.format(0, "i", "uint_1"), "i", "a0"): False,
+    (SUM.format(0, "j", "uint_1"), "i", "a0"): True,
+    (SUM.format(0, "i", "j"), "i", "a0"): True,
+    (SUM.format(0, "i", "uint_1") + SUM.format(1, "int_1", "i"), "a0", "a1"): True,
+    (SUM.format(0, "i", "uint_1") + SUM.format(1, "most", "a0"), "i", "a1"): True,
+    ("%a0 = OpISub %uint %i %uint_1\n", "i", "a0"): True,
+    ("%t0 = OpIAdd %short %s %half\n%t1 = OpIAdd %short %t0 %half\n", "s", "t1"): True,
+}
+
+
+@pytest.mark.parametrize(("body", "one", "other"), PAIRS)
+def test_indices_of_one_vertex(body: str, one: str, other: str) -> None:
+    stores = "".join(f"OpStore %{kind(name)} %{name}\n" for name in (one, other))
+    module = load(INDICES.format(body=body + stores))
+    first, second = (i.args[1] for i in module.functions[0].blocks[0].insts[-3:-1])
+    for pair in ((first, second), (second, first)):
+        assert may_be_one(pair[:1], pair[1:]) == PAIRS[body, one, other]
+
+
+def kind(name: str) -> str:
+    """A variable of the type of an index."""
+    return {"s": "h", "t1": "h", "int_0": "m", "int_1": "m"}.get(name, "n")
