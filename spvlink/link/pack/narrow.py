@@ -167,7 +167,7 @@ def _two_values(link: Link, key: int) -> list[int] | None:
     for store in link.stores[key]:
         found = values_of(module, (store.args[0], -1))
         stored = store.args[0].type
-        if found is None or stored is None or len(values | found) > 2:
+        if found is None or stored is None:
             return None
         if stored.imm[0] < WORD and not _chosen(store.args[0]):
             return None  # to compare them takes integers of that size
