@@ -22,6 +22,7 @@ from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
@@ -127,7 +128,7 @@ class _Session:
             for function in stage.module.functions:
                 for block in function.blocks:
                     block.insts = []
-            stage.module.facts = {}
+            forget_all(stage.module)
             stage.module.debug = None
 
     def timed(self, name: str, act: Callable[[], object]) -> None:

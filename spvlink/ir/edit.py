@@ -8,7 +8,11 @@ copies with ``resolve``.
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.core import COPY, IMPORTS, Block, Function, Inst, Module
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
 
 _NEW = Inst.__new__
 
@@ -38,10 +42,42 @@ def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int
     module.version += 1
 
 
+def touched(module: Module) -> None:
+    """Something was written that moves no counter of its own."""
+    module.version += 1
+
+
 def flow_changed(module: Module) -> None:
     """Blocks or edges changed."""
     module.version += 1
     module.flow += 1
+
+
+def annotate(module: Module, notes: Iterable[Inst]) -> None:
+    """Add annotations."""
+    module.annotations.extend(notes)
+    module.version += 1
+    module.annotated += 1
+
+
+def decorate(module: Module, variable: Inst, notes: list[list[int]]) -> None:
+    """Add words of OpDecorate; for ``Decorations.add``, which keeps its tables in step."""
+    module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
+    module.version += 1
+
+
+def replace_annotations(module: Module, notes: list[Inst]) -> None:
+    """Other annotations."""
+    module.annotations[:] = notes
+    module.version += 1
+    module.annotated += 1
+
+
+def add_import(module: Module, made: Inst) -> None:
+    """One more instruction set."""
+    module.sections[IMPORTS].append(made)
+    module.version += 1
+    module.annotated += 1
 
 
 def sweep(module: Module, function: Function) -> None:

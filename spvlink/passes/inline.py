@@ -26,7 +26,16 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
+from spvlink.ir.edit import (
+    annotate,
+    become,
+    branch,
+    flow_changed,
+    resolve,
+    retarget_phis,
+    sweep,
+    value,
+)
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
 
@@ -474,7 +483,8 @@ class _Body:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]
                 inst.imm = list(inst.imm)
-        module.annotations.extend(notes)
+        if notes:
+            annotate(module, notes)
         return out
 
 

@@ -21,7 +21,6 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
     CAPABILITIES,
-    IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
     LOAD_OUTPUT,
@@ -33,7 +32,7 @@ from spvlink.ir.core import (
     words_of,
 )
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import become, rewrite, sweep, value
+from spvlink.ir.edit import add_import, annotate, become, rewrite, sweep, value
 from spvlink.ir.slot import Slot, Varying
 from spvlink.passes import captures
 
@@ -512,7 +511,7 @@ def glsl_import(module: Module) -> Inst:
     found = next(iter(Effects.of(module).glsl), None)
     if found is None:
         found = value(module, ops.OpExtInstImport, None, [], words_of("GLSL.std.450"))
-        module.sections[IMPORTS].append(found)
+        add_import(module, found)
     return found
 
 
@@ -538,7 +537,6 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
             and qualifier not in info.READING_DECORATIONS
             and enums.Decoration_Location in held
         ):
-            module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))
-            module.version += 1
+            annotate(module, [Inst(ops.OpDecorate, None, [variable], [qualifier])])
             if qualifier == enums.Decoration_Sample:
                 need_capability(module, enums.Capability_SampleRateShading)

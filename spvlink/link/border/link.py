@@ -19,6 +19,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
+from spvlink.ir.known import Known
 from spvlink.ir.slot import Interface, Pinned, Slot
 from spvlink.link.border.stage import IN_PLACE, Stage
 
@@ -32,7 +33,7 @@ _STORES: Final = frozenset((STORE_OUTPUT,))
 _READ_BACK: Final = frozenset((LOAD_OUTPUT,))
 
 
-class Link:
+class Link(Known):
     """A producer, a consumer, and the slots between them."""
 
     __slots__ = (
@@ -58,7 +59,6 @@ class Link:
         "producer",
         "read_back",
         "returns",
-        "rounded",
         "shared",
         "sites",
         "spots",
@@ -67,6 +67,7 @@ class Link:
     )
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
+        Known.__init__(self)
         assert producer.outputs is not None and consumer.inputs is not None
         self.producer = producer
         self.consumer = consumer
@@ -88,10 +89,8 @@ class Link:
         self.wide = wide or bool(self.inputs.pinned)
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.hidden = False  # there is such a border, but it stays as it is
-        # what ``rounding.rounded`` found for these versions of the modules
-        self.rounded: tuple[tuple[int, int], object] | None = None
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
-        self.gathered = -1, -1  # the versions that the modules had
+        self.gathered = -1  # the version that it had
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}
         self.returns = 0  # how many of these there are
@@ -111,12 +110,17 @@ class Link:
     def title(self) -> str:
         return f"{self.producer.name}->{self.consumer.name}"
 
+    @property
+    def version(self) -> int:
+        """Of both modules: it moves whenever one of these does, since neither ever goes back."""
+        return self.producer.module.version + self.consumer.module.version
+
     def gather(self) -> None:
         """Read from the code which slots are stored and loaded."""
-        versions = self.producer.module.version, self.consumer.module.version
-        if versions == self.gathered:
+        version = self.version
+        if version == self.gathered:
             return
-        self.gathered = versions
+        self.gathered = version
         self._read()
         if self.kept_in or self.kept_out:
             kept = self.kept_in | self.kept_out

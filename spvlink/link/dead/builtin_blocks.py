@@ -17,7 +17,7 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import annotate, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.passes.parts import CHAINS
@@ -127,7 +127,7 @@ class BlockSide:
         for inst in [i for i in module.annotations if i.args and i.args[0] is struct]:
             imm = _renumbered(inst.op, inst.imm, numbers)
             if imm:
-                module.annotations.append(Inst(inst.op, None, [twin, *inst.args[1:]], imm))
+                annotate(module, [Inst(inst.op, None, [twin, *inst.args[1:]], imm)])
 
 
 def _renumbered(op: int, imm: list[int], numbers: dict[int, int]) -> list[int]:
