@@ -216,6 +216,28 @@ def test_facts_and_the_verifier_only_read() -> None:
     assert writes(PACKAGE / "ir" / "edit.py")
 
 
+def reads_of(text: str, attribute: str) -> list[int]:
+    """Lines in which code touches ``x.attribute``, whatever x is."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and node.attr == attribute
+    ]
+
+
+def test_facts_are_asked_for_in_one_way() -> None:
+    """Nobody reads ``facts`` by hand, and nobody leaves notes there."""
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if own_name(path) != "spvlink.ir.known"
+        for line in reads_of(path.read_text(), "facts")
+    ]
+    assert not wrong, wrong
+    assert reads_of((PACKAGE / "ir" / "known.py").read_text(), "facts")
+    assert reads_of('module.facts["trimmed"] = 0, True', "facts") == [1]
+
+
 @pytest.mark.parametrize("name", ["grammar", "passes", "readme", "rules", "walkthrough"])
 def test_generated_files_are_fresh(name: str) -> None:
     done = subprocess.run(

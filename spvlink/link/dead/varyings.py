@@ -22,7 +22,6 @@ from spvlink.link.border.link import Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
-from spvlink.passes.dce import TRIMMED
 from spvlink.passes.lower_io import CAPTURED_WHY
 
 
@@ -68,7 +67,7 @@ def run(link: Link) -> bool:
         entry = link.producer.module.entry
         assert entry is not None
         sweep(link.producer.module, entry.function)
-        link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
+        link.producer.trimmed = True
     zeroed = unused_arrays.read_as_zero(link)
     idle: list[tuple[Pinned, Pinned | None]] = []
     whole: list[Pinned] = []
