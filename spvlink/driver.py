@@ -26,7 +26,7 @@ from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
-from spvlink.pipeline import STAGES, Linked, Source, StageResult
+from spvlink.pipeline import STAGES, VALIDATED, Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -215,7 +215,7 @@ class _Session:
         linked.seconds["spirv-val"] = time.perf_counter() - begin
         bad = [n for n, verdict in enumerate(verdicts) if verdict is not None]
         if not bad:
-            linked.validated = "validated"
+            linked.validated = VALIDATED
             return linked
         originals = self.validate_originals()
         for n in bad:
@@ -236,7 +236,7 @@ class _Session:
         too old for it."""
         linked = self.linked
         verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
-        linked.validated = "validated"
+        linked.validated = VALIDATED
         unknown = False  # whether some stage is not validated at all
         for stage, verdict in zip(self.stages, verdicts):
             if verdict is None:

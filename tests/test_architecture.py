@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from samples import pair
 
+from spvlink.pipeline import ACTIONS
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "spvlink"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -236,6 +238,63 @@ def test_facts_are_asked_for_in_one_way() -> None:
     assert not wrong, wrong
     assert reads_of((PACKAGE / "ir" / "known.py").read_text(), "facts")
     assert reads_of('module.facts["trimmed"] = 0, True', "facts") == [1]
+
+
+def decides_by_prose(text: str) -> list[int]:
+    """Lines that compare a reason or an action with something, or look for words in anything:
+    names of actions and of built-ins are compared by their constants."""
+
+    def is_prose(node: ast.expr) -> bool:
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            return node.value.attr in {"notes", "cautions"}
+        if isinstance(node, ast.Attribute):
+            return node.attr in {"why", "reason", "message"}
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return " " in node.value.strip() or node.value in ACTIONS
+        return False
+
+    found: list[int] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            values = [node.left, *node.comparators]
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                values = []  # whether there is a reason is no matter of words
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            looks = {"startswith", "endswith", "find", "index", "partition", "removeprefix"}
+            values = [node.func.value, *node.args] if node.func.attr in looks else []
+        else:
+            continue
+        if any(map(is_prose, values)):
+            found.append(node.lineno)
+    return found
+
+
+def test_no_decision_is_read_from_prose() -> None:
+    """Sentences are for people: what decides has a flag, an enum or a name beside them."""
+    rooms = {"chain", "facts", "ir", "link", "passes", "driver", "report"}
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if room_of(own_name(path)).split(".")[0] in rooms
+        for line in decides_by_prose(path.read_text())
+    ]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'if "dynamic" in leaf.why: pass',
+        'if why == "a dynamic index": pass',
+        'if link.fate[key][0] == "flattened": pass',
+        'if out.why.startswith("the other"): pass',
+        "if CAPTURED not in node.why: pass",
+        "if pinned.why == CAPTURED_WHY: pass",
+        'if note.startswith("kept whole"): pass',
+    ],
+)
+def test_the_prose_test_sees_breaches(planted: str) -> None:
+    assert decides_by_prose(planted) == [1]
 
 
 @pytest.mark.parametrize("name", ["grammar", "passes", "readme", "rules", "walkthrough"])

@@ -21,6 +21,7 @@ from spvlink.ir.edit import annotate, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import KEPT, REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -160,7 +161,7 @@ def run(link: Link) -> bool:
         return False
     obstacle = next(filter(None, [side.obstacle(live) for side, live in sides]), "")
     why = f"neither the {link.producer.name} nor the {link.consumer.name} stage uses it"
-    fate = ("kept", obstacle) if obstacle else ("removed", why)
+    fate = (KEPT, obstacle) if obstacle else (REMOVED, why)
     for builtin in gone:
         link.idle.setdefault(HANDED_ON[builtin], fate)
     if obstacle:

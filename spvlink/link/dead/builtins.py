@@ -17,6 +17,7 @@ from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.link.border.link import Link
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -127,7 +128,7 @@ def run(link: Link) -> bool:
                 block.insts = [i for i in block.insts if i not in gone]
     producer.version += 1
     why = f"the {link.consumer.name} stage does not read it"
-    link.idle.update({HANDED_ON[builtin]: ("removed", why) for builtin in dead})
+    link.idle.update({HANDED_ON[builtin]: (REMOVED, why) for builtin in dead})
     return True
 
 

@@ -26,6 +26,7 @@ from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.passes.lower_io import keys_of_type
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import REMOVED
 
 STORAGE = enums.StorageClass_TaskPayloadWorkgroupEXT
 
@@ -140,7 +141,7 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
             out.variable, out.location, 0, gone[at : at + 1], (), f"{out.name}[].{name}", "", False
         )
         link.gone.append(told)
-        link.fate[gone[at]] = ("removed", f"the {link.consumer.name} stage does not read it")
+        link.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
     link.kept_out = {k for p in link.outputs.pinned for k in p.keys}
     link.kept_in = {k for p in link.inputs.pinned for k in p.keys}

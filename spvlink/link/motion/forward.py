@@ -43,6 +43,7 @@ from spvlink.link.motion.nodes import replaceable
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
+from spvlink.pipeline import MOVED_FORWARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -376,7 +377,7 @@ class _Move:
         what = ", ".join(sorted(n for n in kept if n)) or "another value"
         for key in self.freed:
             link.fate[key] = (
-                "moved-forward",
+                MOVED_FORWARD,
                 f"the {link.consumer.name} stage computes it from {what}",
             )
             link.notes.pop(key, None)

@@ -12,6 +12,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.nodes import Kind, Node, Use
 from spvlink.link.rounding import sensitive
+from spvlink.pipeline import MOVED_BACKWARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -267,5 +268,5 @@ class Move:
         for key in self.freed:
             if key in self.cautions:
                 link.cautions[key] = self.cautions[key]
-            link.fate[key] = ("moved-backward", why)
+            link.fate[key] = (MOVED_BACKWARD, why)
             link.notes.pop(key, None)

@@ -37,6 +37,7 @@ from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.shape.dynamic_arrays import lanes_of
 from spvlink.passes.fold import fold
+from spvlink.pipeline import PACKED
 from spvlink.rules.arithmetic import from_bits, signed
 
 TYPE_CHECKING = False
@@ -489,4 +490,4 @@ def _replace(
     redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
     others = ", ".join(dict.fromkeys(n for n in names if n))
     for key in keys:
-        link.fate[key] = ("packed", f"{what} of a word that holds {others}")
+        link.fate[key] = (PACKED, f"{what} of a word that holds {others}")

@@ -56,6 +56,7 @@ from spvlink.link.resources.blocks import Blocks, Cannot
 from spvlink.link.resources.transfer import surely_there
 from spvlink.link.rounding.exact import comes_exact
 from spvlink.passes.raise_io import need_capability
+from spvlink.pipeline import FLATTENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -209,7 +210,7 @@ def _change(
         return False
     for key in keys:
         link.outputs.slots[key].length = length
-        link.fate[key] = ("flattened", f"equal for {whole}")
+        link.fate[key] = (FLATTENED, f"equal for {whole}")
         link.notes.pop(key, None)
     link.shared = True
     gone = set(keys)

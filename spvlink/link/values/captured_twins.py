@@ -12,6 +12,7 @@ from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import component
+from spvlink.pipeline import MERGED
 
 
 def read_captured(link: Link) -> bool:
@@ -60,4 +61,4 @@ def _read_instead(link: Link, key: int, other: int) -> None:
         load.imm = [other, *load.imm[1:]]
     module.version += 1
     lane = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
-    link.fate[key] = ("merged", f"the same as {theirs.name or 'Location'} {lane}")
+    link.fate[key] = (MERGED, f"the same as {theirs.name or 'Location'} {lane}")

@@ -38,6 +38,7 @@ from spvlink.link.border.values import Scalar, as_interpolated, component
 from spvlink.link.rounding import rounded
 from spvlink.link.rounding.exact import unbounded
 from spvlink.passes.raise_io import need_capability
+from spvlink.pipeline import MERGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -93,7 +94,7 @@ def run(link: Link, exact: bool) -> bool:
     remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"
-        link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
+        link.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
     return True
 
 
