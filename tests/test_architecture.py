@@ -218,6 +218,60 @@ def test_facts_and_the_verifier_only_read() -> None:
     assert writes(PACKAGE / "ir" / "edit.py")
 
 
+COUNTERS = {"version", "flow", "annotated"}
+ADDING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"}
+
+
+def edits_by_hand(text: str) -> list[int]:
+    """Lines that move a counter of a module, or write its annotations."""
+    found: list[int] = []
+    for node in ast.walk(ast.parse(text)):
+        counted: list[ast.expr] = []
+        written: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            written = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            counted = [node.target] if isinstance(node, ast.AugAssign) else []
+            written = [node.target]
+        elif isinstance(node, ast.Delete):
+            written = node.targets
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            written = [node.func.value] if node.func.attr in ADDING else []
+        bare = [t.value if isinstance(t, ast.Subscript) else t for t in written]
+        names = {(t.attr, t in counted) for t in bare if isinstance(t, ast.Attribute)}
+        if any(name == "annotations" or (name in COUNTERS and by_one) for name, by_one in names):
+            found.append(node.lineno)
+    return found
+
+
+def test_only_edit_moves_the_counters_of_a_module() -> None:
+    """And writes its annotations. Whether the counters are right looks ``test_versions.py``."""
+    mine = {"spvlink.ir.edit", "spvlink.ir.core"}
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if own_name(path) not in mine
+        for line in edits_by_hand(path.read_text())
+    ]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "module.version += 1",
+        "self.side.module.flow += 1",
+        "link.producer.module.annotated += 1",
+        "module.annotations.append(note)",
+        "module.annotations[:] = kept",
+        "module.annotations += notes",
+        "del module.annotations[2]",
+    ],
+)
+def test_the_counter_test_sees_breaches(planted: str) -> None:
+    assert edits_by_hand(planted) == [1]
+
+
 def reads_of(text: str, attribute: str) -> list[int]:
     """Lines in which code touches ``x.attribute``, whatever x is."""
     return [

@@ -1,14 +1,16 @@
-"""The mutators. Each moves ``Module.version``, or ``Module.flow`` too where blocks or edges change.
+"""The mutators. Each moves ``Module.version``, and ``Module.flow`` where blocks or edges change,
+``Module.annotated`` where annotations do: nobody else writes these. A pass that takes blocks apart
+in a loop of its own says so at its end (``touched``, ``flow_changed``), before a fact is asked for.
 
 Replacing a value is O(1): it becomes a COPY of another, which ``sweep`` resolves once at the end of
 the pass (the way of Go's SSA back end). Between ``become`` and ``sweep`` a reader looks through
-copies with ``resolve``.
+copies with ``resolve``: a copy is what it stands for, so sweeping is no further edit.
 """
 
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import COPY, IMPORTS, Block, Function, Inst, Module
+from spvlink.ir.core import CAPABILITIES, COPY, IMPORTS, Block, Function, Inst, Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -43,7 +45,7 @@ def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int
 
 
 def touched(module: Module) -> None:
-    """Something was written that moves no counter of its own."""
+    """For who wrote operands or took instructions out by hand, in a loop of his own."""
     module.version += 1
 
 
@@ -73,6 +75,13 @@ def replace_annotations(module: Module, notes: list[Inst]) -> None:
     module.annotated += 1
 
 
+def reword(module: Module, note: Inst, words: list[int]) -> None:
+    """Other words of an annotation."""
+    note.imm = words
+    module.version += 1
+    module.annotated += 1
+
+
 def add_import(module: Module, made: Inst) -> None:
     """One more instruction set."""
     module.sections[IMPORTS].append(made)
@@ -97,6 +106,36 @@ def sweep(module: Module, function: Function) -> None:
             block.insts = [i for i in block.insts if i.op != copy]
 
 
+def drop(module: Module, gone: set[Inst]) -> None:
+    """Take instructions out of the functions."""
+    for function in module.functions:
+        for block in function.blocks:
+            if not gone.isdisjoint(block.insts):
+                block.insts = [i for i in block.insts if i not in gone]
+    module.version += 1
+
+
+def keep_functions(module: Module, kept: list[Function]) -> None:
+    """Drop all other functions."""
+    if len(kept) < len(module.functions):
+        module.functions = kept
+        flow_changed(module)
+
+
+def list_variable(module: Module, variable: Inst) -> None:
+    """Name a variable in the interface of the entry point."""
+    assert module.entry is not None
+    module.entry.inst.args.append(variable)
+    module.version += 1
+
+
+def need_capability(module: Module, capability: int) -> None:
+    """Declare a capability if the module does not."""
+    if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):
+        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
+        module.version += 1
+
+
 def branch(target: Block) -> Inst:
     return Inst(ops.OpBranch, None, [target], [])
 
@@ -114,8 +153,9 @@ def value(module: Module, op: int, type: Inst | None, args: list[Inst], imm: lis
     return inst
 
 
-def remove_phi_edge(block: Block, gone: Inst) -> None:
+def remove_phi_edge(module: Module, block: Block, gone: Inst) -> None:
     """Drop from the phis of ``block`` what came from the predecessor ``gone``."""
+    module.version += 1
     for inst in block.insts:
         if inst.op != ops.OpPhi:
             if inst.op in (ops.OpLine, ops.OpNoLine):
@@ -129,8 +169,9 @@ def remove_phi_edge(block: Block, gone: Inst) -> None:
         inst.args = kept
 
 
-def retarget_phis(block: Block, old: Inst, new: Inst) -> None:
+def retarget_phis(module: Module, block: Block, old: Inst, new: Inst) -> None:
     """Edges into ``block`` that came from ``old`` now come from ``new``."""
+    module.version += 1
     for inst in block.insts:
         if inst.op == ops.OpPhi:
             inst.args = [new if a is old else a for a in inst.args]

@@ -28,7 +28,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import branch, flow_changed
+from spvlink.ir.edit import branch, flow_changed, touched
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
 
@@ -395,7 +395,7 @@ class _Marker:
                     block.insts = out
                     changed = True
         if changed:
-            module.version += 1
+            touched(module)
         if flow:
             flow_changed(module)
             drop_unreachable(module, self.function)
@@ -458,6 +458,6 @@ class _Marker:
                 if not arg.mark & ALL:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
-        self.module.version += 1
+        touched(self.module)
         if inst.op != ops.OpCompositeConstruct or all(a.op in types.CONSTANTS for a in inst.args):
             self.outcome.trimmed = True

@@ -20,6 +20,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
+from spvlink.ir.edit import list_variable
 from spvlink.ir.slot import (
     CAPTURED,
     DYNAMIC,
@@ -526,8 +527,7 @@ class Lowering:
         notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
         notes += captures.words_of(self.capture_of(spot))
         Decorations.add(self.module, variable, notes)
-        assert self.module.entry is not None
-        self.module.entry.inst.args.append(variable)
+        list_variable(self.module, variable)
 
 
 def find_wholes(node: Node, side: Interface) -> None:

@@ -13,7 +13,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep
+from spvlink.ir.edit import become, resolve, sweep, touched
 from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
 from spvlink.passes.fold import fold
 from spvlink.passes.parts import CHAINS
@@ -169,6 +169,7 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
         return None
     source = resolve(inner.args[0])
     inst.args = [source]
+    touched(module)
     return source if source.type is inst.type else None
 
 
@@ -220,7 +221,7 @@ def drop_unused(
         if gone:
             kept.reverse()
             block.insts[-len(kept) - gone :] = kept
-            module.version += 1
+            touched(module)
     return trimmed
 
 
@@ -244,7 +245,7 @@ def _clear(module: Module, construct: Inst, gone: Inst) -> bool:
     assert gone.type is not None
     null = types.null(module, gone.type)
     construct.args = [null if a is gone else a for a in construct.args]
-    module.version += 1
+    touched(module)
     return all(a.op in types.CONSTANTS for a in construct.args)
 
 

@@ -14,7 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.ir.edit import replace_annotations
+from spvlink.ir.edit import keep_functions, replace_annotations
 from spvlink.passes import debuginfo, flow, weave
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
@@ -66,7 +66,7 @@ def _drop_functions(module: Module, entry: Function) -> None:
                 reached[callee] = None
                 todo.append(callee)
     if len(reached) < len(module.functions):
-        module.functions = [f for f in module.functions if f in reached]
+        keep_functions(module, [f for f in module.functions if f in reached])
         modes = module.sections[core.EXECUTION_MODES]
         module.sections[core.EXECUTION_MODES] = [i for i in modes if i.args[0] in reached]
 

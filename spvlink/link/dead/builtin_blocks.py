@@ -17,7 +17,7 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
-from spvlink.ir.edit import annotate, value
+from spvlink.ir.edit import annotate, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.passes.parts import CHAINS
@@ -109,7 +109,7 @@ class BlockSide:
             assert type is not None
             number = types.constant(self.module, type, numbers[member])
             chain.args = [*chain.args[:at], number, *chain.args[at + 1 :]]
-        self.module.version += 1
+        touched(self.module)
 
     def twin(self, type: Inst, twins: dict[Inst, Inst]) -> Inst:
         """An array of the block, or a pointer, with the new struct in it."""

@@ -21,7 +21,7 @@ from spvlink.facts.decorations import Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, name_of, words_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.passes.lower_io import keys_of_type
@@ -186,7 +186,7 @@ def _rebuild(side: PayloadUses, live: list[int]) -> None:
                 inst.imm = [renumbered[inst.imm[0]], *inst.imm[1:]]
             insts.append(inst)
         block.insts = insts
-    module.version += 1
+    touched(module)
 
 
 def _smaller(module: Module, whole: Inst, struct: Inst, live: list[int], out: list[Inst]) -> Inst:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir.core import STORE_OUTPUT
-from spvlink.ir.edit import sweep
+from spvlink.ir.edit import sweep, touched
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link.border.edit import remove_stores, zero
 from spvlink.link.border.link import Link
@@ -102,7 +102,7 @@ def drop_undefined(link: Link) -> bool:
     assert entry is not None
     for block in entry.function.blocks:
         block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.args[0].op != undef]
-    link.producer.module.version += 1
+    touched(link.producer.module)
     return True
 
 

@@ -34,7 +34,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link.border.link import Link
 from spvlink.link.pack import compact
@@ -420,7 +420,7 @@ def _produce(link: Link, plans: dict[int, Plan]) -> None:
                     key = plan.key + STEP * half
                     out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], [key]))
         block.insts = out
-    module.version += 1
+    touched(module)
 
 
 def _consume(link: Link, plans: dict[int, Plan]) -> None:

@@ -19,7 +19,7 @@ from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
-from spvlink.ir.edit import annotate, value
+from spvlink.ir.edit import annotate, list_variable, value
 from spvlink.ir.known import fact
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, Varies, shape, size_of
 from spvlink.passes.raise_io import glsl_import
@@ -384,7 +384,7 @@ class Transfer:
         entry = self.target.entry
         assert entry is not None
         if self.target.spirv_version >= 0x00010400 and variable not in entry.inst.args:
-            entry.inst.args.append(variable)
+            list_variable(self.target, variable)
 
     def pointer(self, access: Access, type: Inst, out: list[Inst]) -> Inst:
         """A pointer to the same bytes in the target."""

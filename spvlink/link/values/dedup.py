@@ -30,14 +30,13 @@ from __future__ import annotations
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
-from spvlink.ir.edit import become, rewrite, sweep, value
+from spvlink.ir.edit import become, need_capability, rewrite, sweep, value
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
 from spvlink.link.border.values import Scalar, as_interpolated, component
 from spvlink.link.rounding import rounded
 from spvlink.link.rounding.exact import unbounded
-from spvlink.passes.raise_io import need_capability
 from spvlink.pipeline import MERGED
 
 TYPE_CHECKING = False
