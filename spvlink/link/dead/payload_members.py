@@ -143,8 +143,6 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
         link.gone.append(told)
         link.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
-    link.kept_out = {k for p in link.outputs.pinned for k in p.keys}
-    link.kept_in = {k for p in link.inputs.pinned for k in p.keys}
     return True
 
 

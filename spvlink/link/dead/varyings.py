@@ -78,14 +78,11 @@ def run(link: Link) -> bool:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":
             link.inputs.pinned.remove(twin)
-            link.kept_in -= set(twin.keys)
             link.inputs.variables.append(twin.variable)
     for pinned in whole:
         link.outputs.pinned.remove(pinned)
         link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
         link.outputs.variables.append(pinned.variable)
-        link.kept_out -= set(pinned.keys)
-        link.kept_in -= set(pinned.keys)
         link.gone.append(pinned)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
