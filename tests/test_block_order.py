@@ -238,7 +238,7 @@ PASSES = {
     "branches": branches.run,
     "dce": dce.run,
     "join": branches.merge_blocks,
-    "tidy": lambda module, function: tidy.run(module, function, {}),
+    "tidy": tidy.run,
 }
 
 

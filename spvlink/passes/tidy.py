@@ -44,10 +44,11 @@ _FLOW: Final = frozenset(
 )  # fmt: skip
 
 
-def run(module: Module, function: Function, held_lanes: dict[Inst, int]) -> Outcome:
+def run(module: Module, function: Function, held_lanes: dict[Inst, int] | None = None) -> Outcome:
     """Rebuild vectors in one function and drop the parts that are no longer used. ``held_lanes``:
     as the last dead code elimination left them, which may find more afterwards."""
     outcome, version = Outcome(), module.version
+    held_lanes = held_lanes or {}
     for construct in held_lanes:  # its dead lanes may have got other values
         construct.mark = 0
     effects = Effects.of(module)
