@@ -26,7 +26,17 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
+from spvlink.ir.edit import (
+    annotate,
+    become,
+    branch,
+    flow_changed,
+    keep_functions,
+    resolve,
+    retarget_phis,
+    sweep,
+    value,
+)
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
 
@@ -70,7 +80,7 @@ def run(module: Module) -> None:
         _inline_into(module, function, calls, shapes)
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
-    module.functions = [f for f in module.functions if f in left or f not in order]
+    keep_functions(module, [f for f in module.functions if f in left or f not in order])
     if module.debug is not None:
         debuginfo.forget_functions(module)
 
@@ -264,7 +274,7 @@ class _Body:
             merge = self.split_header(head, tail, rest)
         for target in dict.fromkeys(rest[-1].args):
             if isinstance(target, Block):
-                retarget_phis(target, head, tail)
+                retarget_phis(module, target, head, tail)
         self.connect(caller, blocks, head, merge, body, tail, call)
         return tail
 
@@ -395,7 +405,7 @@ class _Body:
             raise Refused("a loop ends where another one begins, with a return inside")
         for after in dict.fromkeys(rest.insts[-1].args):
             if isinstance(after, Block):
-                retarget_phis(after, merge, rest)
+                retarget_phis(self.module, after, merge, rest)
         load = value(module, ops.OpLoad, types.boolean(module), [flag], [])
         merge.insts = [*phis, load, Inst(ops.OpBranchConditional, None, [load, target, rest], [])]
         body.insert(body.index(merge) + 1, rest)
@@ -474,7 +484,8 @@ class _Body:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]
                 inst.imm = list(inst.imm)
-        module.annotations.extend(notes)
+        if notes:
+            annotate(module, notes)
         return out
 
 

@@ -41,7 +41,7 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.debug import Told, noted
-from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touched, value
 from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
@@ -238,11 +238,9 @@ class Promotion:
         else:
             types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
             self.module.globals.append(leaf.variable)
-            entry = self.module.entry
             if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:
-                assert entry is not None
-                entry.inst.args.append(leaf.variable)  # since 1.4 it lists every global variable
-        self.module.version += 1
+                list_variable(self.module, leaf.variable)  # since 1.4 it names every global one
+        touched(self.module)
 
     # -- renaming ----------------------------------------------------------------------------------
 
@@ -263,7 +261,7 @@ class Promotion:
                 self.told.inside(made, block.insts[-1])
                 block.insts[-1:-1] = made
         if self.cells:
-            self.module.version += 1
+            touched(self.module)
         if not self.unswept:
             sweep(self.module, self.function)
 

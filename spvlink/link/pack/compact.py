@@ -41,6 +41,7 @@ from spvlink.link.pack.whole_variables import (
     whole_values,
     whole_varying,
 )
+from spvlink.pipeline import FLATTENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -80,7 +81,7 @@ def requalify(link: Link, placement: Placement) -> bool:
             slot = link.inputs.slots.get(key)
             if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
                 slot.qualifiers = varying.qualifiers
-                link.fate[key] = ("flattened", "equal for the whole primitive")
+                link.fate[key] = (FLATTENED, "equal for the whole primitive")
                 found = True
     return found
 

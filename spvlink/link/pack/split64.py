@@ -34,7 +34,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link.border.link import Link
 from spvlink.link.pack import compact
@@ -51,6 +51,7 @@ from spvlink.link.pack.words64 import (
     bits_of_lane,
     width_of,
 )
+from spvlink.pipeline import MOVED_FORWARD, PROPAGATED, REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -389,12 +390,12 @@ def _explain(link: Link, plan: Plan) -> None:
         link.halves[key] = TITLES[half]
         link.notes.pop(key, None)
         if fate == UNREAD:
-            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
         elif fate == CONSTANT:
-            link.fate[key] = ("propagated", f"constant {plan.bits(half)}")
+            link.fate[key] = (PROPAGATED, f"constant {plan.bits(half)}")
         elif fate == SIGN:
             why = f"the {link.consumer.name} stage computes it from the low half of {name}"
-            link.fate[key] = ("moved-forward", why)
+            link.fate[key] = (MOVED_FORWARD, why)
 
 
 def _produce(link: Link, plans: dict[int, Plan]) -> None:
@@ -419,7 +420,7 @@ def _produce(link: Link, plans: dict[int, Plan]) -> None:
                     key = plan.key + STEP * half
                     out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], [key]))
         block.insts = out
-    module.version += 1
+    touched(module)
 
 
 def _consume(link: Link, plans: dict[int, Plan]) -> None:

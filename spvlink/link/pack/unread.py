@@ -29,7 +29,8 @@ def aside_keys(link: Link) -> frozenset[int]:
     if not link.outputs.captured and not link.read_back and not link.outputs.pinned:
         return frozenset()
     whole = [k for out, twin in link.pinned() if alone(link, out, twin) for k in out.keys]
-    slots = [k for k in link.used() if k not in link.loads and k not in link.kept_in]
+    read = link.loads.keys() | link.kept_in
+    slots = [k for k in link.used() if k not in read]
     return frozenset([*slots, *whole])
 
 
