@@ -1,5 +1,5 @@
 """setuptools, which asks for mypyc where the core is to be compiled (docs/speed.md): with
-SPVLINK_COMPILE=1 or ``pip wheel . -C compile=1``. Nobody who wants pure Python has to get mypy."""
+SPVLINK_COMPILE=1 or ``pip wheel . --config-settings compile=1``. Nobody who wants pure Python has to get mypy."""
 
 from __future__ import annotations
 
