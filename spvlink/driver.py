@@ -85,7 +85,7 @@ def link(
 
 def _check(options: Options) -> None:
     """Raise Usage for names that nothing has."""
-    for name in sorted(options.disabled - PASSES.keys()):
+    for name in sorted(options.disabled.difference(PASSES)):
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")
@@ -111,8 +111,8 @@ class _Session:
         linked.target_env = self.target_env()
         try:
             outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
-        except Refused as error:
-            return self.pass_through(str(error))
+        except Refused as why:
+            return self.pass_through(str(why))
         except (BadSpirv, Usage):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline

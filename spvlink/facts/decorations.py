@@ -18,7 +18,7 @@ _UNTOUCHABLE = {
     enums.Decoration_PerViewNV: "it is per view",
     enums.Decoration_PerTaskNV: "it is per task",
 }
-_HARMLESS = info.VARYING_DECORATIONS - _UNTOUCHABLE.keys()
+_HARMLESS = info.VARYING_DECORATIONS.difference(_UNTOUCHABLE)
 _UNKNOWN = "what one of its decorations means for a varying is not known"
 
 

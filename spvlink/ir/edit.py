@@ -16,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
 
-_NEW = Inst.__new__
-
 
 def resolve(value: Inst) -> Inst:
     """What a value stands for after the replacements made so far."""
@@ -142,13 +140,7 @@ def branch(target: Block) -> Inst:
 
 def value(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
     """A new value with a fresh id, not yet in any block."""
-    inst = _NEW(Inst)  # calling the class costs half as much again
-    inst.op = op
-    inst.type = type
-    inst.args = args
-    inst.imm = imm
-    inst.id = module.bound
-    inst.mark = 0
+    inst = Inst(op, type, args, imm, module.bound)
     module.bound += 1
     return inst
 
