@@ -1,5 +1,6 @@
 """setuptools, which asks for mypyc where the core is to be compiled (docs/speed.md): with
-SPVLINK_COMPILE=1 or ``pip wheel . --config-settings compile=1``. Nobody who wants pure Python has to get mypy."""
+SPVLINK_COMPILE=1, or ``pip wheel . --config-settings compile=1``. Who wants pure Python need not
+get mypy."""
 
 from __future__ import annotations
 
