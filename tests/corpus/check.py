@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 import spvlink
 from spvlink import validate
 from tests.debug_reading import shape, stripped
+from tests.judges import astray
 from tests.render import CannotDraw, Result, compare, draw, draw_covering, mismatches
 from tests.render.compare import max_ulp
 
@@ -102,6 +103,9 @@ def _look(
     for number, said in enumerate(judge.complaints(new)):
         if said is not None and judge.complaints([codes[number][0]]) == [None]:
             found.append((INVALID, f"{linked.stages[number].stage}: {said}"))
+    for stage, (old, _), data in zip(linked.stages, codes, new):
+        if old != data and (lost := astray(data)) and not astray(old):
+            found.append((INVALID, f"{stage.stage}: images of other blocks are used: {lost}"))
     try:
         if not mismatches(codes):
             found += [(BORDER, problem) for problem in mismatches(_named(codes, new))]
