@@ -19,12 +19,14 @@ layout(location = 1) out vec4 spare;
 void main() { gl_Position = p; v = p.wzyx * 0.5 + 0.25; spare = p; }
 """
 FRAGMENT = """#version 450
+#extension GL_EXT_nonuniform_qualifier : enable
 layout(location = 0) in vec4 v;
 layout(location = 0) out vec4 o;
 layout(binding = 0) uniform sampler2D c;
 layout(binding = 1) uniform texture2D t;
 layout(binding = 2) uniform sampler s;
 layout(binding = 3) uniform U { vec4 k; int n; };
+layout(binding = 4) uniform sampler2D many[2];
 vec2 f(vec2 x) { if (x.x > k.y) return x.yx; x += 0.125; return x; }
 vec4 g(sampler2D h, vec2 x) { return textureLod(h, f(x), 0.0); }
 """
@@ -58,6 +60,11 @@ BODIES = {
     "its own block needs it no more": (
         "vec4 w = textureLod(c, v.xy, 0.0); if (v.x > k.x) { w = textureLod(c, v.zw, 0.0); }"
         "else { w = k; } o = w;",
+        1,
+    ),
+    "of an array": (
+        "int i = nonuniformEXT(v.x > k.x ? 1 : 0); vec4 w = textureLod(many[i], v.xy, 0.0);"
+        "if (v.y > k.y) w = textureLod(many[i], v.zw, 0.0); else w = k; o = w;",
         1,
     ),
 }
