@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.grammar import ops
-from tests.judges import assert_valid, astray
+from tests.judges import IMAGES, assert_valid, astray
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 
@@ -92,7 +92,11 @@ def test_they_stay_in_their_block(name: str, exact: bool) -> None:
     assert not any(map(astray, new))
     sampled = (ops.OpImageSampleExplicitLod, ops.OpImageSampleImplicitLod)
     assert count(new[1], *sampled) == lookups
-    # nothing is loaded in vain: each image once in each block that uses it
+    (function,) = decode(new[1]).functions
+    insts = [inst for block in function.blocks for inst in block.insts]
+    used = {arg for inst in insts for arg in inst.args}
+    loads = [i for i in insts if i.type is not None and i.type.op in IMAGES]
+    assert loads and used.issuperset(loads)
     again = spvlink.link(new, exact=exact)
     assert [stage.data for stage in again.stages] == new
     scene, before = draw_covering(codes)
