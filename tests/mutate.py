@@ -206,6 +206,7 @@ class Mutator:
             return False
         function, target = found
         dead = self.dead_end(function)
+        behind = 1
         if self.r.random() < 0.4 and self.joinable(function, target):
             dead.lines = [Line("OpBranch", [target.label])]
         elif self.r.random() < 0.5:  # with code that nothing is known of
@@ -213,11 +214,12 @@ class Mutator:
             twins = {li.result: self.text.fresh() for li in target.lines[first:last] if li.result}
             copied = target.lines[first:last]
             if not any(self.unfit(line) for line in copied):
+                behind = function.blocks.index(target) + 1
                 dead.lines[:0] = [
                     Line(li.op, [twins.get(w, w) for w in li.words], twins.get(li.result, ""))
                     for li in copied
                 ]
-        function.blocks.insert(self.r.randint(1, len(function.blocks)), dead)
+        function.blocks.insert(self.r.randint(behind, len(function.blocks)), dead)
         return True
 
     @staticmethod
@@ -231,13 +233,16 @@ class Mutator:
         )
 
     def permute(self) -> bool:
-        """Blocks in another order: each behind its dominator."""
+        """Blocks in another order: each behind its dominator. One that nothing reaches comes after
+        all that it came after: it may use anything."""
         function = self.r.choice(self.text.functions)
         parents = dominators(function)
         left, done = function.blocks[1:], [function.blocks[0]]
         placed = {done[0].label}
         while left:
-            ready = [b for b in left if parents.get(b.label, done[0].label) in placed]
+            ready = [b for b in left if parents.get(b.label) in placed]
+            if left[0].label not in parents:
+                ready.append(left[0])
             # now and then as late as possible: what comes last is drawn first otherwise
             block = self.r.choice(ready)
             left.remove(block)

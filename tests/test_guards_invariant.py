@@ -22,6 +22,12 @@ OpMemberDecorate %B 0 BuiltIn Position
 OpMemberDecorate %B 1 BuiltIn PointSize
 OpMemberDecorate %B 2 BuiltIn ClipDistance
 OpDecorate %B Block
+OpMemberDecorate %Buffer 0 Offset 0
+OpDecorate %Buffer BufferBlock
+OpDecorate %one DescriptorSet 0
+OpDecorate %one Binding 0
+OpDecorate %two DescriptorSet 0
+OpDecorate %two Binding 1
 OpDecorate %plain Location 0
 OpDecorate %other Location 1
 {notes}
@@ -37,6 +43,11 @@ OpDecorate %other Location 1
 %float_0 = OpConstant %float 0
 %floats = OpTypeArray %float %int_2
 %B = OpTypeStruct %v4float %float %floats
+%Buffer = OpTypeStruct %float
+%buffer = OpTypePointer Uniform %Buffer
+%buffer_float = OpTypePointer Uniform %float
+%one = OpVariable %buffer Uniform
+%two = OpVariable %buffer Uniform
 %in = OpTypePointer Input %float
 %in_int = OpTypePointer Input %int
 %out = OpTypePointer Output %float
@@ -97,6 +108,10 @@ OpBranch %head
 BY_PRODUCT = COND.rstrip()
 BY_INDEX = "%c = OpSLessThan %bool %k %int_0"
 NONE, SETTLED, FROZEN = range(3)
+TO_BUFFER = """%ours = OpAccessChain %buffer_float %one %int_0
+%theirs = OpAccessChain %buffer_float %two %int_0
+OpStore %ours %m
+"""
 CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the product must stay
     "plain": ("", TO_PLAIN, NONE),
     "Invariant": (PLAIN, TO_PLAIN, FROZEN),
@@ -122,6 +137,10 @@ CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the pr
     "other memory": (
         PLAIN, "OpStore %kept %m\n%r = OpLoad %float %second\nOpStore %plain %r", NONE,
     ),
+    "another buffer, with the same bytes perhaps": (
+        PLAIN, f"{TO_BUFFER}%r = OpLoad %float %theirs\nOpStore %plain %r", FROZEN,
+    ),
+    "a buffer that nobody reads": (PLAIN, f"{TO_BUFFER}OpStore %plain %x", NONE),
     "a condition of the store": (PLAIN, IF + "OpStore %plain %x" + END, FROZEN),
     "a condition of another store": (
         PLAIN, IF + "OpStore %other %x" + END + "\nOpStore %plain %x", NONE,

@@ -505,6 +505,13 @@ def test_exact_moves_what_is_flat(value: str) -> None:
     assert_moved(link(UBO + FLAT_OUT + f"--a = {value};", UBO + FLAT_IN + "--" + USE, exact=True))
 
 
+@pytest.mark.parametrize("value", ["vec4(1e-40)", "vec4(-1e-44)"])
+def test_a_denormal_constant_stays(value: str) -> None:
+    for out, into in ((OUT, IN), (FLAT_OUT, FLAT_IN)):
+        assert_kept(link(out + f"--a = {value};", into + "--" + READ), "denormal")
+    assert_moved(link(FLAT_OUT + "--a = vec4(1.17549435e-38);", FLAT_IN + "--" + READ))
+
+
 # --- pictures ---
 
 UV_OUT, UV_IN = "layout(location = 3) out vec2 uv;\n", "layout(location = 3) in vec2 uv;\n"

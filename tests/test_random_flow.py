@@ -20,7 +20,8 @@ from generate_flow import Pipeline, make
 from mutate import KINDS, Mutator, mutate
 
 import spvlink
-from tests import random_harness
+from spvlink.grammar import ops
+from tests import debug_forms, random_harness, render
 from tests.listing import Text
 from tests.random_harness import (
     ENVIRONMENTS,
@@ -30,7 +31,7 @@ from tests.random_harness import (
     compile_together,
     in_two_processes,
 )
-from tests.render import Result, Scene, compare, draw, make_scene
+from tests.render import Result, Scene, compare, make_scene
 from tests.render.scene import VARIANTS
 from tests.samples import compile_glsl
 from tests.test_chains import check_modules
@@ -62,7 +63,9 @@ def compiled(base: int) -> tuple[bytes, ...]:
 def modules(seed: int) -> list[bytes]:
     """The modules of a seed."""
     base, number = divmod(seed, FAMILY)
-    return mutant(list(compiled(base)), seed) if number else list(compiled(base))
+    codes = mutant(list(compiled(base)), seed) if number else list(compiled(base))
+    r = Random(seed ^ 0xDEB)
+    return [debug_forms.reformed(code, r) for code in codes]
 
 
 def mutant(codes: list[bytes], seed: int) -> list[bytes]:
@@ -186,6 +189,10 @@ def promises(seed: int, codes: list[bytes]) -> str:
     return FOLDED if folded else "linked"
 
 
+def draw(codes: list[bytes], scene: Scene) -> Result:
+    return render.draw([debug_forms.drawable(code) for code in codes], scene)
+
+
 def draw_original(seed: int, codes: list[bytes]) -> tuple[Scene, Result] | None:
     """The first scene whose picture proves something, and that picture."""
     several = seed % 4 == 3 and sources(seed // FAMILY).stages[-1][0] == "frag"
@@ -301,6 +308,25 @@ def test_mutants_write_what_one_invocation_writes_for_all() -> None:
             changed |= {line for line in before.split("\n") if line not in new}
     conditions = re.findall(r"OpBranchConditional .*", before)
     assert len(conditions) == 2 and changed == {conditions[0]}
+
+
+def test_every_form_of_debug_information_comes_up() -> None:
+    """And spirv-val takes them all."""
+    forms = set()
+    for seed in range(5, 24 * FAMILY, FAMILY):
+        codes = modules(seed)
+        assert not refused(codes)
+        for code in codes:
+            insts = debug_forms.instructions(code)
+            names = [i[2:] for i in insts if i[0] == ops.OpExtInstImport]
+            ended = any(
+                i[0] in debug_forms.ENDS and after[0] == ops.OpExtInst
+                for i, after in zip(insts, insts[1:])
+            )
+            for name in (debug_forms.VULKAN, debug_forms.OPENCL):
+                if debug_forms.name_words(name) in names:
+                    forms.add((name, ended))
+    assert len(forms) == 4, forms
 
 
 def test_generator_is_deterministic() -> None:

@@ -38,6 +38,14 @@ _EMITS: Final = frozenset(
 )
 _IMAGES: Final = frozenset((ops.OpLoad, ops.OpImageTexelPointer))  # between it and its variable
 _AGGREGATES: Final = frozenset((ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeStruct))
+_OWN: Final = frozenset(
+    (
+        enums.StorageClass_Function, enums.StorageClass_Private, enums.StorageClass_Workgroup,
+        enums.StorageClass_Input, enums.StorageClass_Output,
+        enums.StorageClass_TaskPayloadWorkgroupEXT,
+    )
+)  # fmt: skip
+_ADDRESSES: Final = frozenset((ops.OpConvertUToPtr, ops.OpBitcast))  # pointers to any buffer
 _INTEGERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 LOOSE, SETTLED, FROZEN = range(3)  # how much an output must stay as it is
 
@@ -142,7 +150,7 @@ class Dependences:
             held[1] if held is not None else (frozenset(), frozenset())
         )
         self.seeds: tuple[list[Seed], list[Seed], list[Seed]] = [], [], []  # by how much they stay
-        self.written: dict[Inst, list[Seed]] = {}  # variable -> what is stored there, anywhere
+        self.written: dict[Inst, list[Seed]] = {}  # memory -> what is stored there, anywhere
         self.stored: dict[int, list[Seed]] = {}  # slot of an output -> the same
         self.phis: dict[Inst, Block] = {}
         self.emits: list[Block] = []
@@ -183,7 +191,13 @@ class Dependences:
         at = root(inst.args[0])
         while at.op in _IMAGES:
             at = root(at.args[0])
-        self.written.setdefault(at, []).extend([(a, home) for a in inst.args[1:]])
+        self.written.setdefault(self.memory(at), []).extend([(a, home) for a in inst.args[1:]])
+
+    def memory(self, root: Inst) -> Inst:
+        """What stands for the memory behind a root: a variable of the shader's own, or one for all
+        buffers and images, of which several may be bound to the same bytes, or be pointed to."""
+        own = root.op == ops.OpVariable and root.imm[0] in _OWN
+        return root if own else self.entry
 
     def store(self, inst: Inst, home: Block | None) -> None:
         self.write(inst, home)
@@ -264,8 +278,8 @@ class Dependences:
             todo += inst.args[::2] if inst.op == ops.OpPhi else inst.args
             if inst.op == ops.OpPhi:
                 todo += self.conditions(self.phis.get(inst), True)
-            elif inst.op == ops.OpVariable:
-                for value, home in self.written.get(inst, ()):
+            elif inst.op == ops.OpVariable or inst.op in _ADDRESSES:
+                for value, home in self.written.get(self.memory(inst), ()):
                     place(value, home)
             elif inst.op == LOAD_OUTPUT:  # which another invocation may have stored
                 for value, home in self.stored.get(inst.imm[0], ()):

@@ -356,7 +356,10 @@ class _Marker:
             own = 1 << (inst.imm[0] & 15)
             if lanes & own:
                 live(args[0], ALL)
-            live(args[1], lanes & ~own)
+            assert inst.type is not None
+            rest = lanes & ~own & ((1 << inst.type.imm[0]) - 1)
+            if rest:
+                live(args[1], rest)
         else:  # OpVectorTimesScalar
             live(args[0], lanes)
             live(args[1], ALL)

@@ -283,6 +283,16 @@ def finite(constant: Inst) -> bool:
     return bits & exponent != exponent
 
 
+def denormal(constant: Inst) -> bool:
+    """Whether a scalar constant is a denormal number: hardware may make a zero of it where it
+    computes, and a compiler may not (Vulkan, "Precision and Operation of SPIR-V Instructions")."""
+    bits = types.bits_of(constant)
+    if bits is None or constant.type is None or constant.type.op != ops.OpTypeFloat:
+        return False
+    width = constant.type.imm[0]
+    return not bits & EXPONENTS[width] and bits & ((1 << (width - 1)) - 1) != 0
+
+
 def _harmless(inst: Inst) -> bool:
     """Whether what is divided by is a constant."""
     if inst.op == ops.OpBitcast:
