@@ -213,6 +213,12 @@ g = q[0] * w.x + uintBitsToFloat(bits[1]) * w.y + q[2] * w.z;""",
     ),
 )
 
+# ``i`` and ``j`` are one number, which nobody can see.
+ALIASED = """layout(location = 0) out vec4 x[]; layout(location = 1) out vec4 y[];
+#define j (i ^ (gl_WorkGroupID.x >> 20))
+"""
+READ_ALIASED = "layout(location = 0) in vec4 x; layout(location = 1) in vec4 y;"
+
 MESH = (
     Chain(
         "equal values at other indices",
@@ -286,6 +292,60 @@ v[j].lost = table[j].y; }""",
                 "color = v.c * 0.5 + vec4(v.t[0], v.t[1]) * 0.5;",
             ),
         ),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "one vertex by two indices",
+        (
+            mesh(
+                ALIASED,
+                """vec4 f = vec4(at, 0.3, 0.7), g = sin(vec4(at * 9.0, at.yx * 5.0));
+x[i] = f; y[j] = f.yxwz; x[j] = g; y[i] = g.wzyx;""",
+            ),
+            frag(READ_ALIASED, "color = (x + y) * 0.5;"),
+        ),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "equal values of one vertex by two indices",
+        (
+            mesh(
+                ALIASED,
+                """vec4 f = vec4(at, 0.3, 0.7), g = sin(vec4(at * 9.0, at.yx * 5.0));
+x[i] = f; y[j] = g; x[j] = g; y[i] = f;""",
+            ),
+            frag(READ_ALIASED, "color = x * 0.75 + y * y.x;"),
+        ),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "another output of another vertex between",
+        (
+            mesh(
+                ALIASED + "layout(location = 2) out float z[];",
+                """vec4 f = vec4(at, 0.3, 0.7), g = sin(vec4(at * 9.0, at.yx * 5.0));
+x[i] = f; z[(i + 1) % 9] = at.x * at.y; y[i] = g;""",
+            ),
+            frag(
+                READ_ALIASED + "layout(location = 2) in float z;",
+                "color = (x + y) * 0.5 + fract(z * 8.0) * 0.1;",
+            ),
+        ),
+        moved=("x", "y"),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "two vertices stored in turn",
+        (
+            mesh(
+                ALIASED,
+                """vec4 f = vec4(at, 0.3, 0.7), g = sin(vec4(at * 9.0, at.yx * 5.0));
+if (i == 8) { x[8] = f; y[8] = g; }
+else if ((i & 1) == 0) { x[i] = f; x[i + 1] = g; y[i] = f.yxwz; y[i + 1] = g.wzyx; }""",
+            ),
+            frag(READ_ALIASED, "color = (x + y) * 0.5;"),
+        ),
+        moved=("x", "y"),
         environment="vulkan1.2",
     ),
 )

@@ -48,7 +48,9 @@ def test_own_pipelines_word_for_word() -> None:
     found = pipelines()
     assert len(found) >= 20
     for name, data in found.items():
-        assert encode(decode(data)) == data, name
+        module = decode(data)
+        assert encode(module) == data, name
+        assert encode(parse(print_module(module))) == data, name
 
 
 def test_other_byte_order() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
@@ -17,6 +17,7 @@ from spvlink.ir.core import PRIVATE, EntryPoint, Function, Module, string_of
 from spvlink.layout import check_layout
 from spvlink.options import Options
 from spvlink.text import parse, print_module
+from tests.cases.slots import site_of
 
 CASES = Path(__file__).parent / "cases"
 FILES = sorted(CASES.rglob("*.case"))
@@ -29,8 +30,10 @@ class Case:
         self.comment = ""
         self.passes: list[str] = []
         self.options: list[str] = []
+        self.slots: list[str] = []
         self.inputs: list[str] = []
         self.expected: list[str] = []
+        self.unchanged = False  # in place of the expectation
         self.explained: list[str] = []
         head, *sections = ("\n" + text).split("\n== ")
         self.comment = head.lstrip("\n")
@@ -43,8 +46,12 @@ class Case:
                 self.inputs.append(body.strip("\n") + "\n")
             elif words == ["expected"]:
                 self.expected.append(body.strip("\n") + "\n")
+            elif words == ["unchanged"]:
+                self.unchanged = True
             elif words == ["options"]:
                 self.options += body.strip("\n").split("\n")
+            elif words == ["slots"]:
+                self.slots += body.strip("\n").split("\n")
             elif words == ["explained"]:
                 self.explained += body.strip("\n").split("\n")
             else:
@@ -56,8 +63,10 @@ class Case:
         parts = [self.comment.rstrip("\n") + "\n" if self.comment.strip() else ""]
         parts += [f"== pass {name}\n" for name in self.passes]
         parts += ["== options\n", *(f"{line}\n" for line in self.options)] * bool(self.options)
+        parts += ["== slots\n", *(f"{line}\n" for line in self.slots)] * bool(self.slots)
         parts += [f"== input\n{body}" for body in self.inputs]
         parts += [f"== expected\n{body}" for body in self.expected]
+        parts += ["== unchanged\n"] * self.unchanged
         parts += ["== explained\n", *(f"{line}\n" for line in self.explained)] * bool(
             self.explained
         )
@@ -68,12 +77,11 @@ class Case:
         modules = [load(text) for text in self.inputs]
         said: list[str] = []
         for name in self.passes:
-            said += apply(name, modules, options_of(self.options))
+            said += apply(name, modules, options_of(self.options), self.slots)
         found = []
         for module in modules:
             check(module)
-            insts = (i for f in module.functions for b in f.blocks for i in b.insts)
-            if all(i.op < PRIVATE for i in insts):
+            if not is_lowered(module):
                 encode(module)
             found.append(print_module(module, friendly=True))
         return found, said
@@ -92,9 +100,15 @@ def options_of(lines: list[str]) -> Options:
     return options
 
 
+def is_lowered(module: Module) -> bool:
+    """Whether there is an access to a slot, which SPIR-V does not have."""
+    insts = (i for f in module.functions for b in f.blocks for i in b.insts)
+    return any(i.op >= PRIVATE for i in insts)
+
+
 def load(text: str) -> Module:
     module = parse(text)
-    check(module, input=True)
+    check(module, input=not is_lowered(module))
     for inst in module.sections[4]:
         function = inst.args[0]
         assert isinstance(function, Function)
@@ -103,13 +117,23 @@ def load(text: str) -> Module:
     return module
 
 
-def apply(name: str, modules: list[Module], options: Options) -> list[str]:
+def apply(
+    name: str, modules: list[Module], options: Options, slots: Sequence[str] = ()
+) -> list[str]:
     """Run one pass, named ``module:function``, on the modules as its parameters ask; gives the
     lines of explanation that it returns, if it is one that does."""
     place, _, function_name = name.partition(":")
     run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
     parameters = inspect.signature(run).parameters.values()
     needed = [p for p in parameters if p.default is inspect.Parameter.empty]
+    if needed[0].name == "site":
+        lines = run(site_of(modules, slots, options))
+        assert isinstance(lines, list)
+        return lines
+    if needed[-1].name == "slots":
+        for module in modules:
+            run(module, slots)
+        return []
     if needed[-1].name == "options":
         lines = run(*modules, options)
         assert isinstance(lines, list)
@@ -128,16 +152,22 @@ def apply(name: str, modules: list[Module], options: Options) -> list[str]:
     return []
 
 
+def as_it_came(case: Case) -> list[str]:
+    return [print_module(load(text), friendly=True) for text in case.inputs]
+
+
 @pytest.mark.parametrize("path", FILES, ids=[str(p.relative_to(CASES)) for p in FILES])
 def test_case(path: Path, request: pytest.FixtureRequest) -> None:
     case = Case(path.read_text())
     found, said = case.run()
     if request.config.getoption("--rewrite-cases"):
-        case.expected, case.explained = found, said
+        case.unchanged = case.unchanged and found == as_it_came(case)
+        case.expected, case.explained = [] if case.unchanged else found, said
         path.write_text(case.text())
         return
     assert said == case.explained
-    assert "\n".join(found) == "\n".join(case.expected)
+    expected = as_it_came(case) if case.unchanged else case.expected
+    assert "\n".join(found) == "\n".join(expected)
     for text in case.expected:
         assert print_module(parse(text), friendly=True) == text
 

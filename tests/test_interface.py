@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from spvlink.errors import Broken
 from spvlink.ir.core import Module
 from spvlink.link.check import interface
-from tests.linking import OUTPUT, module_of
-from tests.samples import ROOT, compile_glsl
 from tests.test_cases import load
 
 TYPES = """%void = OpTypeVoid
@@ -138,24 +134,3 @@ def test_broken(name: str) -> None:
 )
 def test_valid(outputs: str, inputs: str) -> None:
     check(outputs, inputs)
-
-
-GLSL_STAGES = {".vert", ".tesc", ".tese", ".geom", ".task", ".mesh", ".frag"}
-PAIRS = sorted(
-    folder.name
-    for folder in (ROOT / "shaders").iterdir()
-    if {p.suffix for p in folder.glob("*")} & GLSL_STAGES == {".vert", ".frag"}
-)
-
-
-@pytest.mark.parametrize("name", PAIRS)
-def test_originals_are_accepted(name: str) -> None:
-    folder = ROOT / "shaders" / name
-    modules = [
-        module_of(compile_glsl((folder / f"{name}.{stage}").read_text(), stage))
-        for stage in ("vert", "frag")
-    ]
-    interface.check(modules[0], modules[1], True)
-    source = (folder / f"{name}.vert").read_text()
-    if re.search(r"layout\(location.*\bout\b", source):
-        assert interface.declared(modules[0], OUTPUT)

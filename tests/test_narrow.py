@@ -3,6 +3,8 @@ sizes, and composites of a size that nobody knows."""
 
 from __future__ import annotations
 
+import struct
+
 import pytest
 
 import spvlink
@@ -15,6 +17,7 @@ from tests.samples import assemble, compile_glsl
 TEXT = """
 OpCapability Shader
 OpCapability Int16
+OpCapability Float64
 OpMemoryModel Logical GLSL450
 OpEntryPoint Fragment %main "main" %n
 OpExecutionMode %main OriginUpperLeft
@@ -46,16 +49,34 @@ OpDecorate %length SpecId 0
 %undef4 = OpUndef %v4u16
 %undefs = OpUndef %array
 %pair = OpConstantComposite %v2u32 %5 %7
+%v4u32 = OpTypeVector %u32 4
+%f32 = OpTypeFloat 32
+%f64 = OpTypeFloat 64
+%i3 = OpConstant %i32 3
+%minus = OpConstant %i32 -1
+%odd = OpConstant %i32 16777217
+%top = OpConstant %u32 0x80000000
+%fraction = OpConstant %f64 0.1
+%half = OpConstant %f64 0.5
 %main = OpFunction %void None %f
 %entry = OpLabel
 %i = OpLoad %u32 %n
 %c = OpULessThan %bool %i %5
 %chosen = OpSelect %u32 %c %5 %7
+%either = OpSelect %i32 %c %i3 %minus
+%odder = OpSelect %i32 %c %i3 %odd
+%tops = OpSelect %u32 %c %5 %top
+%doubles = OpSelect %f64 %c %fraction %half
+%exact = OpSelect %f64 %c %half %half
 %both = OpCompositeConstruct %v2u32 %chosen %i
 %made = {made}
 OpReturn
 OpFunctionEnd
 """
+
+
+def bits(number: float) -> int:
+    return int.from_bytes(struct.pack("<f", number), "little")
 
 
 @pytest.mark.parametrize(
@@ -76,6 +97,13 @@ OpFunctionEnd
         ("OpCompositeExtract %u32 %both 1", -1, None),
         ("OpBitcast %v2i32 %both", 0, {5, 7}),
         ("OpBitcast %v2i32 %both", 1, None),
+        ("OpCompositeConstruct %v4u32 %both %both", 2, {5, 7}),
+        ("OpConvertSToF %f32 %either", -1, {bits(3.0), bits(-1.0)}),
+        ("OpConvertSToF %f32 %odder", -1, None),
+        ("OpConvertUToF %f32 %tops", -1, {bits(5.0), bits(2.0**31)}),
+        ("OpConvertUToF %f32 %odder", -1, None),
+        ("OpFConvert %f32 %doubles", -1, None),
+        ("OpFConvert %f32 %exact", -1, {bits(0.5)}),
     ],
 )
 def test_values(made: str, lane: int, values: set[int] | None) -> None:

@@ -11,6 +11,8 @@ layout that shows every resource to both stages. `scripts/pictures` prints what 
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -20,7 +22,10 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.border.cost import COMPONENT_PRICE
+from spvlink.link.check import interface
 from spvlink.link.check.interface import declared
+from tests.chains import PAIRS, SHADERS
+from tests.linking import module_of
 from tests.pipelines import CASES, MOTION, build, link, weighted
 from tests.render import Result, compare, draw, draw_covering, messages, rounding
 from tests.samples import compile_glsl
@@ -179,6 +184,15 @@ def test_no_component_is_left_that_nobody_reads(case: str, built: dict[str, list
     for variable in fragment.entry.inst.args[1:]:
         if is_user_input(fragment, variable):
             assert variable in used
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_our_checker_accepts_the_originals(name: str, built: dict[str, list[bytes]]) -> None:
+    vert, frag = map(module_of, built[name])
+    interface.check(vert, frag, True)
+    source = (SHADERS / name / f"{name}.vert").read_text()
+    if re.search(r"layout\(location.*\bout\b", source):
+        assert declared(vert, enums.StorageClass_Output)
 
 
 def is_user_input(module: Module, variable: Inst) -> bool:

@@ -530,16 +530,8 @@ def _table() -> dict[int, Rule]:
     def put(rule: Rule, *opcodes: int) -> None:
         table.update(dict.fromkeys(opcodes, rule))
 
-    put(
-        _float_same,
-        ops.OpFNegate,
-        ops.OpFAdd,
-        ops.OpFSub,
-        ops.OpFMul,
-        ops.OpFDiv,
-        ops.OpFRem,
-        ops.OpFMod,
-    )
+    put(_float_same, ops.OpFNegate, ops.OpFAdd, ops.OpFSub, ops.OpFMul, ops.OpFDiv, ops.OpFRem,
+        ops.OpFMod)  # fmt: skip
     put(_float_same, *range(ops.OpDPdx, ops.OpFwidthCoarse + 1))
     put(_int_same, ops.OpSNegate, ops.OpIAdd, ops.OpISub, ops.OpIMul, ops.OpUDiv, ops.OpSDiv,
         ops.OpUMod, ops.OpSRem, ops.OpSMod, ops.OpBitwiseOr, ops.OpBitwiseAnd, ops.OpBitwiseXor,

@@ -71,8 +71,7 @@ def _plain(type: Inst) -> bool:
 def block_words(tables: Decorations, variable: Inst) -> Sequence[Words]:
     """The decorations of the block that a variable is, which its members inherit."""
     assert variable.type is not None
-    type = variable.type.args[0]
-    return tables.targets.get(type, ()) if type.op == ops.OpTypeStruct else ()
+    return tables.targets.get(variable.type.args[0], ())
 
 
 def at(words: Sequence[Words], shift: int, block: Sequence[Words]) -> Capture | None:

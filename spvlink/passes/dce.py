@@ -118,15 +118,13 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, live, never, odd = self.spread, self.live, NEVER_ROOTS, _ODD
-        volatile, passed, every = self.effects.volatile, _PASSED, ALL
-        phis, vector, roots = _PHIS, ops.OpTypeVector, _ROOTS
-        by_lane, trimmed, moves, flow = _BY_LANE, _TRIMMED, self.moves, _FLOW
+        spread, live, never, odd, by_lane = self.spread, self.live, NEVER_ROOTS, _ODD, _BY_LANE
+        volatile, passed, every, vector = self.effects.volatile, _PASSED, ALL, ops.OpTypeVector
+        phis, roots, trimmed, moves, flow = _PHIS, _ROOTS, _TRIMMED, self.moves, _FLOW
         alive = block in self.live_blocks
         gone: list[Inst] = []
         for inst in reversed(block.insts):
-            lanes = inst.mark
-            op = inst.op
+            lanes, op = inst.mark, inst.op
             if not lanes:
                 if op not in roots and (
                     (op in never and not volatile and (not inst.imm or op not in BY_IMM))
@@ -138,8 +136,7 @@ class _Marker:
                     if op in trimmed:
                         moves.append(inst)
                     continue
-                lanes = every
-                inst.mark = every
+                lanes = inst.mark = every
             elif lanes != every:  # more may come to live
                 inst.mark = lanes | passed
             if not alive:
@@ -164,8 +161,7 @@ class _Marker:
                         continue
                     full = (1 << type.imm[0]) - 1
                     if op != ops.OpCompositeConstruct or lanes & full != full:
-                        if op in trimmed:
-                            moves.append(inst)
+                        moves.append(inst)
                         self.vector(inst, lanes)
                         continue
                 elif op in phis:

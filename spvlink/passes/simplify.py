@@ -82,6 +82,16 @@ def run(module: Module, function: Function) -> None:
     _Walk(module, function).run()
 
 
+def _resolve_all(args: list[Inst]) -> int:
+    """Look through the copies among operands; how many of these are constants."""
+    known = 0
+    for at, value in enumerate(args):
+        args[at] = value = resolve(value) if value.op == COPY else value
+        if value.op in types.CONSTANTS:
+            known += 1
+    return known
+
+
 def _is_loop(block: Block) -> bool:
     merge = block.merge()
     return merge is not None and merge.op == ops.OpLoopMerge
@@ -190,10 +200,8 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, last, copy = _PLANS, types.CONSTANTS, _LAST, COPY
-        frozen = self.frozen
-        foldable, commutative = info.FOLDABLE, info.COMMUTATIVE
-        append = out.append
+        plans, constants, last, copy, frozen = _PLANS, types.CONSTANTS, _LAST, COPY, self.frozen
+        foldable, commutative, append = info.FOLDABLE, info.COMMUTATIVE, out.append
         for inst in insts:
             op, args = inst.op, inst.args
             known = 0  # operands that are constants
@@ -201,11 +209,7 @@ class _Walk:
                 kind = arg.op
                 if kind > last:
                     if kind == copy:
-                        known = 0
-                        for at, value in enumerate(args):
-                            args[at] = value = resolve(value) if value.op == copy else value
-                            if value.op in constants:
-                                known += 1
+                        known = _resolve_all(args)
                         break
                 elif kind in constants:
                     known += 1
@@ -222,7 +226,7 @@ class _Walk:
                         append(inst)
                     continue
                 if op == ops.OpExtInst and -inst.imm[0] in INNER:
-                    how = ALGEBRA
+                    how, inner = ALGEBRA, INNER[-inst.imm[0]]
             signature = signatures.get(inst) if signatures else None
             if frozen and inst in frozen and how != VECTOR and invariant.rounds(inst):
                 pass  # it stays the operation that it is
@@ -230,21 +234,13 @@ class _Walk:
                 other: Inst | None = None
                 if known and flags & foldable and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)
-                if other is None:
-                    if how == VECTOR:
-                        if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
-                            other = VECTOR_RULES[op](module, inst)
-                            op, args = inst.op, inst.args
-                    elif signature is None and how == ALGEBRA:
-                        if op == ops.OpExtInst:
-                            inner = INNER[-inst.imm[0]]
-                        if known or inner is None:
-                            other = self.algebra(inst, block, out)
-                        else:
-                            for arg in args:
-                                if arg.op in inner:
-                                    other = self.algebra(inst, block, out)
-                                    break
+                if other is None and how == VECTOR:
+                    if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
+                        other = VECTOR_RULES[op](module, inst)
+                        op, args = inst.op, inst.args
+                elif other is None and how == ALGEBRA and signature is None:
+                    if known or inner is None or any([a.op in inner for a in args]):
+                        other = self.algebra(inst, block, out)
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
@@ -256,14 +252,11 @@ class _Walk:
                 key = (op, inst.type, args[0], args[1], signature)
             elif size == 1 and not imm:
                 key = (op, inst.type, args[0], signature)
-            elif size == 1 and len(imm) == 1:
-                key = (op, inst.type, args[0], imm[0], signature)
             else:
                 key = (op, inst.type, *args, *imm, signature)
             first = seen.setdefault(key, inst)
-            if first is not inst and self.merge(inst, block, flags, first):
-                continue
-            append(inst)
+            if first is inst or not self.merge(inst, block, flags, first):
+                append(inst)
 
     def special(self, inst: Inst) -> int:
         """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it

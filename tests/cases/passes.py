@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from spvlink.binary.encode import encode
 from spvlink.chain import chain
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
+from spvlink.chain.sweep import place
+from spvlink.chain.table import REPACKING, TABLE, Pass, Site
+from spvlink.facts.effects import Effects
+from spvlink.grammar import enums
 from spvlink.ir.core import Module
+from spvlink.ir.edit import become, resolve, sweep
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
+from spvlink.passes.fold import fold
 from spvlink.passes.lower_io import Lowering
+from spvlink.passes.raise_io import Raise
 from spvlink.pipeline import STAGES, Linked, Source
 from spvlink.validate import validate_all
+from tests.cases.slots import Line, interface_of
 from tests.linking import base_options
 
 
@@ -61,3 +71,77 @@ def _optimize(producer: Module, consumer: Module, options: Options) -> Linked:
     linked = Linked()
     chain.run(Chain(stages, options, Runner(options), linked))
     return linked
+
+
+# One pass of the table, on slots (tests/cases/slots.py): what became of each, and why.
+
+
+def backward(site: Site) -> list[str]:
+    return _row(site, TABLE, "backward")
+
+
+def forward(site: Site) -> list[str]:
+    return _row(site, TABLE, "forward")
+
+
+def halves(site: Site) -> list[str]:
+    return _row(site, TABLE, "halves")
+
+
+def halves_that_save(site: Site) -> list[str]:
+    return _row(site, REPACKING, "halves")
+
+
+def narrow(site: Site) -> list[str]:
+    return _row(site, REPACKING, "narrow")
+
+
+def _row(site: Site, table: tuple[Pass, ...], name: str) -> list[str]:
+    (row,) = [row for row in table if row.name == name]
+    row.run(site)
+    link = site.link
+    told = {key: f"not decided: {note}" for key, note in link.notes.items()}
+    told |= {key: f"{action}: {why}" for key, (action, why) in link.fate.items()}
+    return [f"{_lane(key)} {told[key]}" for key in sorted(told)]
+
+
+def compact(site: Site) -> list[str]:
+    """New place, type and qualifiers of each variable, and what it holds."""
+    names = {n: name.removeprefix("Decoration_") for name, n in vars(enums).items()
+             if name.startswith("Decoration_")}  # fmt: skip
+    lines = []
+    for v in place(site).varyings:
+        lanes = "".join(_lane(8 * at + 2 * c)[-1] for at, c in map(v.place_of, range(len(v.keys))))
+        words = [f"{v.location}.{lanes}", v.base, v.name, *(names[q] for q in v.qualifiers)]
+        lines.append(f"{' '.join(words)} holds {' '.join(map(_lane, v.keys))}")
+    return lines
+
+
+def _lane(key: int) -> str:
+    return f"{key >> 3}.{'xyzw'[key >> 1 & 3]}"
+
+
+def raise_inputs(module: Module, slots: Sequence[str]) -> None:
+    _raise(module, slots, enums.StorageClass_Input)
+
+
+def raise_outputs(module: Module, slots: Sequence[str]) -> None:
+    _raise(module, slots, enums.StorageClass_Output)
+
+
+def _raise(module: Module, slots: Sequence[str], storage: int) -> None:
+    varyings = [Line(line).varying() for line in slots]
+    Raise(module, varyings, storage, interface_of(module, slots).slots).run()
+
+
+def fold_all(module: Module) -> None:
+    """Each instruction that equals a constant becomes it."""
+    glsl = Effects.of(module).glsl
+    for function in module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                inst.args = [resolve(a) for a in inst.args]
+                made = fold(module, inst, bool(inst.args) and inst.args[0] in glsl)
+                if made is not None:
+                    become(module, inst, made)
+        sweep(module, function)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from spvlink.facts import invariant
 from spvlink.facts.calls import Calls
 from spvlink.grammar import info, ops
+from spvlink.ir import types
 from spvlink.ir.core import (
     INTERPOLATE,
     LOAD_INPUT,
@@ -30,6 +31,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _STORES: Final = frozenset((STORE_OUTPUT,))
 _READ_BACK: Final = frozenset((LOAD_OUTPUT,))
+_WORD: Final = 32  # bits of the indices that are compared
 
 
 class Link:
@@ -157,20 +159,31 @@ class Link:
                 self.returns += 1
 
     def number_in_place(self, blocks: list[Block]) -> None:
-        """Stores in one block to one vertex happen together or not at all."""
-        known: dict[tuple[Inst, ...], int] = {}
+        """Stores in one block to one vertex happen together or not at all. Where what may be the
+        same vertex by another index is stored between, the rest is a site of its own."""
+        count = 0
         for block in blocks:
+            stored = _vertices(block)
+            known: dict[tuple[Inst, ...], int] = {}  # vertex -> its site
             open: dict[int, list[Inst]] = {}  # sites of the stores since the last other instruction
             for inst in block.insts:
                 if inst.op == STORE_OUTPUT:
-                    site = known.setdefault((block, *inst.args[1:]), len(known))
+                    vertex = tuple(inst.args[1:])
+                    if len(stored) > 1:
+                        for other in [v for v in known if inst.imm[0] in stored[v]]:
+                            if other != vertex and may_be_one(other, vertex):
+                                del known[other]
+                    site = known.get(vertex, -1)
+                    if site < 0:
+                        site = known[vertex] = count
+                        count += 1
                     self.sites[inst] = site
                     open[site] = inst.args[1:]
                     continue
-                for site, vertex in open.items():
-                    self.spots[site] = block, inst, vertex
+                for site, place in open.items():
+                    self.spots[site] = block, inst, place
                 open = {}
-        self.returns = len(known)
+        self.returns = count
 
     def insert(self, site: int, made: list[Inst]) -> None:
         """Put new instructions where the outputs of a site are stored, after those."""
@@ -273,6 +286,38 @@ class Link:
         for pinned, _ in self.pinned():
             rows.append(f"  {pinned.location:3}    {pinned.name:24} kept whole: {pinned.why}")
         return "\n".join(rows)
+
+
+def _vertices(block: Block) -> dict[tuple[Inst, ...], set[int]]:
+    """The vertices to which a block stores in place -> the keys."""
+    found: dict[tuple[Inst, ...], set[int]] = {}
+    for inst in block.insts:
+        if inst.op == STORE_OUTPUT:
+            found.setdefault(tuple(inst.args[1:]), set()).add(inst.imm[0])
+    return found
+
+
+def may_be_one(one: tuple[Inst, ...], other: tuple[Inst, ...]) -> bool:
+    """Whether two indices may be equal: not if they differ by a constant."""
+    (base, more), (base_too, more_too) = _offset(one[0]), _offset(other[0])
+    return base is not base_too or not (more - more_too) % (1 << _WORD)
+
+
+def _offset(index: Inst) -> tuple[Inst | None, int]:
+    """An index as something unknown, None for nothing, and a constant."""
+    total = 0
+    while True:
+        number = types.index_of(index)
+        if number is not None:
+            return None, total + number
+        if index.op != ops.OpIAdd or index.type is None or index.type.imm[0] != _WORD:
+            return index, total
+        numbers = [types.index_of(arg) for arg in index.args]
+        at = 0 if numbers[0] is not None else 1
+        total += numbers[at] or 0
+        if numbers[at] is None:
+            return index, total
+        index = index.args[1 - at]
 
 
 def _accesses(module: Module, wanted: frozenset[int]) -> dict[int, list[Inst]]:

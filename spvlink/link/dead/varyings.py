@@ -16,7 +16,7 @@ from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir.core import STORE_OUTPUT
 from spvlink.ir.edit import sweep
-from spvlink.ir.slot import Pinned, Slot
+from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores, zero
 from spvlink.link.border.link import Link
 from spvlink.link.dead import unused_arrays
@@ -34,8 +34,21 @@ def run(link: Link) -> bool:
     link.gather()
     if drop_undefined(link):
         return True
+    unread = _unread(link)
+    if unread:
+        remove_stores(link.producer, unread)
+        for key in unread:
+            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    unwritten = _read_as_zero(link)
+    lost = _read_back_as_zero(link)
+    zeroed = unused_arrays.read_as_zero(link)
+    whole = _remove_whole(link) if link.outputs.pinned else False
+    return bool(unread or unwritten or lost or zeroed or whole)
+
+
+def _unread(link: Link) -> set[int]:
+    """What is stored for nobody."""
     unread = link.stores.keys() - link.loads.keys()
-    unwritten = link.loads.keys() - link.stores.keys()
     if link.read_back:
         for key in unread & link.read_back.keys():
             link.notes[key] = f"the {link.producer.name} stage reads it back"
@@ -43,25 +56,30 @@ def run(link: Link) -> bool:
     if link.outputs.captured:
         link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
         unread -= link.outputs.captured.keys()
-    if unread:
-        remove_stores(link.producer, unread)
-        for key in unread:
-            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+    return unread
+
+
+def _read_as_zero(link: Link) -> bool:
+    """What the consumer reads and nobody writes is zero; whether there was any."""
+    unwritten = link.loads.keys() - link.stores.keys()
+    for key in unwritten:
+        for load in link.loads[key]:
+            zero(link.consumer, load)
+        link.fate[key] = (
+            "undefined",
+            f"the {link.producer.name} stage never writes it; read as zero",
+        )
     if unwritten:
-        for key in unwritten:
-            for load in link.loads[key]:
-                zero(link.consumer, load)
-            link.fate[key] = (
-                "undefined",
-                f"the {link.producer.name} stage never writes it; read as zero",
-            )
-        function = link.consumer.module.entry
-        assert function is not None
-        sweep(link.consumer.module, function.function)
-    lost: list[int] = []
-    if link.read_back:
-        lost = [k for k in link.read_back if k not in link.stores]
-    for key in lost:  # the producer itself reads what nobody wrote
+        entry = link.consumer.module.entry
+        assert entry is not None
+        sweep(link.consumer.module, entry.function)
+    return bool(unwritten)
+
+
+def _read_back_as_zero(link: Link) -> bool:
+    """So is what the producer itself reads."""
+    lost = [k for k in link.read_back if k not in link.stores]
+    for key in lost:
         for load in link.read_back[key]:
             zero(link.producer, load)
     if lost:
@@ -69,12 +87,13 @@ def run(link: Link) -> bool:
         assert entry is not None
         sweep(link.producer.module, entry.function)
         link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
-    zeroed = unused_arrays.read_as_zero(link)
-    idle: list[tuple[Pinned, Pinned | None]] = []
-    whole: list[Pinned] = []
-    if link.outputs.pinned:
-        idle = [(a, b) for a, b in link.pinned() if is_idle(link, a, b)]
-        whole = [a for a, _ in idle if drop_or_localize(link.producer, a.variable)]
+    return bool(lost)
+
+
+def _remove_whole(link: Link) -> bool:
+    """Variables that stayed whole, and that nobody reads; whether one went."""
+    idle = [(a, b) for a, b in link.pinned() if is_idle(link, a, b)]
+    whole = [a for a, _ in idle if drop_or_localize(link.producer, a.variable)]
     for out, twin in idle:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":
@@ -90,7 +109,7 @@ def run(link: Link) -> bool:
         link.gone.append(pinned)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
-    return bool(unread or unwritten or lost or zeroed or whole)
+    return bool(whole)
 
 
 def drop_undefined(link: Link) -> bool:

@@ -9,7 +9,7 @@ A flag is a slot to which every store writes one of two values: constants, choic
 numbers masked to one bit, conversions of such. Whatever its type, one bit says which. Only what
 comes over to the bit is packed (``Link.carries_bits``: Flat, per primitive, or between stages
 before rasterization), so the word, a u32, is as good. Values of 16 bits are put together as a
-vector and cast, if both stages declare the capability to compute with them; nothing is rounded.
+vector and cast; both stages can compute with them, or they would be whole; nothing is rounded.
 
 All parts of a word have the same qualifiers. A site that stores some of them stores zero bits for
 the others, which were undefined there; where stores are seen at once (control and mesh shaders)
@@ -122,7 +122,7 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
         stored = {link.sites[s]: s.args[0] for s in link.stores[key]}
         if values is not None:
             flags.setdefault(group, []).append(Flag(key, stored, values))
-        elif slot.width == 16 and _computes(link, key):
+        elif slot.width == 16:  # both may compute with them (``Lowering.may_take_apart``)
             halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
     for mine in flags.values():
         words = _fewest(link, mine, WORD, convergent, limit)
@@ -146,7 +146,7 @@ def _may(link: Link, key: int) -> bool:
     """Whether the values of a slot come over to the bit, and stores of it may be put together."""
     if key not in link.stores:
         return False
-    if key in link.read_back or key in link.outputs.captured or not link.stored_once(key):
+    if key in link.outputs.captured or not link.stored_once(key):
         return False
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
     return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
@@ -160,14 +160,6 @@ def _group(link: Link, key: int) -> tuple[object, ...]:
     return (slot.qualifiers, out.qualifiers, *lengths, sites)
 
 
-def _computes(link: Link, key: int) -> bool:
-    """Whether both stages may make vectors of 16-bit numbers of this slot's type."""
-    return all(
-        types.may_be_constant(stage.module, side.slots[key].type)
-        for stage, side in ((link.producer, link.outputs), (link.consumer, link.inputs))
-    )
-
-
 def _two_values(link: Link, key: int) -> list[int] | None:
     """The two values that the stores of a slot write, as bits; None if it is no flag."""
     module = link.producer.module
@@ -175,7 +167,7 @@ def _two_values(link: Link, key: int) -> list[int] | None:
     for store in link.stores[key]:
         found = values_of(module, (store.args[0], -1))
         stored = store.args[0].type
-        if found is None or stored is None or len(values | found) > 2:
+        if found is None or stored is None:
             return None
         if stored.imm[0] < WORD and not _chosen(store.args[0]):
             return None  # to compare them takes integers of that size
