@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.frontier import dominance_frontiers
+from spvlink.facts.frontier import dominance_frontiers, live_in
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
@@ -305,17 +305,6 @@ class Promotion:
             if leaf.kind == WHOLE and leaf.cell not in own:
                 self.exposed.setdefault(leaf.cell, set()).add(block)
 
-    def live(self, cell: int) -> set[Block]:
-        """The blocks at whose start a cell's value is wanted."""
-        written, found = self.written[cell], set(self.exposed[cell])
-        todo = [*found]
-        while todo:
-            for pred in self.cfg.preds[todo.pop()]:
-                if pred not in found and pred not in written:
-                    found.add(pred)
-                    todo.append(pred)
-        return found
-
     def place_phis(self) -> None:
         wanted = {c: self.written[c] for c in self.exposed if c in self.written}
         if not wanted:
@@ -324,7 +313,7 @@ class Promotion:
         for cell in sorted(wanted):
             todo = sorted(wanted[cell], key=lambda b: self.cfg.index[b])
             seen = set(todo)
-            live = self.live(cell)
+            live = live_in(self.cfg, self.exposed[cell], self.written[cell])
             while todo:
                 for target in frontier.get(todo.pop(), ()):
                     if target not in live:
