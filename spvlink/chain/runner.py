@@ -10,7 +10,17 @@ from spvlink.ir import types
 from spvlink.ir.core import Module
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import attributes, branches, dce, debuginfo, indices, inline, simplify, tidy
+from spvlink.passes import (
+    attributes,
+    branches,
+    dce,
+    debuginfo,
+    image_values,
+    indices,
+    inline,
+    simplify,
+    tidy,
+)
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
@@ -51,6 +61,7 @@ STAGE_PASSES: Final = (
     StagePass("dce", dce.run, "dead code is removed, by component and with its control flow"),
     StagePass("tidy", tidy.run),
     StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
+    StagePass("images", image_values.run),
     StagePass("indices", indices.run),
 )  # fmt: skip
 _BY_NAME: Final = {row.name: row for row in STAGE_PASSES}
@@ -191,6 +202,7 @@ class Runner:
         if done is not None and done.trimmed:
             self.drop_dead(stage)
         self.on_entry(stage, "join")
+        self.on_entry(stage, "images")
         self.on_entry(stage, "indices")
 
     def prepare(self, stage: Stage) -> None:

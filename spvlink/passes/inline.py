@@ -145,7 +145,6 @@ def _inline_into(
     for block in function.blocks:
         current = block
         todo, current.insts = current.insts, []
-        apart: dict[Inst, Inst | None] = {}  # what must not leave its block -> its twin in this one
         for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
             if (
@@ -161,45 +160,14 @@ def _inline_into(
                 may = not shape.pointers or types.pointers_may_meet(module)
                 if may and (plain or not _in_continue(cfg, structure, block)):
                     body = _Body(module, callee, calls[callee] > 1, shape)
-                    tail = body.inline(function, blocks, current, inst, todo)
-                    if tail is not current:
-                        apart.update(dict.fromkeys(filter(_is_local, current.insts)))
-                        apart = dict.fromkeys(apart)
-                        current = tail
+                    current = body.inline(function, blocks, current, inst, todo)
                     continue
-            if apart:
-                _bring_along(module, inst, apart, current)
             current.insts.append(inst)
         blocks.append(current)
     function.blocks = blocks
     flow_changed(module)
     sweep(module, function)
     drop_unreachable(module, function)  # a callee may not come back, or leave a loop by a return
-
-
-def _is_local(inst: Inst) -> bool:
-    """Whether the result must be used in its own block."""
-    return bool(info.FLAGS.get(inst.op, 0) & info.BLOCK_LOCAL)
-
-
-def _bring_along(module: Module, inst: Inst, apart: dict[Inst, Inst | None], block: Block) -> None:
-    """Make anew in this block what an instruction uses of those that a call has cut off from it:
-    OpSampledImage and its uses stand in one block (specification, "Universal Validation Rules")."""
-    for at, arg in enumerate(inst.args):
-        if arg not in apart:
-            continue
-        twin = apart[arg]
-        if twin is None:
-            twin = value(module, arg.op, arg.type, list(arg.args), list(arg.imm))
-            _bring_along(module, twin, apart, block)
-            notes = Decorations.of(module).targets.get(arg)
-            if notes:
-                Decorations.add(module, twin, list(notes))
-            if (told := noted(module)) is not None:
-                told.like(twin, arg)
-            block.insts.append(twin)
-            apart[arg] = twin
-        inst.args[at] = twin
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
