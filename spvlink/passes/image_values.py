@@ -21,7 +21,7 @@ from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import value
+from spvlink.ir.edit import value, touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -81,7 +81,7 @@ class _Function:
                 block.insts = out
                 moved = True
         if moved:
-            self.module.version += 1
+            touched(self.module)
             self.drop_unused()
 
     def bring(self, inst: Inst, block: Block, twins: dict[Inst, Inst], out: list[Inst]) -> None:
