@@ -21,7 +21,7 @@ from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import value, touched
+from spvlink.ir.edit import touched, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
