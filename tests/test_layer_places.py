@@ -118,6 +118,10 @@ def test_versions_of_the_linker_are_kept_apart(
     changed.write_text(before)
     os.utime(changed, ns=(times.st_atime_ns, times.st_mtime_ns))
     assert hits_and_misses() == (len(NAMES), 0)
+    (copy / "spvlink" / "ir" / "core.abi3.so.old").write_bytes(b"")  # nothing that is imported
+    assert hits_and_misses() == (len(NAMES), 0)
+    (copy / "spvlink" / "ir" / "compiled.so").write_bytes(b"")
+    assert hits_and_misses() == (0, len(NAMES))
 
 
 def test_a_path_with_spaces_and_quotes(place: Place, pairs: list[str], tmp_path: Path) -> None:

@@ -99,15 +99,15 @@ def socket(identity: bytes, cache_folder: str) -> str:
 
 
 def identity(package: str = PACKAGE) -> bytes:
-    """16 bytes that change when any Python file of the package does: a sum of digests of their
-    names, sizes and times."""
+    """16 bytes that change when any Python file or compiled module of the package does: a sum of
+    digests of their names, sizes and times."""
     from hashlib import blake2b
 
     sums = [0, 0]
     for path, folders, files in os.walk(package):
         folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
         for name in files:
-            if not name.endswith(".py") or name.startswith(".") or len(name) == 3:
+            if not name.endswith((".py", ".so")) or name.startswith("."):
                 continue
             whole = os.path.join(path, name)
             status = os.stat(whole)

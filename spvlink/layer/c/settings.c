@@ -228,7 +228,13 @@ static bool find_socket(struct settings *s) {
 
 /* -- which linker ---------------------------------------------------------------------------------- */
 
-/* Adds up a digest of the name, size and time of every .py file: their order does not matter. */
+static bool is_code(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && (strcmp(name + length - 3, ".py") == 0 || strcmp(name + length - 3, ".so") == 0);
+}
+
+/* Adds up a digest of the name, size and time of every .py and .so file: their order does not
+ * matter. */
 static bool walk(const char *path, size_t base, uint64_t sum[2]) {
     DIR *list = opendir(path);
     if (list == NULL)
@@ -236,14 +242,13 @@ static bool walk(const char *path, size_t base, uint64_t sum[2]) {
     for (struct dirent *item; (item = readdir(list)) != NULL;) {
         char below[PATH_SIZE], line[PATH_SIZE + 64];
         struct stat status;
-        size_t length = strlen(item->d_name);
         if (item->d_name[0] == '.' || strcmp(item->d_name, "__pycache__") == 0 ||
             snprintf(below, sizeof below, "%s/%s", path, item->d_name) >= (int)sizeof below ||
             stat(below, &status) != 0)
             continue;
         if (S_ISDIR(status.st_mode)) {
             walk(below, base, sum);
-        } else if (length > 3 && strcmp(item->d_name + length - 3, ".py") == 0) {
+        } else if (is_code(item->d_name)) {
             uint64_t digest[2];
             int size = snprintf(line, sizeof line, "%s %lld %lld.%09ld", below + base,
                                 (long long)status.st_size, (long long)status.st_mtim.tv_sec,
