@@ -12,6 +12,10 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
 from spvlink.ir.edit import touched
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 # What a module has once only; arrays and structs may differ in their layout.
 _POOLED = frozenset(
     (
@@ -32,7 +36,7 @@ _POOLED = frozenset(
     )
 )
 
-CONSTANTS = frozenset(
+CONSTANTS: Final[frozenset[int]] = frozenset(
     (
         ops.OpConstant,
         ops.OpConstantTrue,
