@@ -23,6 +23,7 @@ from tests.chain_text import geom as chain_geom
 from tests.chain_text import tesc as chain_tesc
 from tests.chain_text import tese as chain_tese
 from tests.chain_text import vert as chain_vert
+from tests.interpreted import interpreted
 from tests.linking import BASE, module_of
 from tests.render import Result, Scene, draw, draw_covering
 from tests.samples import assemble, compile_glsl, disassemble, edited
@@ -84,6 +85,7 @@ def calls_stay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inline, "run", lambda module: None)
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize("effect, name", MATRIX, ids=lambda x: getattr(x, "name", x))
 def test_effect(effect: Effect, name: str) -> None:
@@ -124,6 +126,7 @@ def components(effect: Effect, between: str, names: frozenset[str]) -> int:
     return link(codes, names)[0].interfaces[0].components[1]
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize("between", ["", " for (int n = 0; n < 3; ++n) more.x += dFdx(x);"])
 @pytest.mark.parametrize("name", ["kills", "terminates", "demotes", "calls what kills"])
@@ -135,6 +138,7 @@ def test_what_is_read_behind_an_end_is_not_read_by_all(name: str, between: str) 
     assert components(harmless, between, BASE | {"backward"}) == 4
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize(
     "function, call",
@@ -161,6 +165,7 @@ def test_what_a_callee_rounds_is_not_moved(function: str, call: str) -> None:
     assert crossing("") == 1
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize(
     "function, call, fewer",
@@ -191,6 +196,7 @@ def test_what_a_callee_makes_a_position_of_stays(function: str, call: str, fewer
     assert before == 8 and (after < 8) == fewer
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize(
     "function, call, fewer",
@@ -223,6 +229,7 @@ def test_what_a_later_callee_makes_a_position_of_stays(
     assert before == 8 and (after < 8) == fewer
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 def test_sample_rate_of_a_function_that_is_not_called_any_more() -> None:
     """It goes with its last call, so it cannot be what makes the shader run once a sample."""
@@ -250,6 +257,7 @@ def test_a_function_that_nobody_calls_keeps_no_array() -> None:
     assert found[0] == found[1]
 
 
+@interpreted
 @pytest.mark.usefixtures("calls_stay")
 @pytest.mark.parametrize("function", ["void go(int i) { unread[i] = a; }",
                                       "void go(int i) { unread[1][i & 3] = k.x; }"])  # fmt: skip

@@ -24,6 +24,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from tests.chain_hazards import frag, tesc, text, vert
+from tests.interpreted import interpreted
 from tests.linking import module_of
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
@@ -262,6 +263,7 @@ def test_the_operations_stay_whatever_the_partner_is(name: str, only: str | None
         assert before == story(link(given, only)[at], True), pipeline
 
 
+@interpreted
 @pytest.mark.parametrize("name", DECORATED)
 def test_without_the_rule_they_would_not(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Else the test above shows nothing."""

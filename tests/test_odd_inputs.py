@@ -14,6 +14,7 @@ from spvlink.binary import encode
 from spvlink.binary.decode import decode
 from spvlink.binary.words import MAX_BOUND
 from spvlink.ir.check import check
+from tests.interpreted import interpreted
 from tests.samples import assemble, compile_glsl, disassemble, edited
 
 EMPTY = """
@@ -220,6 +221,7 @@ def test_ids_up_to_the_limit() -> None:
         ]
 
 
+@interpreted
 def test_more_ids_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it goes out as it came, and says why."""
     codes = [compile_glsl(TINT, "vert"), compile_glsl(TINTED, "frag")]

@@ -15,6 +15,7 @@ from spvlink.grammar import glsl, ops
 from spvlink.ir.core import Function, Module
 from spvlink.link.check import interface
 from spvlink.text import print_module
+from tests.interpreted import interpreted
 from tests.linking import INPUT, OUTPUT, Result, count, extended, fragment, module_of, place, vertex
 from tests.samples import compile_glsl
 
@@ -273,6 +274,7 @@ def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) ->
     assert ("trim" in ran) != each, "the verifier stops right behind the pass"
 
 
+@interpreted
 def test_a_broken_interface_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs at other Locations: spirv-val does not see that, the cross-stage checker does."""
     from spvlink.passes import raise_io

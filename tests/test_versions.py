@@ -23,6 +23,7 @@ from spvlink.ir.edit import resolve, touched
 from spvlink.link.border.stage import Stage
 from spvlink.pipeline import Source
 from tests import chains
+from tests.interpreted import interpreted
 from tests.linking import module_of
 
 
@@ -76,6 +77,9 @@ COUNTERS = {
     cfg._graphs: "flow", structure._structures: "flow",
     Decorations: "annotated", Effects: "annotated",
 }  # fmt: skip
+
+
+pytestmark = interpreted
 
 
 class Watch:

@@ -16,6 +16,7 @@ from spvlink.ir.core import Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
+from spvlink.passes import trim
 from spvlink.passes.fold import fold
 from spvlink.passes.lower_io import Lowering
 from spvlink.passes.raise_io import Raise
@@ -23,6 +24,11 @@ from spvlink.pipeline import STAGES, Linked, Source
 from spvlink.validate import validate_all
 from tests.cases.slots import Line, interface_of
 from tests.linking import base_options
+
+
+def trim_all(module: Module) -> None:
+    """``trim`` of a module whose interface stays."""
+    trim.run(module)
 
 
 def promote(module: Module) -> None:
