@@ -348,4 +348,28 @@ else if ((i & 1) == 0) { x[i] = f; x[i + 1] = g; y[i] = f.yxwz; y[i + 1] = g.wzy
         moved=("x", "y"),
         environment="vulkan1.2",
     ),
+    Chain(
+        "one vertex by two invocations, one behind a barrier",
+        (
+            mesh(
+                ALIASED.partition("#")[0],
+                """uint k = i % 8; vec4 f = vec4(k, k & 3, 7, 8) * 0.1, g = sin(vec4(k) + f);
+x[k] = f; barrier(); x[k + 1] = g; y[k + 1] = g; barrier(); y[k] = f;""",
+            ),
+            frag(READ_ALIASED, "color = x * 0.75 + y * y.x;"),
+        ),
+        environment="vulkan1.2",
+    ),
+    Chain(
+        "values of one vertex by two invocations, one behind a barrier",
+        (
+            mesh(
+                ALIASED.partition("#")[0],
+                """uint k = i % 8; vec4 f = vec4(k, k & 3, 7, 8) * 0.1, g = sin(vec4(k) + f);
+x[k] = f; barrier(); x[k + 1] = g; y[k + 1] = g.wzyx; barrier(); y[k] = f.yxwz;""",
+            ),
+            frag(READ_ALIASED, "color = (x + y) * 0.5;"),
+        ),
+        environment="vulkan1.2",
+    ),
 )

@@ -136,3 +136,22 @@ void main() {
         options.disabled = frozenset(("simplify",)) if exact else frozenset()
         done = spvlink.link([Source(compile_glsl(vert, "vert")), Source(frag)], options)
         assert done.defect is None, done.defect
+
+
+@pytest.mark.parametrize(("number", "packed"), [("1e-40", False), ("0.25", True)])
+def test_flags_that_are_denormal_numbers(number: str, packed: bool) -> None:
+    """The fragment stage's compiler would know them, and need not make zeros of them."""
+    head = "#version 450\nlayout(location = 0) "
+    outputs = "layout(location = 0) flat {0} vec4 s; layout(location = 1) flat {0} float t;"
+    chosen = ", ".join(f"k.{lane} > 1 ? {number} : 0.5" for lane in "xyzw")
+    code = f"""in ivec4 k; {outputs.format("out")}
+void main() {{ gl_Position = vec4(1.0); s = vec4({chosen}); t = k.x > 2 ? {number} : 2.0; }}"""
+    read = f"""out vec4 o; {outputs.format("in")} void main() {{ o = (s + t) * 1e38; }}"""
+    options = spvlink.Options()
+    options.exact = True
+    sources = [
+        Source(compile_glsl(head + code, "vert")),
+        Source(compile_glsl(head + read, "frag")),
+    ]
+    linked = spvlink.link(sources, options)
+    assert any("one bit" in r.why for r in linked.remarks) == packed

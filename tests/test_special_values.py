@@ -12,8 +12,11 @@ from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
+from tests.chain_text import Chain, frag, vert
 from tests.linking import Result, count, fragment, module_of, vertex
 from tests.render import compare, draw, draw_covering
+from tests.test_chain_hazards import compiled
+from tests.test_chain_hazards import link as link_chain
 from tests.test_propagate import (
     FLAT_IN,
     FLAT_OUT,
@@ -161,6 +164,39 @@ def test_the_picture_is_the_same(value: str) -> None:
     buffer.data[:] = 0
     buffer.data[:32] = np.frombuffer(struct.pack("8f", *SPECIAL[4:], *SPECIAL[:4]), np.uint8)
     difference = compare(draw(before, scene), draw(done.data, scene))
+    assert not difference, str(difference)
+
+
+DENORMALS = {  # outputs, what is stored there, a color of it
+    "cast": (
+        "vec4 s", "s = vec4(uintBitsToFloat(0x10000u), -0.5, 0.5, k.x);",
+        "vec4(s.xw * 1e38, s.yz)",
+    ),
+    "array": (
+        "float s[4]", "s[0] = uintBitsToFloat(0x10000u); s[1] = 0.5; s[2] = 0.2; s[3] = 1e-40;",
+        "vec4(s[int(gl_FragCoord.x) & 3], s[0], s[2], s[3]) * 1e38",
+    ),
+    "words": (
+        "dvec2 s", "s = dvec2(packDouble2x32(uvec2(7u, 0u)), packDouble2x32(uvec2(k.x, 0u)));",
+        "vec4(float(s.x * 1e300 * 1e22), float(s.y * 1e300 * 1e22), s.x > 0.0LF, 0.5)",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", DENORMALS)
+def test_what_a_stage_may_flush_no_compiler_knows(name: str) -> None:
+    """Lavapipe makes zeros of denormal numbers where it computes, and folds constants as they
+    are."""
+    output, made, color = DENORMALS[name]
+    stages = (
+        vert(f"layout(location = 0) flat out {output};", made),
+        frag(f"layout(location = 0) flat in {output};", f"color = {color};"),
+    )
+    chain = Chain(name, stages, environment="vulkan1.2")
+    before = compiled(chain)
+    done = link_chain(before, chain, True, None)
+    scene, picture = draw_covering(before)
+    difference = compare(picture, draw([s.data for s in done.stages], scene))
     assert not difference, str(difference)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.grammar import ops
+from spvlink.grammar import glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 CODES: Final = {16: "<e", 32: "<f", 64: "<d"}
+EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
@@ -33,3 +34,38 @@ def number_of(inst: Inst, lane: int) -> float | None:
     width = inst.type.imm[0]
     found: float = struct.unpack(CODES[width], bits.to_bytes(width // 8, "little"))[0]
     return found if found - found == 0.0 else None
+
+
+def is_denormal(width: int, bits: int) -> bool:
+    """Whether these are the bits of a denormal number."""
+    return not bits & EXPONENTS[width] and bits & ((1 << (width - 1)) - 1) != 0
+
+
+def makes_denormal(inst: Inst) -> bool:
+    """Whether an instruction is a denormal constant, or casts constants to denormal numbers:
+    hardware may make zeros of these where it computes, and a compiler that knows them need not
+    (Vulkan, "Precision and Operation of SPIR-V Instructions")."""
+    type = inst.type
+    if type is not None and type.op == ops.OpTypeVector:
+        type = type.args[0]
+    if type is None or type.op != ops.OpTypeFloat:
+        return False
+    width: int = type.imm[0]
+    if inst.op == ops.OpConstant:
+        return is_denormal(width, types.bits_of(inst) or 0)
+    packs = inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_PackDouble2x32
+    return (packs or inst.op == ops.OpBitcast) and _denormals_in(inst.args[-1], width)
+
+
+def _denormals_in(source: Inst, width: int) -> bool:
+    """Whether the bits of a constant are a denormal number."""
+    parts = source.args if source.op == ops.OpConstantComposite else [source]
+    bits, size = 0, 0
+    for part in parts:
+        known = types.bits_of(part)
+        if known is None or part.type is None or not part.type.imm:
+            return False
+        bits |= known << size
+        size += part.type.imm[0]
+    mask = (1 << width) - 1
+    return any([is_denormal(width, bits >> at & mask) for at in range(0, size, width)])

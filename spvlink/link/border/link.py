@@ -175,7 +175,9 @@ class Link(Known):
 
     def number_in_place(self, blocks: list[Block]) -> None:
         """Stores in one block to one vertex happen together or not at all. Where what may be the
-        same vertex by another index is stored between, the rest is a site of its own."""
+        same vertex by another index is stored between, the rest is a site of its own; so it is
+        behind a barrier, up to which other invocations may have stored to that vertex."""
+        calls = Calls.of(self.producer.module)
         count = 0
         for block in blocks:
             stored = _vertices(block)
@@ -198,6 +200,8 @@ class Link(Known):
                 for site, place in open.items():
                     self.spots[site] = block, inst, place
                 open = {}
+                if known and calls.does(inst, info.BARRIER):
+                    known = {}
         self.returns = count
 
     def insert(self, site: int, made: list[Inst]) -> None:

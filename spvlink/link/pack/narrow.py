@@ -24,6 +24,7 @@ than one, so it is done only where it saves a whole Location, and with as few pa
 
 from __future__ import annotations
 
+from spvlink.facts.numbers import is_denormal
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
@@ -173,6 +174,9 @@ def _two_values(link: Link, key: int) -> list[int] | None:
         if stored.imm[0] < WORD and not _chosen(store.args[0]):
             return None  # to compare them takes integers of that size
         values |= found
+    slot = link.inputs.slots[key]
+    if slot.type.op == ops.OpTypeFloat and any([is_denormal(slot.width, v) for v in values]):
+        return None  # the consumer's compiler would know it (``makes_denormal``)
     return sorted(values) if len(values) == 2 else None
 
 

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 from spvlink.facts import scalars
 from spvlink.facts.floats import Floats
+from spvlink.facts.numbers import is_denormal
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
@@ -136,7 +137,7 @@ def _plans(link: Link) -> list[Plan]:
     if any([_is_wide(p) for pair in link.pinned() for p in pair if p is not None]):
         return []
     words = Words(link.producer.module)
-    return [
+    plans = [
         Plan(
             k,
             [
@@ -146,6 +147,16 @@ def _plans(link: Link) -> list[Plan]:
         )
         for k in wide
     ]
+    return [] if any([_is_denormal(link, plan) for plan in plans]) else plans
+
+
+def _is_denormal(link: Link, plan: Plan) -> bool:
+    """Whether a slot is one denormal number, which would come over as two constants
+    (``makes_denormal``)."""
+    if link.inputs.slots[plan.key].type.op != ops.OpTypeFloat:
+        return False
+    low, high = plan.bits(LOW), plan.bits(HIGH)
+    return low is not None and high is not None and is_denormal(WIDE, high << WORD | low)
 
 
 def _may(link: Link, key: int) -> bool:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from spvlink.facts.calls import QUIET, Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
+from spvlink.facts.numbers import makes_denormal
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
@@ -214,8 +215,11 @@ class Transfer:
 
     def able(self, inst: Inst) -> None:
         """Raise Cannot if the target lacks the capability or the version for an instruction. It is
-        not declared there: the author may have kept it out of that stage on purpose."""
+        not declared there: the author may have kept it out of that stage on purpose. So do denormal
+        numbers that its compiler would know."""
         assert inst.type is not None
+        if makes_denormal(inst):
+            raise Cannot("it is a denormal number, which a stage may flush to zero")
         if inst.type not in self.usual:
             scalar = inst.type
             while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):

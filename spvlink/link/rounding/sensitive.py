@@ -17,7 +17,7 @@ from __future__ import annotations
 from spvlink.facts import scalars
 from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
-from spvlink.facts.numbers import number_of
+from spvlink.facts.numbers import EXPONENTS, number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import debug, enums, glsl, info, ops
 from spvlink.ir import types
@@ -45,8 +45,6 @@ _SCALING: Final = frozenset(
 )
 _GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
 _CONTINUOUS: Final = frozenset(info.FLAGS) - _ENDING  # most, so they are not asked about
-
-EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
 
 def jumps(inst: Inst) -> bool:
@@ -284,16 +282,6 @@ def finite(constant: Inst) -> bool:
         return True
     exponent = EXPONENTS[constant.type.imm[0]]
     return bits & exponent != exponent
-
-
-def denormal(constant: Inst) -> bool:
-    """Whether a scalar constant is a denormal number: hardware may make a zero of it where it
-    computes, and a compiler may not (Vulkan, "Precision and Operation of SPIR-V Instructions")."""
-    bits = types.bits_of(constant)
-    if bits is None or constant.type is None or constant.type.op != ops.OpTypeFloat:
-        return False
-    width = constant.type.imm[0]
-    return not bits & EXPONENTS[width] and bits & ((1 << (width - 1)) - 1) != 0
 
 
 def _harmless(inst: Inst) -> bool:

@@ -139,8 +139,6 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
             if link.frozen(key):
                 raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
-            if sensitive.denormal(stored):
-                raise Cannot("it is a denormal number, which a stage may flush to zero")
             if not (flat and _moved_only(stored)) and link.settled(key):
                 raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
             if not flat and exact:
