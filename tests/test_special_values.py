@@ -172,6 +172,10 @@ DENORMALS = {  # outputs, what is stored there, a color of it
         "vec4 s", "s = vec4(uintBitsToFloat(0x10000u), -0.5, 0.5, k.x);",
         "vec4(s.xw * 1e38, s.yz)",
     ),
+    "cast behind the border": (
+        "uvec4 s", "s = uvec4(0x10000u, k.x, 2u, 3u);",
+        "vec4(uintBitsToFloat(s.x), uintBitsToFloat(s.z | 0x10000u), 0.5, s.w) * 1e38",
+    ),
     "array": (
         "float s[4]", "s[0] = uintBitsToFloat(0x10000u); s[1] = 0.5; s[2] = 0.2; s[3] = 1e-40;",
         "vec4(s[int(gl_FragCoord.x) & 3], s[0], s[2], s[3]) * 1e38",

@@ -352,7 +352,7 @@ class _Marker:
                     else:
                         right |= 1 << (index - size & 15)
                 lanes >>= 1
-            live(args[0], left)
+            live(args[0], left or not right)  # one stays, even if all that lives is undefined
             if right:
                 live(args[1], right)
         elif op == ops.OpCompositeInsert:

@@ -41,6 +41,8 @@ import struct
 
 from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
+from spvlink.facts.numbers import is_denormal
+from spvlink.facts.scalars import scalar
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
@@ -135,6 +137,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
             if not link.always_stored(key) and transfer.accesses(stored):
                 raise Cannot("not every invocation reads what it is made from")
+            if _cast_to_denormal(link, key, stored):
+                raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
             if link.frozen(key):
@@ -172,6 +176,32 @@ def _is_attribute(stored: Inst) -> bool:
         return stored.op == LOAD_INPUT
     source = root(stored.args[0])
     return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
+
+
+def _cast_to_denormal(link: Link, key: int, stored: Inst) -> bool:
+    """Whether an integer constant is a denormal number where the consumer casts it, or what it
+    makes of it, to a float (``numbers.makes_denormal``)."""
+    bits, type = types.bits_of(stored), stored.type
+    if bits is None or type is None or type.op != ops.OpTypeInt or type.imm[0] < 16:
+        return False
+    if not is_denormal(type.imm[0], bits):
+        return False
+    entry = link.consumer.module.entry
+    assert entry is not None
+    reached = set(link.loads[key])
+    size = 0
+    while size < len(reached):
+        size = len(reached)
+        for block in entry.function.blocks:
+            for inst in block.insts:
+                if inst not in reached and inst.type is not None:
+                    if not reached.isdisjoint(inst.args):
+                        kind = scalar(inst.type).op
+                        if kind == ops.OpTypeInt:
+                            reached.add(inst)
+                        elif kind == ops.OpTypeFloat and inst.op == ops.OpBitcast:
+                            return True
+    return False
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
