@@ -7,6 +7,7 @@ import pytest
 
 import spvlink
 from tests.linking import Result, fragment, vertex
+from tests.render import compare, draw, draw_covering
 from tests.samples import edited
 from tests.test_dedup import INSTANCES, MOTION, flattened, link, two
 from tests.test_propagate import pair
@@ -66,3 +67,29 @@ def test_what_is_read_of_each_vertex_is_not_flattened() -> None:
 def test_what_nothing_stores_is_not_flattened() -> None:
     vert, frag = two("flat @ vec2", "@ vec2", "a = p.xy;", USE)
     assert not flattened(link(INSTANCES + vert, INSTANCES + frag, disabled=MOTION | {"propagate"}))
+
+
+CHOICES = {  # what b.x is by default, and by choice -> whether it may come exact before 1.0 / b
+    ("1.0", "2.0"): True,
+    ("0.0", "2.0"): True,
+    ("-0.0", "2.0"): False,
+    ("2.0", "-0.0"): False,
+    ("-1.0", "-0.0"): False,
+}
+
+
+@pytest.mark.parametrize("disabled", [MOTION, MOTION | {"propagate"}], ids=["moved", "flat"])
+@pytest.mark.parametrize("one, other", CHOICES)
+def test_a_choice_of_a_negative_zero(one: str, other: str, disabled: frozenset[str]) -> None:
+    """Interpolation makes +0 of it, as of one that is no choice."""
+    body = f"a = p.xy; b = vec2({one}, 2.0); if (u.tint[0].x > 0.5) b = vec2({other}, 3.0);"
+    use = "o = u.tint[0] * 0.01 + vec4(a * 0.1, clamp(1.0 / b, -1.0, 1.0));"
+    vert, frag = pair(*two("flat @ vec2", "@ vec2", body, use))
+    codes = [vertex(INSTANCES + vert), fragment(INSTANCES + frag)]
+    options = spvlink.Options()
+    options.disabled = disabled
+    done = Result(*codes, options)
+    found = {r.action for r in done.linked.remarks if r.name == "b" and "x" in r.slot}
+    assert ("propagated" in found or "flattened" in found) == CHOICES[one, other]
+    scene, before = draw_covering(codes)
+    assert before.is_good() and not compare(before, draw(done.data, scene))

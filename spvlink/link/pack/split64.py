@@ -323,8 +323,8 @@ class WordUses:
 def unpacks(module: Module, inst: Inst) -> bool:
     """Whether an instruction makes words of 64-bit numbers."""
     if inst.op == ops.OpExtInst:
-        ours = inst.args[0] in Effects.of(module).glsl
-        return ours and inst.imm[0] == glsl.Glsl_UnpackDouble2x32
+        known = inst.args[0] in Effects.of(module).glsl
+        return known and inst.imm[0] == glsl.Glsl_UnpackDouble2x32
     return inst.op == ops.OpBitcast and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
 
 

@@ -14,6 +14,8 @@ could in front of ``c / (c + 1)``), and the report says so. What is equal for a 
 
 from __future__ import annotations
 
+import math
+
 from spvlink.facts import scalars
 from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
@@ -291,6 +293,29 @@ def denormal(constant: Inst) -> bool:
         return False
     width = constant.type.imm[0]
     return not bits & EXPONENTS[width] and bits & ((1 << (width - 1)) - 1) != 0
+
+
+def negative_zero(number: float) -> bool:
+    return not number and math.copysign(1.0, number) < 0
+
+
+def choices(values: set[Inst]) -> set[Lane]:
+    """The constants that scalars may be, seen through choices."""
+    seen: set[Lane] = {(value, 0) for value in values}
+    todo = list(seen)
+    for inst, lane in todo:  # grows
+        behind: list[Lane] = []
+        if inst.op == ops.OpPhi or inst.op == ops.OpSelect:
+            ways = inst.args[::2] if inst.op == ops.OpPhi else inst.args[1:]
+            behind = [(way, lane) for way in ways]
+        elif inst.op in scalars.MOVES and (moved := scalars.moved(inst)) is not None:
+            behind = [moved[lane]]
+        elif is_insert(inst):
+            behind = [(inst.args[0], 0) if lane == inst.imm[0] else (inst.args[1], lane)]
+        fresh = [at for at in behind if at not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return {at for at in seen if at[0].op in types.CONSTANTS}
 
 
 def _harmless(inst: Inst) -> bool:
