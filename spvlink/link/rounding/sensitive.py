@@ -91,8 +91,8 @@ def steep(inst: Inst) -> list[Lane]:
 
 
 def _unknown(inst: Inst) -> bool:
-    """Whether nothing is known of an opcode: it may be a lookup."""
-    return inst.op not in info.FLAGS and inst.op < PRIVATE and inst.op != ops.OpExtInst
+    """Whether nothing is known of an opcode, no OpExtInst: it may be a lookup."""
+    return inst.op not in info.FLAGS and inst.op < PRIVATE
 
 
 def all_lanes(value: Inst) -> list[Lane]:
