@@ -16,16 +16,19 @@ with units and defaults; ``link`` takes them as keywords, too. ``Linked`` is wha
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
 make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged, and
-``Linked.passed_through`` says why.
+``Linked.passed_through`` says why. ``COMPILED`` says whether this is the compiled core.
 """
 
 from spvlink.driver import link
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
+from spvlink.ir import core
 from spvlink.options import Options
 from spvlink.pipeline import InterfaceResult, Linked, Remark, Source, StageResult
 
 __version__ = "0.1.0"
+COMPILED = not str(core.__file__).endswith((".py", ".pyc"))  # whether mypyc made the core
 __all__ = [
+    "COMPILED",
     "BadSpirv",
     "Broken",
     "InterfaceResult",

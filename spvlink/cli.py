@@ -54,9 +54,9 @@ def _main(words: Sequence[str]) -> int:
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command == "--version":
-        from spvlink import __version__
+        from spvlink import COMPILED, __version__
 
-        return _print(f"spvlink {__version__}\n")
+        return _print(f"spvlink {__version__}{' (compiled)' if COMPILED else ''}\n")
     if command == "passes":
         if rest:
             raise Usage("passes takes no arguments")

@@ -22,10 +22,11 @@ from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
-from spvlink.pipeline import STAGES, Linked, Source, StageResult
+from spvlink.pipeline import STAGES, VALIDATED, Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -84,7 +85,7 @@ def link(
 
 def _check(options: Options) -> None:
     """Raise Usage for names that nothing has."""
-    for name in sorted(options.disabled - PASSES.keys()):
+    for name in sorted(options.disabled.difference(PASSES)):
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")
@@ -110,8 +111,8 @@ class _Session:
         linked.target_env = self.target_env()
         try:
             outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
-        except Refused as error:
-            return self.pass_through(str(error))
+        except Refused as why:
+            return self.pass_through(str(why))
         except (BadSpirv, Usage):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline
@@ -127,7 +128,7 @@ class _Session:
             for function in stage.module.functions:
                 for block in function.blocks:
                     block.insts = []
-            stage.module.facts = {}
+            forget_all(stage.module)
             stage.module.debug = None
 
     def timed(self, name: str, act: Callable[[], object]) -> None:
@@ -214,7 +215,7 @@ class _Session:
         linked.seconds["spirv-val"] = time.perf_counter() - begin
         bad = [n for n, verdict in enumerate(verdicts) if verdict is not None]
         if not bad:
-            linked.validated = "validated"
+            linked.validated = VALIDATED
             return linked
         originals = self.validate_originals()
         for n in bad:
@@ -235,7 +236,7 @@ class _Session:
         too old for it."""
         linked = self.linked
         verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
-        linked.validated = "validated"
+        linked.validated = VALIDATED
         unknown = False  # whether some stage is not validated at all
         for stage, verdict in zip(self.stages, verdicts):
             if verdict is None:

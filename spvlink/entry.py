@@ -8,6 +8,7 @@ from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
+from spvlink.ir.edit import replace_annotations
 from spvlink.pipeline import STAGES
 
 # What an entry point may list, and of which type that is.
@@ -107,7 +108,7 @@ def without_debug(data: bytes) -> bytes:
     gone.update([i for i in imports if i in aside])
     imports[:] = [i for i in imports if i not in aside]
     module.names = [n for n in module.names if n[0] not in gone]
-    module.annotations[:] = [i for i in module.annotations if i.args[0] not in gone]
+    replace_annotations(module, [i for i in module.annotations if i.args[0] not in gone])
     return encode(module)
 
 

@@ -88,17 +88,20 @@ class Remark:
         self.why = why
 
 
+# What became of a varying: words of the report, by which the code tells them apart too.
+REMOVED: Final = "removed"
+UNDEFINED: Final = "undefined"
+PROPAGATED: Final = "propagated"
+MERGED: Final = "merged"
+MOVED_BACKWARD: Final = "moved-backward"
+MOVED_FORWARD: Final = "moved-forward"
+FLATTENED: Final = "flattened"
+PACKED: Final = "packed"
+KEPT: Final = "kept"
 ACTIONS: Final = (
-    "removed",
-    "undefined",
-    "propagated",
-    "merged",
-    "moved-backward",
-    "moved-forward",
-    "flattened",
-    "packed",
-    "kept",
-)
+    REMOVED, UNDEFINED, PROPAGATED, MERGED, MOVED_BACKWARD, MOVED_FORWARD, FLATTENED, PACKED, KEPT,
+)  # fmt: skip
+VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 
 class Linked:
@@ -125,7 +128,7 @@ class Linked:
         self.told: list[Remark] = []
         self.passed_through: str | None = None
         self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
-        self.validated: str | None = None  # "validated", or why it was not
+        self.validated: str | None = None  # VALIDATED, or why it was not
         self.seconds: dict[str, float] = {}  # per phase
         self.target_env = ""
 

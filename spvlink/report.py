@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.pipeline import InterfaceResult, Linked, Remark
+from spvlink.pipeline import VALIDATED, InterfaceResult, Linked, Remark
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -97,7 +97,7 @@ def _summary(linked: Linked) -> Iterator[str]:
         yield f"  {'together:':12} {change(before, after)} instructions, {change(*size)} bytes"
     if linked.passed_through is not None:
         yield from wrap(f"passed through unchanged: {linked.passed_through}", WIDTH, "  ")
-    elif linked.validated is not None and linked.validated != "validated":
+    elif linked.validated is not None and linked.validated != VALIDATED:
         yield from wrap(linked.validated, WIDTH, "  ")
 
 

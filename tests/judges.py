@@ -1,4 +1,5 @@
-"""Two judges of what is linked: the system's spirv-val, which users have, and a newer one.
+"""Judges of what is linked: the system's spirv-val, which users have, a newer one, and what neither
+looks at.
 
 The newer one comes with a development requirement (pyproject.toml) and lies where no PATH leads, so
 that spvlink itself never finds it.
@@ -13,8 +14,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from spvlink import driver, validate
+from spvlink.binary.decode import decode
+from spvlink.grammar import ops
 from spvlink.pipeline import Linked
 
+IMAGES = frozenset((ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage))
 NEWER = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "bin" / "spirv-val"
 
 
@@ -31,12 +35,30 @@ def refusal(code: bytes, newer: bool, environment: str = "vulkan1.3") -> str | N
     return (done.stdout + done.stderr).decode().strip() if done.returncode else None
 
 
+def astray(code: bytes) -> list[int]:
+    """The ids of images and samplers that are used in another block than the one that makes them
+    (specification 2.16.1, "All OpSampledImage instructions, or instructions that load ...")."""
+    found = []
+    for function in decode(code).functions:
+        homes = {
+            inst: block
+            for block in function.blocks
+            for inst in block.insts
+            if inst.type is not None and inst.type.op in IMAGES
+        }
+        for block in function.blocks:
+            uses = [arg for inst in block.insts for arg in inst.args]
+            found += [arg.id for arg in uses if homes.get(arg, block) is not block]
+    return found
+
+
 def assert_valid(before: Sequence[bytes], after: Sequence[bytes], env: str = "vulkan1.3") -> None:
     """No judge refuses a module that it did not refuse before."""
     for old, new in zip(before, after, strict=True):
         for newer in (False, True):
             why = None if old == new else refusal(new, newer, env)
             assert why is None or refusal(old, newer, env) is not None, why
+        assert old == new or not astray(new) or astray(old), astray(new)
 
 
 @contextmanager
@@ -55,6 +77,8 @@ def watching() -> Iterator[None]:
                 if why and refusal(stage.source.data, True, linked.target_env or "vulkan1.3"):
                     why = None  # so it is the input's fault
                 assert why is None, f"the newer spirv-val refuses the new {stage.name}: {why}"
+                lost = code != stage.source.data and astray(code)
+                assert not lost or astray(stage.source.data), (stage.name, lost)
         return linked
 
     session.validate = second  # type: ignore[method-assign]

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from samples import pair
 
+from spvlink.pipeline import ACTIONS
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "spvlink"
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -221,6 +223,139 @@ def test_facts_and_the_verifier_only_read() -> None:
         wrong += [f"{name}:{line}" for line in writes(path)]
     assert not wrong, wrong
     assert writes(PACKAGE / "ir" / "edit.py")
+
+
+COUNTERS = {"version", "flow", "annotated"}
+ADDING = {"append", "extend", "insert", "pop", "remove", "clear", "sort", "reverse"}
+
+
+def edits_by_hand(text: str) -> list[int]:
+    """Lines that move a counter of a module, or write its annotations."""
+    found: list[int] = []
+    for node in ast.walk(ast.parse(text)):
+        counted: list[ast.expr] = []
+        written: list[ast.expr] = []
+        if isinstance(node, ast.Assign):
+            written = node.targets
+        elif isinstance(node, (ast.AugAssign, ast.AnnAssign)):
+            counted = [node.target] if isinstance(node, ast.AugAssign) else []
+            written = [node.target]
+        elif isinstance(node, ast.Delete):
+            written = node.targets
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            written = [node.func.value] if node.func.attr in ADDING else []
+        bare = [t.value if isinstance(t, ast.Subscript) else t for t in written]
+        names = {(t.attr, t in counted) for t in bare if isinstance(t, ast.Attribute)}
+        if any(name == "annotations" or (name in COUNTERS and by_one) for name, by_one in names):
+            found.append(node.lineno)
+    return found
+
+
+def test_only_edit_moves_the_counters_of_a_module() -> None:
+    """And writes its annotations. Whether the counters are right looks ``test_versions.py``."""
+    mine = {"spvlink.ir.edit", "spvlink.ir.core"}
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if own_name(path) not in mine
+        for line in edits_by_hand(path.read_text())
+    ]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        "module.version += 1",
+        "self.side.module.flow += 1",
+        "link.producer.module.annotated += 1",
+        "module.annotations.append(note)",
+        "module.annotations[:] = kept",
+        "module.annotations += notes",
+        "del module.annotations[2]",
+    ],
+)
+def test_the_counter_test_sees_breaches(planted: str) -> None:
+    assert edits_by_hand(planted) == [1]
+
+
+def reads_of(text: str, attribute: str) -> list[int]:
+    """Lines in which code touches ``x.attribute``, whatever x is."""
+    return [
+        node.lineno
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Attribute) and node.attr == attribute
+    ]
+
+
+def test_facts_are_asked_for_in_one_way() -> None:
+    """Nobody reads ``facts`` by hand, and nobody leaves notes there."""
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if own_name(path) != "spvlink.ir.known"
+        for line in reads_of(path.read_text(), "facts")
+    ]
+    assert not wrong, wrong
+    assert reads_of((PACKAGE / "ir" / "known.py").read_text(), "facts")
+    assert reads_of('module.facts["trimmed"] = 0, True', "facts") == [1]
+
+
+def decides_by_prose(text: str) -> list[int]:
+    """Lines that compare a reason or an action with something, or look for words in anything:
+    names of actions and of built-ins are compared by their constants."""
+
+    def is_prose(node: ast.expr) -> bool:
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Attribute):
+            return node.value.attr in {"notes", "cautions"}
+        if isinstance(node, ast.Attribute):
+            return node.attr in {"why", "reason", "message"}
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            return " " in node.value.strip() or node.value in ACTIONS
+        return False
+
+    found: list[int] = []
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Compare):
+            values = [node.left, *node.comparators]
+            if isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+                values = []  # whether there is a reason is no matter of words
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            looks = {"startswith", "endswith", "find", "index", "partition", "removeprefix"}
+            values = [node.func.value, *node.args] if node.func.attr in looks else []
+        else:
+            continue
+        if any(map(is_prose, values)):
+            found.append(node.lineno)
+    return found
+
+
+def test_no_decision_is_read_from_prose() -> None:
+    """Sentences are for people: what decides has a flag, an enum or a name beside them."""
+    rooms = {"chain", "facts", "ir", "link", "passes", "driver", "report"}
+    wrong = [
+        f"{own_name(path)}:{line}"
+        for path in FILES
+        if room_of(own_name(path)).split(".")[0] in rooms
+        for line in decides_by_prose(path.read_text())
+    ]
+    assert not wrong, wrong
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'if "dynamic" in leaf.why: pass',
+        'if why == "a dynamic index": pass',
+        'if link.fate[key][0] == "flattened": pass',
+        'if out.why.startswith("the other"): pass',
+        "if CAPTURED not in node.why: pass",
+        "if pinned.why == CAPTURED_WHY: pass",
+        'if note.startswith("kept whole"): pass',
+    ],
+)
+def test_the_prose_test_sees_breaches(planted: str) -> None:
+    assert decides_by_prose(planted) == [1]
 
 
 @pytest.mark.parametrize("name", ["grammar", "passes", "readme", "rules", "walkthrough"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -275,6 +276,24 @@ def test_second_link_counts(pair: tuple[Code, ...]) -> None:
     assert [kind for kind, _ in verdict.findings if kind == check.TWICE]
 
 
+def test_debug_information_changes_no_code(pair: tuple[Code, ...], tmp_path: Path) -> None:
+    """A linker that leaves alone what describes itself."""
+    (tmp_path / "x.vert").write_text(VERTEX)
+    (tmp_path / "x.frag").write_text(FRAGMENT)
+    (group,) = groups(tmp_path, "test")
+    (described,) = build.pipelines(group, tmp_path, debug=True)
+    assert isinstance(described, Pipeline) and described.codes != pair
+
+    def looks(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
+        linked = check.link(codes, exact, disabled)
+        if b"NonSemantic" in codes[0][0]:
+            linked.stages[0].data = codes[0][0]
+        return linked
+
+    assert not check.check(described.codes, EXACT, False, None).findings
+    assert (check.DEBUG, "vert") in check.check(described.codes, EXACT, False, None, looks).findings
+
+
 def test_refusal_and_defect_count(pair: tuple[Code, ...]) -> None:
     def refuses(codes: Sequence[Code], exact: bool, disabled: frozenset[str]) -> spvlink.Linked:
         raise spvlink.BadSpirv("no")
@@ -337,6 +356,7 @@ def test_command(tmp_path: Path) -> None:
     rows = [line.split() for line in done.stdout.splitlines() if line.startswith("in ")]
     assert {tuple(row[1:4]) for row in rows} == {("--exact", "2", "2"), ("default", "2", "2")}
     assert "1 pipelines with a stage written by us, 1 seen before" in done.stdout
-    assert len((tmp_path / "rows").read_text().splitlines()) == 4
+    written = [json.loads(line) for line in (tmp_path / "rows").read_text().splitlines()]
+    assert len(written) == 4 and all(0 < row["seconds"] < 60 for row in written)
     nothing = subprocess.run(command, capture_output=True, text=True, check=False)
     assert nothing.returncode == 2 and "FOLDER" in nothing.stderr

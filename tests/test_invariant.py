@@ -342,3 +342,27 @@ def test_what_chooses_stays_too(name: str, decorated: bool) -> None:
         assert linked.defect is None
         actions = {r.name: r.action for r in linked.remarks if r.slot.endswith(".x")}
         assert actions["y"] in ("kept", "packed"), actions
+
+
+@pytest.mark.parametrize("qualifier, divided", [("invariant", 1), ("", 0)])
+def test_a_slot_stays_so_beside_an_array_that_becomes_a_local_one(
+    qualifier: str, divided: int
+) -> None:
+    """What a pass was told of the outputs is no fact to be forgotten when one of them goes: the
+    division is by a power of two, and code that moves has the stage simplified once more."""
+    stages = [
+        vert(f"layout(location = 0) {qualifier} out vec4 x;"
+             "layout(location = 1) out float local[4]; layout(location = 5) flat out vec4 y;",
+             "local[int(a.x) & 3] = b.x; x = a / 4.0;"
+             "y = vec4(b.x, b.x * 2.0, b.x + 1.0, -b.x); gl_Position = vec4(local[int(b.y) & 1]);"),
+        frag("layout(location = 0) in vec4 x; layout(location = 5) flat in vec4 y;",
+             "color = x + y;"),
+    ]  # fmt: skip
+    linked = spvlink.link([compile_glsl(source, stage) for stage, source in stages])
+    assert linked.defect is None
+    actions = {(r.name, r.action) for r in linked.remarks}
+    assert actions >= {("local", "removed"), ("y", "moved-forward")}, actions
+    module = module_of(linked.stages[0].data)
+    assert module.entry is not None
+    code = [i.op for b in module.entry.function.blocks for i in b.insts]
+    assert code.count(ops.OpFDiv) == divided

@@ -20,6 +20,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import ANNOTATIONS, RARE, SECTIONS, Inst, Module
+from spvlink.ir.edit import replace_annotations
 from tests.linking import fragment, vertex
 from tests.samples import assemble, pair
 
@@ -155,12 +156,12 @@ def test_work_is_linear_in_the_size_of_the_module(tmp_path: Path) -> None:
 
 
 def test_replaced_annotations_are_read_again() -> None:
-    """Also if there are as many as before: the tables are kept as long as the list only grows."""
+    """Also if there are as many as before."""
     module = decode(pair()[0])
     variable = next(i for i in module.globals if i.op == ops.OpVariable)
     assert Effects.of(module).tables is Decorations.of(module)
     volatile = Inst(ops.OpDecorate, None, [variable], [enums.Decoration_Volatile])
-    Decorations.replace(module, [*module.annotations[1:], volatile])
+    replace_annotations(module, [*module.annotations[1:], volatile])
     assert Decorations.of(module).find(variable, enums.Decoration_Volatile) == []
     assert Effects.of(module).volatile == {variable}
     assert module.annotations is module.sections[ANNOTATIONS]

@@ -189,7 +189,7 @@ class _Decoder(Reader):
         self.seek(start)
         take3, take4 = self.takes[3], self.takes[4]
         get = (NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES).get
-        notes, new = self.module.sections[section], Inst.__new__
+        notes = self.module.sections[section]
         for first in self.it:
             shape = get(first)
             if shape is None:
@@ -213,12 +213,7 @@ class _Decoder(Reader):
                 self.late.append((section, len(notes), self.at() - size))
                 notes.append(Inst(0, None, [], []))
                 continue
-            inst = new(Inst)
-            inst.op = op
-            inst.type = None
-            inst.imm = imm
-            inst.id = id
-            inst.mark = 0
+            inst = Inst(op, None, [], imm, id)
             notes.append(inst)
         raise IndexError  # the last one runs past the end
 
@@ -230,7 +225,7 @@ class _Decoder(Reader):
         self.seek(start)
         defs, plans, types, takes = self.defs, PLANS, GLOBAL_OPS, self.takes
         it, take2, take3 = self.it, takes[2], takes[3]
-        insts, new, every = self.module.globals, Inst.__new__, core.ALL
+        insts, every = self.module.globals, core.ALL
         type: Inst | None
         for first in it:
             try:
@@ -297,12 +292,7 @@ class _Decoder(Reader):
                     continue
                 if defs[id] is not None:
                     raise KeyError
-                inst = defs[id] = new(Inst)
-                inst.op = op
-                inst.type = type
-                inst.args = args
-                inst.imm = imm
-                inst.id = id
+                inst = defs[id] = Inst(op, type, args, imm, id)
             except (KeyError, IndexError):
                 if first not in plans:
                     self.plan(first)
@@ -356,20 +346,14 @@ class _Decoder(Reader):
                     raise KeyError
         except (KeyError, IndexError):
             return self.general(start, end)
-        inst = Inst.__new__(Inst)
-        inst.op = op
-        inst.type = type
-        inst.args = args
-        inst.imm = imm
-        inst.id = id
-        inst.mark = 0
+        inst = Inst(op, type, args, imm, id)
         if at:
             defs[id] = inst
         return inst
 
     def read_functions(self) -> int:
         """From the first function to the end, which it gives; as ``read_types``."""
-        defs, plans, new = self.defs, PLANS, Inst.__new__
+        defs, plans = self.defs, PLANS
         it, takes = self.it, self.takes
         take2, take3, take4, take6 = takes[2], takes[3], takes[4], takes[6]
         insts: list[Inst] | None = None  # of the block that is being read
@@ -425,13 +409,7 @@ class _Decoder(Reader):
                     type = defs[of]
                     if type is None or defs[id] is not None:
                         raise KeyError
-                    inst = defs[id] = new(Inst)
-                    inst.op = op
-                    inst.type = type
-                    inst.args = args
-                    inst.imm = imm
-                    inst.id = id
-                    inst.mark = 0
+                    inst = defs[id] = Inst(op, type, args, imm, id)
                 elif kind == ACT:
                     if cut == 2:
                         a, b = next(take2)
@@ -446,12 +424,7 @@ class _Decoder(Reader):
                         args = [arg]
                     else:
                         args = self.several(self.take(cut)) if cut else []
-                    inst = new(Inst)
-                    inst.op = op
-                    inst.type = None
-                    inst.args = args
-                    inst.imm = []
-                    inst.id = inst.mark = 0
+                    inst = Inst(op, None, args, [])
                 elif kind == LABEL:
                     block, function = defs[next(it)], self.function
                     if (

@@ -19,6 +19,7 @@ from spvlink.ir.core import (
     Module,
     string_of,
 )
+from spvlink.ir.edit import touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -78,7 +79,7 @@ def _renumber(module: Module) -> None:
         raise Refused(f"it would have {bound - 1} ids, and a module may have {MAX_BOUND - 1}")
     module.names = [(of, [words[0], of.id, *words[2:]]) for of, words in module.names]
     module.bound = bound
-    module.version += 1
+    touched(module)
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:

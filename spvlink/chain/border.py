@@ -31,7 +31,7 @@ class Border:
         self.link: Link | None = None
         self.placement: Placement | None = None
         self.payload: Payload | None = None  # between task and mesh shader
-        self.seen = (-1, -1)  # the modules' versions when it was last looked at
+        self.seen = -1  # the link's version when it was last looked at
 
     @property
     def title(self) -> str:
@@ -54,8 +54,7 @@ class Border:
 
     def due(self) -> bool:
         """Whether either module changed since the last look."""
-        versions = self.producer.module.version, self.consumer.module.version
-        return self.link is not None and versions != self.seen
+        return self.link is not None and self.link.version != self.seen
 
 
 def hold_outputs(borders: list[Border]) -> None:

@@ -18,6 +18,7 @@ from spvlink.chain.raising import finish, trim_blocks
 from spvlink.chain.state import Chain, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
+from spvlink.ir.known import forget_all
 from spvlink.link.border.link import Link
 from spvlink.link.check import interface
 from spvlink.link.dead import varyings
@@ -46,6 +47,8 @@ def run(chain: Chain) -> list[bytes]:
     check_borders(chain)
     for border in chain.borders:
         remarks.report(chain.linked, border)
+        if border.link is not None:
+            forget_all(border.link)  # which would be a cycle
     return outputs
 
 

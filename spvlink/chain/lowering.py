@@ -23,7 +23,7 @@ from spvlink.link.border.stage import Stage
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import freeze, sample_rate
+from spvlink.passes import sample_rate, spec_constants
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 
@@ -42,8 +42,8 @@ def specialize(chain: Chain) -> None:
         if not found:
             raise Usage(f"a specialization constant for the {name} stage, which is not here")
         values = {id: v for (stage, id), v in spec.items() if stage == name}
-        module = found[0].module
-        in_file(found[0], chain.runner.run, "freeze", found[0], freeze.run, module, values)
+        act, module = spec_constants.run, found[0].module
+        in_file(found[0], chain.runner.run, "specialize", found[0], act, module, values)
 
 
 def find_resources(chain: Chain) -> None:

@@ -12,10 +12,22 @@ from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
-from spvlink.pipeline import InterfaceResult, Linked, Remark
+from spvlink.pipeline import (
+    FLATTENED,
+    KEPT,
+    MERGED,
+    MOVED_BACKWARD,
+    MOVED_FORWARD,
+    PACKED,
+    PROPAGATED,
+    REMOVED,
+    InterfaceResult,
+    Linked,
+    Remark,
+)
 
 LANES = "xyzw"
-_CHANGED = ("propagated", "merged", "flattened", "moved-backward", "moved-forward")
+_CHANGED = (PROPAGATED, MERGED, FLATTENED, MOVED_BACKWARD, MOVED_FORWARD)
 
 
 class Story:
@@ -85,7 +97,7 @@ def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> 
         return
     told: list[Remark] = []
     for name, words in payload.kept(border.producer):
-        told.append(Remark(border.title, name, "payload", "kept", border.kept))
+        told.append(Remark(border.title, name, "payload", KEPT, border.kept))
         result.components = (words, words)
     linked.later.append(lambda: told)
 
@@ -104,18 +116,18 @@ def tell(link: Story) -> list[Remark]:
         action, why = link.fate.get(key, ("", ""))
         if key in new_place and not new:
             varying, lane = new_place[key]
-            if action == "flattened":
+            if action == FLATTENED:
                 why += f"; {_target(varying, lane)}"
             elif link.in_memory or varying.place_of(lane) == (key >> 3, key >> 1 & 3):
-                action, why = "kept", _kept(link, key)
+                action, why = KEPT, _kept(link, key)
             else:
-                action, why = "packed", f"to {_target(varying, lane)}"
+                action, why = PACKED, f"to {_target(varying, lane)}"
                 if key in link.notes:
                     why += f"; {link.notes[key]}"
             slot = inputs.get(key) or outputs[key]
             changed = slot.qualifiers != varying.qualifiers
-            if changed and key in link.read and action != "flattened":
-                action = "flattened"
+            if changed and key in link.read and action != FLATTENED:
+                action = FLATTENED
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action and not new:
             action, why = _nobody(link, key)
@@ -141,7 +153,7 @@ def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark
         last = max((spot[0] for spot in variable.covers), default=location)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
-        told.append(Remark(title, variable.name, slot, "kept", why))
+        told.append(Remark(title, variable.name, slot, KEPT, why))
     return told
 
 
@@ -158,10 +170,10 @@ def _kept(link: Story, key: int) -> str:
 
 def _nobody(link: Story, key: int) -> tuple[str, str]:
     if key not in link.outputs:
-        return "removed", f"declared by the {link.consumer} stage only, and not read"
+        return REMOVED, f"declared by the {link.consumer} stage only, and not read"
     if key not in link.inputs:
-        return "removed", f"the {link.consumer} stage does not declare it"
-    return "removed", "neither written nor read"
+        return REMOVED, f"the {link.consumer} stage does not declare it"
+    return REMOVED, "neither written nor read"
 
 
 def _name(link: Story, key: int) -> str:
@@ -193,9 +205,9 @@ def _whole(link: Story) -> list[Remark]:
         moved = link.placement.moved.get(out, out.location)
         if moved != out.location:
             why = f"as a whole to Location {moved}; {out.why}"
-            told.append(Remark(link.title, name, slot, "packed", why))
+            told.append(Remark(link.title, name, slot, PACKED, why))
         else:
-            told.append(Remark(link.title, name, slot, "kept", f"whole: {out.why}"))
+            told.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}"))
     return told
 
 

@@ -7,17 +7,29 @@ from time import perf_counter
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Module
+from spvlink.ir.core import Module
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import attributes, branches, dce, debuginfo, indices, inline, simplify, tidy
+from spvlink.passes import (
+    attributes,
+    branches,
+    dce,
+    debuginfo,
+    image_values,
+    indices,
+    inline,
+    simplify,
+    tidy,
+)
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
@@ -30,7 +42,7 @@ class StagePass:
     __slots__ = ("name", "needs_blocks", "run", "what")
 
     def __init__(
-        self, name: str, run: Callable[[Module, Function], None], what: str = "",
+        self, name: str, run: Callable[..., dce.Outcome | None], what: str = "",
         needs_blocks: bool = False,
     ) -> None:  # fmt: skip
         self.name = name
@@ -49,6 +61,7 @@ STAGE_PASSES: Final = (
     StagePass("dce", dce.run, "dead code is removed, by component and with its control flow"),
     StagePass("tidy", tidy.run),
     StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
+    StagePass("images", image_values.run),
     StagePass("indices", indices.run),
 )  # fmt: skip
 _BY_NAME: Final = {row.name: row for row in STAGE_PASSES}
@@ -86,22 +99,23 @@ class Runner:
 
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
-        module, seconds = stage.module, self.seconds
-        version = module.version
+        version = stage.module.version
+        self.result(name, stage, act, *args)
+        return stage.module.version != version
+
+    def result(self, name: str, stage: Stage, act: Callable[..., T], *args: object) -> T:
+        """The same; what the pass returns."""
+        seconds, version = self.seconds, stage.module.version
         begin = perf_counter()
         try:
-            act(*args)
+            found = act(*args)
         finally:
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
-        if module.version == version:
-            return False
-        self.count += 1
-        if self.watched:
-            self.show(name, stage)
-        return True
+        self.changed(name, stage, version)
+        return found
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
-        """The same of a module that ``run`` does not look at, which had this version before."""
+        """Whether a pass changed a module that had this version before; then it counts."""
         if stage.module.version == version:
             return False
         self.count += 1
@@ -118,15 +132,20 @@ class Runner:
         if self.options.observer is not None:
             self.options.observer(self.count, name, stage.name, stage.module)
 
-    def on_entry(self, stage: Stage, name: str) -> None:
-        """Run one of STAGE_PASSES on the entry point's function."""
+    def on_entry(self, stage: Stage, name: str, *args: object) -> dce.Outcome | None:
+        """Run one of STAGE_PASSES on the entry point's function; what it left to do, if it was run
+        and says so."""
         module, row = stage.module, _BY_NAME[name]
         assert module.entry is not None
         function = module.entry.function
         if row.needs_blocks and len(function.blocks) == 1:
-            return
-        if self.enabled(name) or not row.what:
-            self.run(name, stage, row.run, module, function)
+            return None
+        if not self.enabled(name) and row.what:
+            return None
+        done: dce.Outcome | None = self.result(name, stage, row.run, module, function, *args)
+        if done is not None:
+            stage.held = done.held
+        return done
 
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""
@@ -164,27 +183,26 @@ class Runner:
         module = stage.module
         for _ in range(MAX_ROUNDS):
             flow = module.flow
-            self.on_entry(stage, "dce")
+            done = self.on_entry(stage, "dce") or dce.Outcome()
+            trimmed, stage.trimmed = done.trimmed or stage.trimmed, False
             cut = module.flow != flow
-            trimmed = module.facts.pop(dce.TRIMMED, None)
-            emptied = module.facts.pop(dce.EMPTIED, None)
             flow = module.flow
-            if cut or emptied:
+            if cut or done.emptied:
                 self.on_entry(stage, "branches")
             if trimmed or module.flow != flow:
                 self.on_entry(stage, "simplify")
-                module.facts.pop(dce.HELD, None)  # equal constructs are one by now
+                stage.held = {}  # equal constructs are one by now
             elif not cut:
                 return
             # and dce again: a construct that went may have been the last to use another one
 
     def finish(self, stage: Stage) -> None:
         """After the interface was raised."""
-        module = stage.module
-        self.on_entry(stage, "tidy")
-        if module.facts.pop(dce.TRIMMED, None):
+        done = self.on_entry(stage, "tidy", stage.held)
+        if done is not None and done.trimmed:
             self.drop_dead(stage)
         self.on_entry(stage, "join")
+        self.on_entry(stage, "images")
         self.on_entry(stage, "indices")
 
     def prepare(self, stage: Stage) -> None:

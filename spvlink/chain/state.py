@@ -11,7 +11,6 @@ from spvlink.errors import SpvlinkError
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
 from spvlink.link.border.stage import Stage
-from spvlink.link.resources.transfer import Transfer
 from spvlink.options import Options
 from spvlink.pipeline import Linked
 
@@ -34,7 +33,7 @@ class Chain:
 
     __slots__ = (
         "afters", "befores", "borders", "fixed_function_consumer", "linked", "listed", "options",
-        "runner", "stages", "staying", "transfers", "untouched",
+        "runner", "stages", "staying", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -54,8 +53,6 @@ class Chain:
             self.borders.append(Border(stages[-1], behind))
             self.befores[behind] = self.afters[stages[-1]] = self.borders[-1]
         self.untouched: set[Stage] = set()  # go out as they came
-        # (source, target) -> the versions of both modules, and what held for these
-        self.transfers: dict[tuple[Stage, Stage], tuple[tuple[int, int], Transfer]] = {}
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 

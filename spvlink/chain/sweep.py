@@ -54,7 +54,7 @@ def sweep(chain: Chain) -> None:
     needs at its other end."""
     for moving in (False, True) if len(chain.borders) > 1 else (True,):
         for border in chain.borders:
-            border.seen = -1, -1
+            border.seen = -1
         _sweep_due(chain, moving)
 
 
@@ -68,7 +68,7 @@ def _sweep_due(chain: Chain, moving: bool) -> None:
                     _link_last(chain.runner, border.link)
                 else:
                     _link(chain, border.link, moving)
-                border.seen = border.producer.module.version, border.consumer.module.version
+                border.seen = border.link.version
         if not any(map(Border.due, chain.borders)):
             break
         order = order[::-1]
@@ -138,7 +138,7 @@ def _place_all(chain: Chain) -> None:
         if border.link is not None:
             border.placement = place(Site(chain, border.link))
             if compact.requalify(border.link, border.placement):
-                border.seen = -1, -1
+                border.seen = -1
     seconds = chain.runner.seconds
     seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
 

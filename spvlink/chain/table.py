@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
+from spvlink.ir.known import fact
 from spvlink.layout import granted
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
@@ -67,17 +68,20 @@ class Site:
 
     def _transfer(self, source: Stage, target: Stage) -> Transfer:
         """What is known of it holds until one of the modules changes."""
-        versions = source.module.version, target.module.version
-        held = self.chain.transfers.get((source, target))
-        if held is not None and held[0] == versions:
-            return held[1]
+        known = fact(self.link, _transfers, self.link.version)
+        found = known.get(target)
+        if found is not None:
+            return found
         grant = Grant(target.visible)
         if self.options.layout is not None:
             shown = granted(self.options.layout, STAGE_BITS[target.name])
             grant = Grant(target.visible, *shown)
-        made = Transfer(source.module, target.module, grant)
-        self.chain.transfers[source, target] = versions, made
-        return made
+        found = known[target] = Transfer(source.module, target.module, grant)
+        return found
+
+
+def _transfers(link: Link) -> dict[Stage, Transfer]:
+    return {}  # by target, filled as they are asked for
 
 
 class Pass:

@@ -17,6 +17,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import PRIVATE, Function, Inst, Module
+from spvlink.ir.known import fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -63,13 +64,7 @@ class Calls:
 
     @staticmethod
     def of(module: Module) -> Calls:
-        held = module.facts.get("calls")
-        if held is not None and held[0] == module.version:
-            made: Calls = held[1]
-            return made
-        made = Calls(module)
-        module.facts["calls"] = (module.version, made)
-        return made
+        return fact(module, Calls, module.version)
 
     def alone(self, function: Function) -> int:
         """The facts of a function's own instructions; notes the variables that it uses."""

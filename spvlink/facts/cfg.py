@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.known import fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -71,14 +72,11 @@ class Cfg:
     @staticmethod
     def of(module: Module, function: Function) -> Cfg:
         """The facts as the module stands."""
-        held = module.facts.get("cfg")  # of one function: nearly all is done to the entry point's
-        if held is not None and held[0] == module.flow:
-            cfg: Cfg = held[1]
-            if cfg.function is function:
-                return cfg
-        cfg = Cfg(function)
-        module.facts["cfg"] = (module.flow, cfg)
-        return cfg
+        known = fact(module, _graphs, module.flow)
+        found = known.get(function)
+        if found is None:
+            found = known[function] = Cfg(function)
+        return found
 
     def dominates(self, a: Block, b: Block) -> bool:
         """Whether every path to ``b`` goes through ``a`` (a block dominates itself)."""
@@ -141,6 +139,10 @@ class Cfg:
             else:
                 self.leave[block] = clock
                 clock += 1
+
+
+def _graphs(module: Module) -> dict[Function, Cfg]:
+    return {}  # filled as they are asked for
 
 
 def _reverse_postorder(entry: Block, targets: dict[Block, list[Block]]) -> list[Block]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import Inst, Module, string_of
+from spvlink.ir.edit import decorate
+from spvlink.ir.known import fact
 
 Words = list[int]  # [decoration, *operand words]
 
@@ -16,7 +18,7 @@ _UNTOUCHABLE = {
     enums.Decoration_PerViewNV: "it is per view",
     enums.Decoration_PerTaskNV: "it is per task",
 }
-_HARMLESS = info.VARYING_DECORATIONS - _UNTOUCHABLE.keys()
+_HARMLESS = info.VARYING_DECORATIONS.difference(_UNTOUCHABLE)
 _UNKNOWN = "what one of its decorations means for a varying is not known"
 
 
@@ -24,18 +26,16 @@ class Decorations:
     """``of`` a value or type; ``members`` of (struct type, member index); ``ids`` those whose
     operands are ids."""
 
-    __slots__ = ("members", "notes", "size", "targets", "with_ids")
+    __slots__ = ("members", "targets", "with_ids")
 
     def __init__(self, module: Module) -> None:
-        self.notes = module.annotations  # the list that was read, and how much was in it
-        self.size = len(self.notes)
         targets: dict[Inst, list[Words]] = {}
         members: dict[tuple[Inst, int], list[Words]] = {}
         self.targets = targets
         self.members = members
         self.with_ids: dict[Inst, list[Inst]] = {}
         of_value, of_member = ops.OpDecorate, ops.OpMemberDecorate
-        for inst in self.notes:
+        for inst in module.annotations:
             op = inst.op
             if op == of_value or op == ops.OpDecorateString:
                 target = inst.args[0]
@@ -63,33 +63,15 @@ class Decorations:
 
     @staticmethod
     def of(module: Module) -> Decorations:
-        """The tables, cached until annotations are added; who takes some out calls ``replace``."""
-        notes = module.annotations
-        held = module.facts.get("decorations")
-        if held is not None:
-            tables: Decorations = held[1]
-            if tables.notes is notes and tables.size == len(notes):
-                return tables
-        tables = Decorations(module)
-        module.facts["decorations"] = (len(notes), tables)
-        return tables
-
-    @staticmethod
-    def replace(module: Module, notes: list[Inst]) -> None:
-        """Other annotations; what was made of the old ones is forgotten, since it cannot tell as
-        many of them from these."""
-        module.annotations[:] = notes
-        module.facts.pop("decorations", None)
-        module.facts.pop("effects", None)
+        """The tables, cached until annotations change."""
+        return fact(module, Decorations, module.annotated)
 
     @staticmethod
     def add(module: Module, variable: Inst, notes: list[Words]) -> None:
         """Decorate a variable; the tables go along."""
         tables = Decorations.of(module)
         tables.targets.setdefault(variable, []).extend(notes)
-        module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
-        tables.size = len(module.annotations)
-        module.facts["decorations"] = (len(module.annotations), tables)
+        decorate(module, variable, notes)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
         """The operand words of a decoration of ``target`` (empty list if it has none), or None."""

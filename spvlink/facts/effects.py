@@ -15,6 +15,7 @@ from spvlink.ir.core import (
     says_nothing,
     string_of,
 )
+from spvlink.ir.known import fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -73,16 +74,7 @@ class Effects:
 
     @staticmethod
     def of(module: Module) -> Effects:
-        stamp = len(module.sections[IMPORTS])
-        held = module.facts.get("effects")
-        if held is not None and held[0] == stamp:
-            made: Effects = held[1]
-            tables, notes = made.tables, module.annotations
-            if tables.notes is notes and tables.size == len(notes):  # as in Decorations.of
-                return made
-        made = Effects(module)
-        module.facts["effects"] = (stamp, made)
-        return made
+        return fact(module, Effects, module.annotated)
 
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""

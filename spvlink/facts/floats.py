@@ -6,6 +6,7 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Module
+from spvlink.ir.known import ALWAYS, fact
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -51,13 +52,7 @@ class Floats:
     @staticmethod
     def of(module: Module) -> Floats:
         """The facts, found once: passes neither add execution modes nor loosen decorations."""
-        held = module.facts.get("floats")
-        if held is not None:
-            found: Floats = held[1]
-            return found
-        made = Floats(module)
-        module.facts["floats"] = (0, made)
-        return made
+        return fact(module, Floats, ALWAYS)
 
 
 def alike(producer: Module, consumer: Module) -> bool:

@@ -22,3 +22,16 @@ def dominance_frontiers(cfg: Cfg) -> dict[Block, list[Block]]:
                     here.append(block)
                 runner = cfg.idom.get(runner)
     return frontier
+
+
+def live_in(cfg: Cfg, exposed: set[Block], written: set[Block]) -> set[Block]:
+    """The blocks at whose start a variable's value is wanted. ``exposed`` read it before they write
+    it, ``written`` write it."""
+    found = set(exposed)
+    todo = [*found]
+    while todo:
+        for pred in cfg.preds[todo.pop()]:
+            if pred not in found and pred not in written:
+                found.add(pred)
+                todo.append(pred)
+    return found

@@ -25,6 +25,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.known import ALWAYS, fact, forget
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -52,13 +53,13 @@ LOOSE, SETTLED, FROZEN = range(3)  # how much an output must stay as it is
 
 def frozen(module: Module) -> set[Inst]:
     """The instructions of the entry point that an Invariant output hangs on."""
-    return _found(module)[0] if _decorated(module)[0] else _NONE
+    return fact(module, _find, module.version)[0] if fact(module, _decorated, ALWAYS)[0] else _NONE
 
 
 def settled(module: Module) -> set[Inst]:
     """Those, and what positions, depths and the like hang on."""
-    if _decorated(module)[1] or "held outputs" in module.facts:
-        return _found(module)[1]
+    if module.settled_slots or module.settled_variables or fact(module, _decorated, ALWAYS)[1]:
+        return fact(module, _find, module.version)[1]
     return _NONE
 
 
@@ -75,62 +76,42 @@ def rounds(inst: Inst) -> bool:
 
 def add_slots(module: Module, keys: Iterable[int]) -> None:
     """These slots of the outputs are Invariant."""
-    module.facts["invariant slots"] = 0, _slots(module) | frozenset(keys)
-    module.facts.pop("invariant", None)
+    module.invariant_slots |= frozenset(keys)
+    forget(module, _find)
 
 
 def hold(module: Module, keys: frozenset[int], variables: frozenset[Inst]) -> None:
     """The stage behind makes positions and the like of these outputs: slots by their keys, and
     variables that stay whole. Said once more whenever that stage has changed."""
-    made = keys, variables
-    held = module.facts.get("held outputs")
-    if held is None and not keys and not variables:
-        return
-    if held is None or held[1] != made:
-        module.facts["held outputs"] = 0, made
-        module.facts.pop("invariant", None)
+    if keys != module.settled_slots or variables != module.settled_variables:
+        module.settled_slots, module.settled_variables = keys, variables
+        forget(module, _find)
 
 
 _BUILTIN: Final = [enums.Decoration_BuiltIn]
 _NONE: Final[set[Inst]] = set()
 
 
-def _slots(module: Module) -> frozenset[int]:
-    held = module.facts.get("invariant slots")
-    return frozenset() if held is None else held[1]
-
-
 def _decorated(module: Module) -> tuple[bool, bool]:
     """Whether a module may have Invariant outputs, and any that stay settled. No pass brings the
     first one."""
-    held = module.facts.get("may be invariant")
-    if held is None:
-        strict = loose = False
-        for note in module.annotations:
-            words = note.imm[-2:]
-            if words[-1:] == [enums.Decoration_Invariant]:  # or Location 18 and the like
-                strict = True
-            if words[0:1] == _BUILTIN and words[-1] in info.FIXED_FUNCTION_OUTPUTS:
-                loose = True
-        held = module.facts["may be invariant"] = 0, (strict, strict or loose)
-    found: tuple[bool, bool] = held[1]
-    return found
+    strict = loose = False
+    for note in module.annotations:
+        words = note.imm[-2:]
+        if words[-1:] == [enums.Decoration_Invariant]:  # or Location 18 and the like
+            strict = True
+        if words[0:1] == _BUILTIN and words[-1] in info.FIXED_FUNCTION_OUTPUTS:
+            loose = True
+    return strict, strict or loose
 
 
-def _found(module: Module) -> tuple[set[Inst], set[Inst]]:
-    held = module.facts.get("invariant")
-    if held is None or held[0] != module.version:
-        assert module.entry is not None
-        uses = Dependences(module)
-        if not uses.seeds[SETTLED] and not uses.seeds[FROZEN]:
-            made = _NONE, _NONE
-        else:
-            strict = uses.behind(uses.seeds[FROZEN]) if uses.seeds[FROZEN] else _NONE
-            rest = uses.behind([*uses.seeds[SETTLED], *uses.seeds[FROZEN]])
-            made = strict, rest
-        held = module.facts["invariant"] = module.version, made
-    found: tuple[set[Inst], set[Inst]] = held[1]
-    return found
+def _find(module: Module) -> tuple[set[Inst], set[Inst]]:
+    """What is frozen, and what is settled."""
+    uses = Dependences(module)
+    if not uses.seeds[SETTLED] and not uses.seeds[FROZEN]:
+        return _NONE, _NONE
+    strict = uses.behind(uses.seeds[FROZEN]) if uses.seeds[FROZEN] else _NONE
+    return strict, uses.behind([*uses.seeds[SETTLED], *uses.seeds[FROZEN]])
 
 
 Seed = tuple[Inst, Block | None]  # a value that is stored, and where
@@ -144,11 +125,6 @@ class Dependences:
         self.module = module
         self.entry: Function = module.entry.function
         self.tables = Decorations.of(module)
-        self.keys = _slots(module)
-        held = module.facts.get("held outputs")
-        self.held: tuple[frozenset[int], frozenset[Inst]] = (
-            held[1] if held is not None else (frozenset(), frozenset())
-        )
         self.seeds: tuple[list[Seed], list[Seed], list[Seed]] = [], [], []  # by how much they stay
         self.written: dict[Inst, list[Seed]] = {}  # memory -> what is stored there, anywhere
         self.stored: dict[int, list[Seed]] = {}  # slot of an output -> the same
@@ -170,8 +146,8 @@ class Dependences:
                 if op == ops.OpStore or op in _COPIES:
                     self.store(inst, home)
                 elif op == STORE_OUTPUT:
-                    level = SETTLED if inst.imm[0] in self.held[0] else LOOSE
-                    level = FROZEN if inst.imm[0] in self.keys else level
+                    level = SETTLED if inst.imm[0] in self.module.settled_slots else LOOSE
+                    level = FROZEN if inst.imm[0] in self.module.invariant_slots else level
                     stored = [(a, home) for a in inst.args]
                     self.seeds[level].extend(stored)
                     self.stored.setdefault(inst.imm[0], []).extend(stored)
@@ -216,7 +192,7 @@ class Dependences:
         words = decorations(self.tables, pointer)
         if any([w[0] == enums.Decoration_Invariant for w in words]):
             return FROZEN
-        if variable in self.held[1]:
+        if variable in self.module.settled_variables:
             return SETTLED
         wanted = info.FIXED_FUNCTION_OUTPUTS
         builtin = [w[1] for w in words if w[0] == enums.Decoration_BuiltIn]

@@ -11,6 +11,7 @@ from __future__ import annotations
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Function, Inst, Module
+from spvlink.ir.known import fact
 
 
 class Structure:
@@ -50,14 +51,11 @@ class Structure:
 
     @staticmethod
     def of(module: Module, function: Function) -> Structure:
-        held = module.facts.get("structure")
-        if held is not None and held[0] == module.flow:
-            made: Structure = held[1]
-            if made.function is function:
-                return made
-        made = Structure(Cfg.of(module, function))
-        module.facts["structure"] = (module.flow, made)
-        return made
+        known = fact(module, _structures, module.flow)
+        found = known.get(function)
+        if found is None:
+            found = known[function] = Structure(Cfg.of(module, function))
+        return found
 
     def around(self, block: Block) -> list[Block]:
         """Headers of the constructs around a block, innermost first."""
@@ -67,6 +65,10 @@ class Structure:
             out.append(at)
             at = self.parent.get(at)
         return out
+
+
+def _structures(module: Module) -> dict[Function, Structure]:
+    return {}  # filled as they are asked for
 
 
 def is_switch(header: Block) -> bool:

@@ -20,10 +20,11 @@ import sys
 from array import array
 
 from spvlink.grammar import debug, ops
+from spvlink.ir.known import Known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Any, Final
+    from typing import Final
 
 
 _BIG: Final = sys.byteorder == "big"
@@ -175,27 +176,30 @@ RARE: Final = frozenset(
 )
 
 
-class Module:
+class Module(Known):
     """A SPIR-V module: a header, eleven sections of Insts in the specification's order, and
     functions. The section of names is the exception: see ``names``."""
 
     __slots__ = (
+        "annotated",
         "annotations",
         "bound",
         "by_op",
         "debug",
         "entry",
-        "facts",
         "flow",
         "functions",
         "generator",
         "globals",
+        "invariant_slots",
         "names",
         "opaque",
         "pool",
         "rare",
         "schema",
         "sections",
+        "settled_slots",
+        "settled_variables",
         "spirv_version",
         "swapped",
         "tail",
@@ -203,13 +207,14 @@ class Module:
     )  # fmt: skip
 
     def __init__(self) -> None:
+        Known.__init__(self)
         self.swapped = False  # the words are in the byte order opposite to this machine's
         self.spirv_version = 0x00010000
         self.generator = 0
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[], [], [], [], [], [], [], [], [], [], []]  # SECTIONS
-        # two of these by name; what is in them is replaced in place (``Decorations.replace``)
+        # two of these by name; what is in them is replaced in place (``edit.annotate``)
         self.annotations: list[Inst] = self.sections[ANNOTATIONS]
         # types, constants, module-scope variables, in order of definition
         self.globals: list[Inst] = self.sections[GLOBALS]
@@ -218,7 +223,7 @@ class Module:
         self.tail: list[Inst] = []  # after the last function (OpNoLine)
         self.version = 0
         self.flow = 0
-        self.facts: dict[str, tuple[int, Any]] = {}  # what is known -> (stamp, the facts)
+        self.annotated = 0
         # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
         self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
@@ -227,6 +232,11 @@ class Module:
         # the debug information that was taken out of the functions (``ir.debug.noted``)
         self.debug: object | None = None
         self.opaque = ""  # what in it cannot be told apart into ids and other words
+        # what ``facts.invariant`` was told: outputs that are Invariant, by keys of slots, and those
+        # that the next stage makes positions and the like of
+        self.invariant_slots: frozenset[int] = frozenset()
+        self.settled_slots: frozenset[int] = frozenset()
+        self.settled_variables: frozenset[Inst] = frozenset()
 
     def listed(self, section: int) -> list[Inst]:
         """The instructions of a section, those of names made for the purpose."""

@@ -1,16 +1,20 @@
-"""The mutators. Each moves ``Module.version``, or ``Module.flow`` too where blocks or edges change.
+"""The mutators. Each moves ``Module.version``, and ``Module.flow`` where blocks or edges change,
+``Module.annotated`` where annotations do: nobody else writes these. A pass that takes blocks apart
+in a loop of its own says so at its end (``touched``, ``flow_changed``), before a fact is asked for.
 
 Replacing a value is O(1): it becomes a COPY of another, which ``sweep`` resolves once at the end of
 the pass (the way of Go's SSA back end). Between ``become`` and ``sweep`` a reader looks through
-copies with ``resolve``.
+copies with ``resolve``: a copy is what it stands for, so sweeping is no further edit.
 """
 
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.core import CAPABILITIES, COPY, IMPORTS, Block, Function, Inst, Module
 
-_NEW = Inst.__new__
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
 
 
 def resolve(value: Inst) -> Inst:
@@ -38,10 +42,49 @@ def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int
     module.version += 1
 
 
+def touched(module: Module) -> None:
+    """For who wrote operands or took instructions out by hand, in a loop of his own."""
+    module.version += 1
+
+
 def flow_changed(module: Module) -> None:
     """Blocks or edges changed."""
     module.version += 1
     module.flow += 1
+
+
+def annotate(module: Module, notes: Iterable[Inst]) -> None:
+    """Add annotations."""
+    module.annotations.extend(notes)
+    module.version += 1
+    module.annotated += 1
+
+
+def decorate(module: Module, variable: Inst, notes: list[list[int]]) -> None:
+    """Add words of OpDecorate; for ``Decorations.add``, which keeps its tables in step."""
+    module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
+    module.version += 1
+
+
+def replace_annotations(module: Module, notes: list[Inst]) -> None:
+    """Other annotations."""
+    module.annotations[:] = notes
+    module.version += 1
+    module.annotated += 1
+
+
+def reword(module: Module, note: Inst, words: list[int]) -> None:
+    """Other words of an annotation."""
+    note.imm = words
+    module.version += 1
+    module.annotated += 1
+
+
+def add_import(module: Module, made: Inst) -> None:
+    """One more instruction set."""
+    module.sections[IMPORTS].append(made)
+    module.version += 1
+    module.annotated += 1
 
 
 def sweep(module: Module, function: Function) -> None:
@@ -61,25 +104,50 @@ def sweep(module: Module, function: Function) -> None:
             block.insts = [i for i in block.insts if i.op != copy]
 
 
+def drop(module: Module, gone: set[Inst]) -> None:
+    """Take instructions out of the functions."""
+    for function in module.functions:
+        for block in function.blocks:
+            if not gone.isdisjoint(block.insts):
+                block.insts = [i for i in block.insts if i not in gone]
+    module.version += 1
+
+
+def keep_functions(module: Module, kept: list[Function]) -> None:
+    """Drop all other functions."""
+    if len(kept) < len(module.functions):
+        module.functions = kept
+        flow_changed(module)
+
+
+def list_variable(module: Module, variable: Inst) -> None:
+    """Name a variable in the interface of the entry point."""
+    assert module.entry is not None
+    module.entry.inst.args.append(variable)
+    module.version += 1
+
+
+def need_capability(module: Module, capability: int) -> None:
+    """Declare a capability if the module does not."""
+    if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):
+        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
+        module.version += 1
+
+
 def branch(target: Block) -> Inst:
     return Inst(ops.OpBranch, None, [target], [])
 
 
 def value(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
     """A new value with a fresh id, not yet in any block."""
-    inst = _NEW(Inst)  # calling the class costs half as much again
-    inst.op = op
-    inst.type = type
-    inst.args = args
-    inst.imm = imm
-    inst.id = module.bound
-    inst.mark = 0
+    inst = Inst(op, type, args, imm, module.bound)
     module.bound += 1
     return inst
 
 
-def remove_phi_edge(block: Block, gone: Inst) -> None:
+def remove_phi_edge(module: Module, block: Block, gone: Inst) -> None:
     """Drop from the phis of ``block`` what came from the predecessor ``gone``."""
+    module.version += 1
     for inst in block.insts:
         if inst.op != ops.OpPhi:
             if inst.op in (ops.OpLine, ops.OpNoLine):
@@ -93,8 +161,9 @@ def remove_phi_edge(block: Block, gone: Inst) -> None:
         inst.args = kept
 
 
-def retarget_phis(block: Block, old: Inst, new: Inst) -> None:
+def retarget_phis(module: Module, block: Block, old: Inst, new: Inst) -> None:
     """Edges into ``block`` that came from ``old`` now come from ``new``."""
+    module.version += 1
     for inst in block.insts:
         if inst.op == ops.OpPhi:
             inst.args = [new if a is old else a for a in inst.args]

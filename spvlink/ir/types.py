@@ -10,6 +10,7 @@ from collections import defaultdict
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
+from spvlink.ir.edit import touched
 
 # What a module has once only; arrays and structs may differ in their layout.
 _POOLED = frozenset(
@@ -78,7 +79,7 @@ def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list
         found = Inst(op, type, args, imm, module.new_id())
         found.mark = ALL
         module.globals.append(found)
-        module.version += 1
+        touched(module)
         pool[key] = found
     return found
 

@@ -67,7 +67,7 @@ def constant_branches(module: Module, function: Function) -> None:
             del block.insts[-2]
         for other in dict.fromkeys(block.successors()):
             if other is not target:
-                remove_phi_edge(other, block)
+                remove_phi_edge(module, other, block)
         block.insts[-1] = branch(target)
         changed = True
     if changed:
@@ -242,7 +242,7 @@ def merge_blocks(module: Module, function: Function) -> None:
             if merge is not None:
                 block.insts.insert(-1, merge)
             for after in dict.fromkeys(block.successors()):
-                retarget_phis(after, target, block)
+                retarget_phis(module, after, target, block)
             gone.add(target)
     if gone:
         function.blocks = [b for b in function.blocks if b not in gone]

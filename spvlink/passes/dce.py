@@ -28,7 +28,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import branch, flow_changed
+from spvlink.ir.edit import branch, flow_changed, touched
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.vectors import UNDEFINED
 
@@ -36,13 +36,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# the module fact that dead lanes became something that can be simplified
-TRIMMED: Final = "trimmed"
-# the module fact which lanes live of constructs that have dead ones: these may be left with values
-# that something else needs, so far
-HELD: Final = "held"
-# the module fact that a block lost all it held, so that a selection may have two empty arms now
-EMPTIED: Final = "emptied"
 _LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
@@ -71,10 +64,23 @@ _ODD: Final = (
 )
 
 
-def run(module: Module, function: Function) -> None:
+class Outcome:
+    """What removing dead code leaves to do for others."""
+
+    __slots__ = ("emptied", "held", "trimmed")
+
+    def __init__(self) -> None:
+        self.trimmed = False  # dead lanes became something that can be simplified
+        self.emptied = False  # a block lost all it held: a selection may have two empty arms now
+        # which lanes live of constructs that have dead ones: these may be left with values that
+        # something else needs, so far
+        self.held: dict[Inst, int] = {}
+
+
+def run(module: Module, function: Function) -> Outcome:
     """Remove what is dead in one function."""
     drop_unreachable(module, function)
-    _Marker(module, function).run()
+    return _Marker(module, function).run()
 
 
 class _Marker:
@@ -90,12 +96,12 @@ class _Marker:
         # stores to a local variable that nothing reads so far
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
-        self.held: dict[Inst, int] = {}  # constructs that have dead lanes: which live
+        self.outcome = Outcome()
         self.gaps: dict[Block, list[Inst]] = {}  # what was dead when the walk passed it
         self.moves: list[Inst] = []  # what may have to be trimmed, from the end of the function
         self.lined = False  # whether there is line information
 
-    def run(self) -> None:
+    def run(self) -> Outcome:
         structure, blocks = self.structure, self.function.blocks
         for header, merge in structure.merge_of.items():
             for target in (merge, structure.continue_of.get(header)):
@@ -115,6 +121,7 @@ class _Marker:
             inst = work.pop()
             spread(inst, inst.mark & ALL)
         self.sweep()
+        return self.outcome
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
@@ -383,12 +390,11 @@ class _Marker:
                 out = self.without_dead(insts, self.gaps[block])
                 if len(out) != len(insts):
                     if len(out) == 1:
-                        module.facts[EMPTIED] = (0, True)
+                        self.outcome.emptied = True
                     block.insts = out
                     changed = True
         if changed:
-            module.version += 1
-        module.facts[HELD] = (0, self.held)
+            touched(module)
         if flow:
             flow_changed(module)
             drop_unreachable(module, self.function)
@@ -422,7 +428,7 @@ class _Marker:
         if inst.op == ops.OpCompositeConstruct:
             every = (1 << inst.type.imm[0]) - 1
             if lanes & every != every:
-                self.held[inst] = lanes
+                self.outcome.held[inst] = lanes
         args = inst.args
         for arg in args:
             if not arg.mark & ALL:
@@ -451,6 +457,6 @@ class _Marker:
                 if not arg.mark & ALL:
                     assert arg.type is not None
                     args[index] = types.null(self.module, arg.type)
-        self.module.version += 1
+        touched(self.module)
         if inst.op != ops.OpCompositeConstruct or all(a.op in types.CONSTANTS for a in inst.args):
-            self.module.facts[TRIMMED] = (0, True)
+            self.outcome.trimmed = True

@@ -24,7 +24,7 @@ from spvlink.grammar import debug, ops, shapes
 from spvlink.ir import types
 from spvlink.ir.core import STRINGS, Block, Function, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
-from spvlink.ir.edit import resolve
+from spvlink.ir.edit import resolve, touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -65,6 +65,7 @@ def take_lines(module: Module) -> None:
     if not Effects.of(module).nonsemantic and not any(i.id for i in module.sections[STRINGS]):
         return  # without a string there is no file
     _Lines(module).run()
+    touched(module)
 
 
 class _Lines:
@@ -139,6 +140,7 @@ def take_notes(module: Module) -> None:
         for block in function.blocks:
             if any([i.op in _EXTENDED and i.args[0] in nonsemantic for i in block.insts]):
                 _take(held, nonsemantic, sets, function, block)
+                touched(module)
 
 
 def _take(

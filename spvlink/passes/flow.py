@@ -16,7 +16,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
-from spvlink.ir.edit import branch, flow_changed
+from spvlink.ir.edit import branch, flow_changed, touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -136,7 +136,7 @@ def put_in_order(module: Module, function: Function) -> None:
         function.blocks.append(block)
         for at in waiting.get(block, ()):
             heappush(ready, at)
-    module.version += 1
+    touched(module)
 
 
 def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ()) -> None:
@@ -161,4 +161,4 @@ def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ())
             for pred in preds[block]:
                 args += [known.get(pred) or types.undef(module, inst.type), pred]
             inst.args = args
-            module.version += 1
+            touched(module)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import touched, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -45,4 +45,4 @@ def run(module: Module, function: Function) -> None:
             out.append(inst)
         if hidden:
             block.insts = out
-            module.version += 1
+            touched(module)

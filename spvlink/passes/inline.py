@@ -26,7 +26,17 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import become, branch, flow_changed, resolve, retarget_phis, sweep, value
+from spvlink.ir.edit import (
+    annotate,
+    become,
+    branch,
+    flow_changed,
+    keep_functions,
+    resolve,
+    retarget_phis,
+    sweep,
+    value,
+)
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
 
@@ -70,7 +80,7 @@ def run(module: Module) -> None:
         _inline_into(module, function, calls, shapes)
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
-    module.functions = [f for f in module.functions if f in left or f not in order]
+    keep_functions(module, [f for f in module.functions if f in left or f not in order])
     if module.debug is not None:
         debuginfo.forget_functions(module)
 
@@ -135,7 +145,6 @@ def _inline_into(
     for block in function.blocks:
         current = block
         todo, current.insts = current.insts, []
-        apart: dict[Inst, Inst | None] = {}  # what must not leave its block -> its twin in this one
         for inst in todo:
             callee = inst.args[0] if inst.op == ops.OpFunctionCall else None
             if (
@@ -151,45 +160,14 @@ def _inline_into(
                 may = not shape.pointers or types.pointers_may_meet(module)
                 if may and (plain or not _in_continue(cfg, structure, block)):
                     body = _Body(module, callee, calls[callee] > 1, shape)
-                    tail = body.inline(function, blocks, current, inst, todo)
-                    if tail is not current:
-                        apart.update(dict.fromkeys(filter(_is_local, current.insts)))
-                        apart = dict.fromkeys(apart)
-                        current = tail
+                    current = body.inline(function, blocks, current, inst, todo)
                     continue
-            if apart:
-                _bring_along(module, inst, apart, current)
             current.insts.append(inst)
         blocks.append(current)
     function.blocks = blocks
     flow_changed(module)
     sweep(module, function)
     drop_unreachable(module, function)  # a callee may not come back, or leave a loop by a return
-
-
-def _is_local(inst: Inst) -> bool:
-    """Whether the result must be used in its own block."""
-    return bool(info.FLAGS.get(inst.op, 0) & info.BLOCK_LOCAL)
-
-
-def _bring_along(module: Module, inst: Inst, apart: dict[Inst, Inst | None], block: Block) -> None:
-    """Make anew in this block what an instruction uses of those that a call has cut off from it:
-    OpSampledImage and its uses stand in one block (specification, "Universal Validation Rules")."""
-    for at, arg in enumerate(inst.args):
-        if arg not in apart:
-            continue
-        twin = apart[arg]
-        if twin is None:
-            twin = value(module, arg.op, arg.type, list(arg.args), list(arg.imm))
-            _bring_along(module, twin, apart, block)
-            notes = Decorations.of(module).targets.get(arg)
-            if notes:
-                Decorations.add(module, twin, list(notes))
-            if (told := noted(module)) is not None:
-                told.like(twin, arg)
-            block.insts.append(twin)
-            apart[arg] = twin
-        inst.args[at] = twin
 
 
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
@@ -264,7 +242,7 @@ class _Body:
             merge = self.split_header(head, tail, rest)
         for target in dict.fromkeys(rest[-1].args):
             if isinstance(target, Block):
-                retarget_phis(target, head, tail)
+                retarget_phis(module, target, head, tail)
         self.connect(caller, blocks, head, merge, body, tail, call)
         return tail
 
@@ -395,7 +373,7 @@ class _Body:
             raise Refused("a loop ends where another one begins, with a return inside")
         for after in dict.fromkeys(rest.insts[-1].args):
             if isinstance(after, Block):
-                retarget_phis(after, merge, rest)
+                retarget_phis(self.module, after, merge, rest)
         load = value(module, ops.OpLoad, types.boolean(module), [flag], [])
         merge.insts = [*phis, load, Inst(ops.OpBranchConditional, None, [load, target, rest], [])]
         body.insert(body.index(merge) + 1, rest)
@@ -474,7 +452,8 @@ class _Body:
             for inst in twin.insts:
                 inst.args = [table.get(a, a) for a in inst.args]
                 inst.imm = list(inst.imm)
-        module.annotations.extend(notes)
+        if notes:
+            annotate(module, notes)
         return out
 
 

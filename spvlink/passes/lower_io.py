@@ -20,6 +20,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Function, Inst, Module
+from spvlink.ir.edit import list_variable
 from spvlink.ir.slot import (
     CAPTURED,
     DYNAMIC,
@@ -133,10 +134,8 @@ class Lowering:
                 self.root(inst)
             elif inst.op not in _AMONG_VARIABLES:
                 break  # they come first in a function
-        private: list[Inst] = []
-        for inst in types.by_op(self.module).get(wanted, ()):
-            if inst.imm[0] == enums.StorageClass_Private and inst not in elsewhere:
-                private.append(inst)
+        storage, known = enums.StorageClass_Private, types.by_op(self.module).get(wanted, ())
+        private = [v for v in known if v.imm[0] == storage and v not in elsewhere]
         if private:  # what is not used need not be looked at again and again
             used = {a for block in self.function.blocks for i in block.insts for a in i.args}
             for inst in filter(used.__contains__, private):
@@ -204,11 +203,12 @@ class Lowering:
         if node.type.op != ops.OpTypeArray:
             raise BadSpirv(f"{self.names.of(variable) or 'an interface variable'} is no array")
         self.arrayed[variable] = node.type.args[1]
-        why, pins = node.why or ("it has an initializer" if variable.args else ""), node.pins
-        node = self.roots[variable] = Node(node.type.args[0], ())
-        if why:
-            node.pin(why, pins)
-        return node
+        part = self.roots[variable] = Node(node.type.args[0], ())
+        if node.kind == MEMORY:
+            part.pin(node.why, node.pins)
+        if variable.args:
+            part.pin("it has an initializer")
+        return part
 
     def may_take_apart(self, type: Inst) -> bool:
         """Whether values of this type may be extracted from and constructed. StorageInputOutput16
@@ -527,8 +527,7 @@ class Lowering:
         notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
         notes += captures.words_of(self.capture_of(spot))
         Decorations.add(self.module, variable, notes)
-        assert self.module.entry is not None
-        self.module.entry.inst.args.append(variable)
+        list_variable(self.module, variable)
 
 
 def find_wholes(node: Node, side: Interface) -> None:

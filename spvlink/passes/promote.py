@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.frontier import dominance_frontiers
+from spvlink.facts.frontier import dominance_frontiers, live_in
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
@@ -41,7 +41,7 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.debug import Told, noted
-from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touched, value
 from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
@@ -77,7 +77,7 @@ class Promotion:
         self.places: dict[Inst, Place] = {}
         self.cells: list[Node] = []
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
-        self.global_cells: set[int] = set()  # read in some block before that block writes them
+        self.exposed: dict[int, set[Block]] = {}  # cell -> blocks that read it before they write it
         self.at_exit: dict[Block, dict[int, Inst]] = {}
         self.phis: dict[Block, dict[int, Inst]] = {}
         self.start: dict[int, Inst] = {}  # value on entry to the function
@@ -238,11 +238,9 @@ class Promotion:
         else:
             types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
             self.module.globals.append(leaf.variable)
-            entry = self.module.entry
             if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:
-                assert entry is not None
-                entry.inst.args.append(leaf.variable)  # since 1.4 it lists every global variable
-        self.module.version += 1
+                list_variable(self.module, leaf.variable)  # since 1.4 it names every global one
+        touched(self.module)
 
     # -- renaming ----------------------------------------------------------------------------------
 
@@ -263,7 +261,7 @@ class Promotion:
                 self.told.inside(made, block.insts[-1])
                 block.insts[-1:-1] = made
         if self.cells:
-            self.module.version += 1
+            touched(self.module)
         if not self.unswept:
             sweep(self.module, self.function)
 
@@ -279,42 +277,45 @@ class Promotion:
                 if op == ops.OpLoad:
                     place = places.get(inst.args[0])
                     if place is not None:
-                        self.reads(place.node, own)
+                        self.reads(place.node, own, block)
                 elif op == ops.OpStore:
                     place = places.get(inst.args[0])
                     if place is not None:
                         if place.lane is not None:
-                            self.reads(place.node, own)
+                            self.reads(place.node, own, block)
                         for leaf in place.node.leaves():
                             if leaf.kind == WHOLE and not leaf.in_place:
                                 own.add(leaf.cell)
                                 self.written.setdefault(leaf.cell, set()).add(block)
                 elif outputs and self.at_emits and self.calls.does(inst, info.EMITS):
-                    self.goes_out(own)
+                    self.goes_out(own, block)
             if outputs and not self.at_emits and block.terminator.op == ops.OpReturn:
-                self.goes_out(own)
+                self.goes_out(own, block)
 
-    def goes_out(self, own: set[int]) -> None:
+    def goes_out(self, own: set[int], block: Block) -> None:
         """Here the outputs are read."""
         for cell, node in enumerate(self.cells):
             if node.keys and not node.is_input and not node.in_place and cell not in own:
-                self.global_cells.add(cell)
+                self.exposed.setdefault(cell, set()).add(block)
 
-    def reads(self, node: Node, own: set[int]) -> None:
+    def reads(self, node: Node, own: set[int], block: Block) -> None:
         for leaf in node.leaves():
             if leaf.kind == WHOLE and leaf.cell not in own:
-                self.global_cells.add(leaf.cell)
+                self.exposed.setdefault(leaf.cell, set()).add(block)
 
     def place_phis(self) -> None:
-        wanted = {c: self.written[c] for c in self.global_cells if c in self.written}
+        wanted = {c: self.written[c] for c in self.exposed if c in self.written}
         if not wanted:
             return
         frontier = dominance_frontiers(self.cfg)
         for cell in sorted(wanted):
             todo = sorted(wanted[cell], key=lambda b: self.cfg.index[b])
             seen = set(todo)
+            live = live_in(self.cfg, self.exposed[cell], self.written[cell])
             while todo:
                 for target in frontier.get(todo.pop(), ()):
+                    if target not in live:
+                        continue
                     here = self.phis.setdefault(target, {})
                     if cell in here:
                         continue

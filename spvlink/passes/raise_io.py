@@ -20,8 +20,6 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
-    CAPABILITIES,
-    IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
     LOAD_OUTPUT,
@@ -33,7 +31,18 @@ from spvlink.ir.core import (
     words_of,
 )
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import become, rewrite, sweep, value
+from spvlink.ir.edit import (
+    add_import,
+    annotate,
+    become,
+    list_variable,
+    need_capability,
+    reword,
+    rewrite,
+    sweep,
+    touched,
+    value,
+)
 from spvlink.ir.slot import Slot, Varying
 from spvlink.passes import captures
 
@@ -144,9 +153,7 @@ class Raise:
             module.names.append(name_of(ops.OpName, made, words_of(varying.name)))
         if enums.Decoration_Sample in varying.qualifiers:
             need_capability(module, enums.Capability_SampleRateShading)
-        assert module.entry is not None
-        module.entry.inst.args.append(made)
-        module.version += 1
+        list_variable(module, made)
         told = noted(module)
         if told is not None and mine and is_same(mine, type):
             told.moved[mine[0].variable] = made
@@ -351,7 +358,7 @@ class Raise:
             start = end + 1
         if any_stored:
             block.insts = out
-            self.module.version += 1
+            touched(self.module)
 
     def store_one(
         self, varying: Varying, lanes: dict[int, Inst], pointer: Inst, out: list[Inst]
@@ -420,7 +427,7 @@ class InPlace:
                     self.loaded = {}
                 self.out.append(inst)
         self.block.insts = self.out
-        self.side.module.version += 1
+        touched(self.side.module)
 
     def hold(self, inst: Inst) -> None:
         varying, lane = self.side.where[inst.imm[0]]
@@ -512,14 +519,8 @@ def glsl_import(module: Module) -> Inst:
     found = next(iter(Effects.of(module).glsl), None)
     if found is None:
         found = value(module, ops.OpExtInstImport, None, [], words_of("GLSL.std.450"))
-        module.sections[IMPORTS].append(found)
+        add_import(module, found)
     return found
-
-
-def need_capability(module: Module, capability: int) -> None:
-    """Declare a capability if the module does not."""
-    if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):
-        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
 
 
 def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:
@@ -530,15 +531,13 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
         if inst.op == ops.OpDecorate and inst.args[0] is variable:
             held.add(inst.imm[0])
             if inst.imm[0] == enums.Decoration_Location and inst.imm[1] != location:
-                inst.imm = [enums.Decoration_Location, location]
-                module.version += 1
+                reword(module, inst, [enums.Decoration_Location, location])
     for qualifier in qualifiers:
         if (
             qualifier not in held
             and qualifier not in info.READING_DECORATIONS
             and enums.Decoration_Location in held
         ):
-            module.annotations.append(Inst(ops.OpDecorate, None, [variable], [qualifier]))
-            module.version += 1
+            annotate(module, [Inst(ops.OpDecorate, None, [variable], [qualifier])])
             if qualifier == enums.Decoration_Sample:
                 need_capability(module, enums.Capability_SampleRateShading)

@@ -27,7 +27,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, rewrite, sweep, value
+from spvlink.ir.edit import become, resolve, rewrite, sweep, touched, value
 
 
 def run(module: Module) -> bool:
@@ -51,7 +51,7 @@ def run(module: Module) -> bool:
                 out.append(Inst(ops.OpStore, None, [variable, inst.args[0]], []))
         block.insts = out
     function.blocks[0].insts[:0] = variables.values()
-    module.version += 1
+    touched(module)
     return True
 
 

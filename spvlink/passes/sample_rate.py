@@ -6,7 +6,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import annotate, list_variable, touched, value
 from spvlink.passes.parts import uses
 
 
@@ -47,11 +47,11 @@ def keep_sample_rate(module: Module) -> None:
     number = types.integer(module, 32, True)
     variable = value(module, ops.OpVariable, types.pointer(module, storage, number), [], [storage])
     module.globals.append(variable)
-    for words in ([enums.Decoration_BuiltIn, enums.BuiltIn_SampleId], [enums.Decoration_Flat]):
-        module.annotations.append(Inst(ops.OpDecorate, None, [variable], words))
-    entry.inst.args.append(variable)
+    words = [enums.Decoration_BuiltIn, enums.BuiltIn_SampleId], [enums.Decoration_Flat]
+    annotate(module, [Inst(ops.OpDecorate, None, [variable], w) for w in words])
+    list_variable(module, variable)
     block = entry.function.blocks[0]
     # lines may stand before and between variables
     at = 1 + max([n for n, i in enumerate(block.insts) if i.op == ops.OpVariable], default=-1)
     block.insts.insert(at, value(module, ops.OpLoad, number, [variable], []))
-    module.version += 1
+    touched(module)

@@ -10,9 +10,10 @@ What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads fr
 nothing writes during the draw. Convergent operations (derivatives, implicit-LOD sampling) are pure
 in this sense: the value that dominates was computed by at least the same invocations of the quad.
 Operations with the co-convergent fact (ballots and the like: their result hangs on which
-invocations take part) are merged only within one block, and BLOCK_LOCAL ones too. Decorations
-count: a value with NoContraction or RelaxedPrecision is not the same as one without. Floats that an
-Invariant output hangs on are numbered, and that is all: another pipeline has the same operations.
+invocations take part) are merged only within one block. That images are used in the block that
+loads them is seen to at the end (passes/image_values.py). Decorations count: a value with
+NoContraction or RelaxedPrecision is not the same as one without. Floats that an Invariant output
+hangs on are numbered, and that is all: another pipeline has the same operations.
 
 Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
 not known when its header is visited, so afterwards two phis of a header that begin alike are taken
@@ -291,7 +292,7 @@ class _Walk:
 
     def merge(self, inst: Inst, block: Block, flags: int, first: Inst) -> bool:
         """Replace a value by an equal one that dominates it, if there is one."""
-        local = flags & (info.BLOCK_LOCAL | info.COCONVERGENT)
+        local = flags & info.COCONVERGENT
         others = self.more.setdefault(first, [])
         for value in (*reversed(others), first):
             above = self.place(value, block)

@@ -13,8 +13,8 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep
-from spvlink.passes.dce import BY_IMM, HELD, NEVER_ROOTS, TRIMMED
+from spvlink.ir.edit import become, resolve, sweep, touched
+from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
 from spvlink.passes.fold import fold
 from spvlink.passes.parts import CHAINS
 from spvlink.passes.vectors import RULES
@@ -44,18 +44,19 @@ _FLOW: Final = frozenset(
 )  # fmt: skip
 
 
-def run(module: Module, function: Function) -> None:
-    """Rebuild vectors in one function and drop the parts that are no longer used."""
-    version = module.version
-    held_lanes = module.facts.pop(HELD, (0, {}))[1]
-    assert isinstance(held_lanes, dict)
+def run(module: Module, function: Function, held_lanes: dict[Inst, int] | None = None) -> Outcome:
+    """Rebuild vectors in one function and drop the parts that are no longer used. ``held_lanes``:
+    as the last dead code elimination left them, which may find more afterwards."""
+    outcome, version = Outcome(), module.version
+    held_lanes = held_lanes or {}
     for construct in held_lanes:  # its dead lanes may have got other values
         construct.mark = 0
     effects = Effects.of(module)
     loose = _Walk(module, function, held_lanes, effects).run()
-    drop_unused(module, function, held_lanes, loose, effects)
-    if len(function.blocks) > 1 and module.version != version and hollow(module, function):
-        module.facts[TRIMMED] = (0, True)
+    outcome.trimmed = drop_unused(module, function, held_lanes, loose, effects) or (
+        len(function.blocks) > 1 and module.version != version and hollow(module, function)
+    )
+    return outcome
 
 
 class _Walk:
@@ -169,6 +170,7 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
         return None
     source = resolve(inner.args[0])
     inst.args = [source]
+    touched(module)
     return source if source.type is inst.type else None
 
 
@@ -178,13 +180,14 @@ _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised
 
 def drop_unused(
     module: Module, function: Function, lanes: dict[Inst, int], loose: set[Inst], effects: Effects
-) -> None:
+) -> bool:
     """Remove what nothing reads, from the end to the beginning, as far as there is something
-    ``loose``, which may be used no longer; if that was more than moves of components, dead code
-    elimination may find more. ``lanes``: which live of constructs that have dead ones; what only
-    dead ones take is read by nothing."""
+    ``loose``, which may be used no longer. ``lanes``: which live of constructs that have dead ones;
+    what only dead ones take is read by nothing. Whether that was more than moves of components, so
+    that dead code elimination may find more."""
+    trimmed = False
     if not loose and not lanes:
-        return
+        return trimmed
     copy, never = COPY, NEVER_ROOTS
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
@@ -203,10 +206,9 @@ def drop_unused(
                 op = inst.op
                 free = op in never and (not inst.imm or op not in BY_IMM)
                 if free or effects.flags(inst) & info.REMOVABLE:
-                    if op not in _MOVES:
-                        module.facts[TRIMMED] = (0, True)
+                    trimmed |= op not in _MOVES
                     for construct in spare.pop(inst, ()):
-                        _clear(module, construct, inst)
+                        trimmed |= _clear(module, construct, inst)
                     for arg in inst.args:
                         if arg not in used and arg.op not in _OUTSIDE:
                             loose.add(arg)
@@ -220,7 +222,8 @@ def drop_unused(
         if gone:
             kept.reverse()
             block.insts[-len(kept) - gone :] = kept
-            module.version += 1
+            touched(module)
+    return trimmed
 
 
 def _taken(construct: Inst, lanes: int, spare: dict[Inst, list[Inst]]) -> list[Inst]:
@@ -238,14 +241,13 @@ def _taken(construct: Inst, lanes: int, spare: dict[Inst, list[Inst]]) -> list[I
     return taken
 
 
-def _clear(module: Module, construct: Inst, gone: Inst) -> None:
-    """Something else for the dead lanes of a construct."""
+def _clear(module: Module, construct: Inst, gone: Inst) -> bool:
+    """Something else for the dead lanes of a construct; whether that is a constant now."""
     assert gone.type is not None
     null = types.null(module, gone.type)
     construct.args = [null if a is gone else a for a in construct.args]
-    module.version += 1
-    if all(a.op in types.CONSTANTS for a in construct.args):
-        module.facts[TRIMMED] = (0, True)
+    touched(module)
+    return all(a.op in types.CONSTANTS for a in construct.args)
 
 
 def phis_of(function: Function) -> list[Inst]:

@@ -14,6 +14,7 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.edit import keep_functions, replace_annotations
 from spvlink.passes import debuginfo, flow, weave
 
 _KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
@@ -54,8 +55,6 @@ def run(
     _trim_entry(module, live)
     live.update([i for i in module.sections[core.STRINGS] if i.id], module.sections[core.IMPORTS])
     _trim_notes(module, live)
-    module.facts = {}
-    module.version += 1
 
 
 def _drop_functions(module: Module, entry: Function) -> None:
@@ -67,7 +66,7 @@ def _drop_functions(module: Module, entry: Function) -> None:
                 reached[callee] = None
                 todo.append(callee)
     if len(reached) < len(module.functions):
-        module.functions = [f for f in module.functions if f in reached]
+        keep_functions(module, [f for f in module.functions if f in reached])
         modes = module.sections[core.EXECUTION_MODES]
         module.sections[core.EXECUTION_MODES] = [i for i in modes if i.args[0] in reached]
 
@@ -175,7 +174,7 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
-        Decorations.replace(module, [i for i in module.annotations if known.issuperset(i.args)])
+        replace_annotations(module, [i for i in module.annotations if known.issuperset(i.args)])
         return
     kept: list[Inst] = []
     known = known.union([i for i in module.annotations if i.op == ops.OpDecorationGroup])
@@ -191,4 +190,4 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
         elif not known.issuperset(inst.args):
             continue
         kept.append(inst)
-    Decorations.replace(module, kept)
+    replace_annotations(module, kept)

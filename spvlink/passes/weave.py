@@ -10,7 +10,7 @@ from spvlink.grammar import debug, ops
 from spvlink.ir import types
 from spvlink.ir.core import GLOBALS, STRINGS, Block, Function, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
-from spvlink.ir.edit import resolve
+from spvlink.ir.edit import resolve, touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -38,7 +38,7 @@ def weave(module: Module) -> None:
         ways.append(_Weaver(module, held, function, outside, written))
     for way in ways:
         way.run()
-    module.version += 1
+    touched(module)
 
 
 class _Weaver:

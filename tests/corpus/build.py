@@ -84,8 +84,8 @@ def run(command: list[str], data: bytes | None = None) -> tuple[int, bytes]:
 # --- one module ---
 
 
-def compiled(shader: Shader, folder: Path) -> bytes:
-    """The module of a shader. Raises Skipped."""
+def compiled(shader: Shader, folder: Path, debug: bool = False) -> bytes:
+    """The module of a shader. ``debug``: GLSL with debug information. Raises Skipped."""
     if shader.kind == "spv":
         return shader.data
     out = folder / "out.spv"
@@ -100,7 +100,7 @@ def compiled(shader: Shader, folder: Path) -> bytes:
         if environment.startswith("spv"):
             target = "spirv" + environment[3:]
         command = ["glslangValidator", "--quiet", "-S", shader.stage, "--target-env", target, *more]
-        command += ["-D", "-e", "main"] if shader.kind == "hlsl" else ["-V"]
+        command += ["-D", "-e", "main"] if shader.kind == "hlsl" else ["-gVS" if debug else "-V"]
         command += [f"-I{shader.path.parent}", "-o", str(out), str(source)]
         status, _ = run(command)
         if status == 0 and out.exists():
@@ -136,12 +136,15 @@ def entries(data: bytes) -> list[tuple[int, str]]:
 # --- pipelines ---
 
 
-def pipelines(group: Group, folder: Path, seed: int = 0) -> Iterator[Pipeline | Skipped]:
-    """The pipelines of a group, or why a part of it gives none. seed: of the partners."""
+def pipelines(
+    group: Group, folder: Path, seed: int = 0, debug: bool = False
+) -> Iterator[Pipeline | Skipped]:
+    """The pipelines of a group, or why a part of it gives none. seed: of the partners; debug: with
+    debug information where GLSL is compiled here."""
     codes: dict[int, list[Code]] = {}
     for shader in group.shaders:
         try:
-            data = compiled(shader, folder)
+            data = compiled(shader, folder, debug)
             for model, name in entries(data):
                 codes.setdefault(model, []).append((data, name))
         except Skipped as reason:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +13,8 @@ from numpy.typing import NDArray
 
 import spvlink
 from spvlink import validate
+from tests.debug_reading import shape, stripped
+from tests.judges import astray
 from tests.render import CannotDraw, Result, compare, draw, draw_covering, mismatches
 from tests.render.compare import max_ulp
 
@@ -23,10 +26,11 @@ LINKED, NOTHING, PASSED, REFUSED, DEFECT = (
     "linked", "nothing to gain", "passed through", "refused", "defect",
 )  # fmt: skip
 # Kinds of findings.
-INVALID, TWICE, BORDER, GROWS, REFUSED_VALID, DIFFERENT = (
+INVALID, TWICE, BORDER, GROWS, REFUSED_VALID, DIFFERENT, DEBUG = (
     "invalid", "second link changes", "border", "grows", "valid input refused", "different",
+    "other code without debug information",
 )  # fmt: skip
-KINDS = (DEFECT, REFUSED_VALID, INVALID, BORDER, GROWS, TWICE, DIFFERENT)
+KINDS = (DEFECT, REFUSED_VALID, INVALID, BORDER, GROWS, TWICE, DEBUG, DIFFERENT)
 EQUAL, FOLDED = "equal", "equal but for what the driver folds"
 TOLERANCE = 1e-3  # without --exact: a larger relative difference is more than rounding,
 TIPPED = 0.01  # and in a larger share of the pixels more than a comparison at equality
@@ -44,6 +48,7 @@ class Verdict:
     reason: str = ""
     findings: list[tuple[str, str]] = field(default_factory=list)
     modules: list[bytes] = field(default_factory=list)  # of a linked pipeline
+    seconds: float = 0.0  # of processor time, for the first link
     drawn: str = ""  # '', EQUAL, FOLDED, DIFFERENT or why it was not drawn
 
 
@@ -59,6 +64,7 @@ def check(
     """``validator``: a second spirv-val beside the one in PATH."""
     verdict = Verdict(mode)
     judge = _Judge(validator)
+    begin = time.process_time()
     try:
         linked = linker(codes, mode == EXACT, frozenset())
     except spvlink.BadSpirv as error:
@@ -66,6 +72,7 @@ def check(
         if not any(judge.complaints([data for data, _ in codes])):
             verdict.findings.append((REFUSED_VALID, str(error)))
         return verdict
+    verdict.seconds = time.process_time() - begin
     new = [stage.data for stage in linked.stages]
     if linked.defect is not None:
         verdict.outcome, verdict.reason = DEFECT, linked.defect
@@ -96,6 +103,9 @@ def _look(
     for number, said in enumerate(judge.complaints(new)):
         if said is not None and judge.complaints([codes[number][0]]) == [None]:
             found.append((INVALID, f"{linked.stages[number].stage}: {said}"))
+    for stage, (old, _), data in zip(linked.stages, codes, new):
+        if old != data and (lost := astray(data)) and not astray(old):
+            found.append((INVALID, f"{stage.stage}: images of other blocks are used: {lost}"))
     try:
         if not mismatches(codes):
             found += [(BORDER, problem) for problem in mismatches(_named(codes, new))]
@@ -114,6 +124,22 @@ def _look(
         found.append((DEFECT, f"the second time: {again.defect}"))
     elif [stage.data for stage in again.stages] != new:
         found.append((TWICE, _sizes(again)))
+    found += _debug(codes, new, verdict.mode == EXACT, linker)
+
+
+def _debug(
+    codes: Sequence[Code], new: Sequence[bytes], exact: bool, linker: Link
+) -> list[tuple[str, str]]:
+    """Debug information changes no code."""
+    plain = [(stripped(data), entry) for data, entry in codes]
+    if plain == list(codes) or any(b"NonSemantic.DebugPrintf" in data for data, _ in codes):
+        return []
+    same = linker(plain, exact, frozenset())
+    return [
+        (DEBUG, stage.stage)
+        for stage, data in zip(same.stages, new)
+        if shape(stage.data) != shape(data)
+    ]
 
 
 def _sizes(linked: spvlink.Linked) -> str:

@@ -45,6 +45,7 @@ class Settings:
     seed: int = 0  # of the order, and of the stages that are written
     limit: int | None = None  # pipelines of an origin
     timeout: float = 60.0  # seconds for one pipeline in one mode
+    debug: bool = False  # GLSL is compiled with debug information
 
 
 @dataclass
@@ -137,7 +138,7 @@ class Hunt:
                 group = next(todo, None)
             if group is None or self._is_enough(group.origin):
                 return
-            for pipeline in pipelines(group, folder, self.settings.seed):
+            for pipeline in pipelines(group, folder, self.settings.seed, self.settings.debug):
                 if isinstance(pipeline, Skipped):
                     with self.lock:
                         self.skipped[group.origin, plain(str(pipeline))] += 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Inst
-from spvlink.ir.edit import become
+from spvlink.ir.edit import become, touched
 from spvlink.link.border.stage import Stage
 
 
@@ -14,7 +14,7 @@ def remove_stores(stage: Stage, keys: set[int]) -> None:
     assert entry is not None
     for block in entry.function.blocks:
         block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.imm[0] not in keys]
-    stage.module.version += 1
+    touched(stage.module)
 
 
 def zero(stage: Stage, load: Inst) -> None:

@@ -20,6 +20,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
+from spvlink.ir.known import Known
 from spvlink.ir.slot import Interface, Pinned, Slot
 from spvlink.link.border.stage import IN_PLACE, Stage
 
@@ -34,7 +35,7 @@ _READ_BACK: Final = frozenset((LOAD_OUTPUT,))
 _WORD: Final = 32  # bits of the indices that are compared
 
 
-class Link:
+class Link(Known):
     """A producer, a consumer, and the slots between them."""
 
     __slots__ = (
@@ -50,8 +51,6 @@ class Link:
         "idle",
         "in_place",
         "inputs",
-        "kept_in",
-        "kept_out",
         "loads",
         "locals",
         "made",
@@ -60,7 +59,6 @@ class Link:
         "producer",
         "read_back",
         "returns",
-        "rounded",
         "shared",
         "sites",
         "spots",
@@ -69,58 +67,75 @@ class Link:
     )
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
+        Known.__init__(self)
         assert producer.outputs is not None and consumer.inputs is not None
         self.producer = producer
         self.consumer = consumer
         self.outputs: Interface = producer.outputs
         self.inputs: Interface = consumer.inputs
-        self.stores: dict[int, list[Inst]] = {}
-        self.loads: dict[int, list[Inst]] = {}
-        self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
-        self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
-        self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)
-        self.fate: dict[int, tuple[str, str]] = {}  # key -> (action, why)
-        self.made: dict[int, str] = {}  # key of a new value -> the name of what it had been
-        self.notes: dict[int, str] = {}  # key -> what stood in the way of more
-        self.cautions: dict[int, str] = {}  # key -> what hangs on its rounding, if it goes
-        # key of a word that was part of a 64-bit number -> which one (``halves``)
-        self.halves: dict[int, str] = {}
+        self.after: Link | None = None  # the border at which the consumer is the producer
+        self.hidden = False  # there is such a border, but it stays as it is
+        self.in_place = producer.name in IN_PLACE
+        # every value comes over to the bit: only fragment shaders interpolate
+        self.exact = consumer.name != "frag"
         # whether there are 64-bit numbers, or may be once an array is taken apart
         wide = any([s.width == 64 for s in self.inputs.slots.values()])
         self.wide = wide or bool(self.inputs.pinned)
-        self.after: Link | None = None  # the border at which the consumer is the producer
-        self.hidden = False  # there is such a border, but it stays as it is
-        # what ``rounding.rounded`` found for these versions of the modules
-        self.rounded: tuple[tuple[int, int], object] | None = None
-        self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
-        self.gathered = -1, -1  # the versions that the modules had
+
+        # what the code says, read anew when it has changed (``gather``)
+        self.gathered = -1  # the version that it had
+        self.stores: dict[int, list[Inst]] = {}
+        self.loads: dict[int, list[Inst]] = {}
+        self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
         # the number of the return, of the emit, or of the (block, vertex) that a store belongs to
         self.sites: dict[Inst, int] = {}
         self.returns = 0  # how many of these there are
         # site -> (block, what new stores of it stand before, their vertex)
         self.spots: dict[int, tuple[Block, Inst, list[Inst]]] = {}
-        self.in_place = producer.name in IN_PLACE
-        # every value comes over to the bit: only fragment shaders interpolate
-        self.exact = consumer.name != "frag"
-        self.read_back: dict[int, list[Inst]] = {}  # loads of outputs by the producer
-        # Components of variables that stay whole, per side. None of them is a slot of either side
-        # (``agree``).
-        self.kept_out = {k for p in self.outputs.pinned for k in p.keys}
-        self.kept_in = {k for p in self.inputs.pinned for k in p.keys}
+
+        # what a pass leaves for one that comes later
+        self.locals: list[Inst] = []  # of the consumer: copies of input arrays (``arrays``)
+        self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
+        # key of a word that was part of a 64-bit number -> which one (``halves``)
+        self.halves: dict[int, str] = {}
+
+        # what the report tells, by key where nothing else is said
+        self.fate: dict[int, tuple[str, str]] = {}  # (action, why)
+        self.notes: dict[int, str] = {}  # what stood in the way of more
+        self.cautions: dict[int, str] = {}  # what hangs on its rounding, if it goes
+        self.made: dict[int, str] = {}  # of a new value: the name of what it had been
+        self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
+        self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)
         self.gather()
 
     @property
     def title(self) -> str:
         return f"{self.producer.name}->{self.consumer.name}"
 
+    @property
+    def kept_out(self) -> set[int]:
+        """Components of the producer's variables that stay whole. None of them is a slot of either
+        side (``agreement``)."""
+        return {k for p in self.outputs.pinned for k in p.keys}
+
+    @property
+    def kept_in(self) -> set[int]:
+        """Of the consumer's."""
+        return {k for p in self.inputs.pinned for k in p.keys}
+
+    @property
+    def version(self) -> int:
+        """Of both modules: it moves whenever one of these does, since neither ever goes back."""
+        return self.producer.module.version + self.consumer.module.version
+
     def gather(self) -> None:
         """Read from the code which slots are stored and loaded."""
-        versions = self.producer.module.version, self.consumer.module.version
-        if versions == self.gathered:
+        version = self.version
+        if version == self.gathered:
             return
-        self.gathered = versions
+        self.gathered = version
         self._read()
-        if self.kept_in or self.kept_out:
+        if self.inputs.pinned or self.outputs.pinned:
             kept = self.kept_in | self.kept_out
             assert kept.isdisjoint(self.stores), "what stays whole is stored as a slot"
             assert kept.isdisjoint(self.loads), "what stays whole is read as a slot"

@@ -28,7 +28,9 @@ IN_PLACE: Final = frozenset(("tesc", "task", "mesh"))
 class Stage:
     """One stage while it is being linked."""
 
-    __slots__ = ("inputs", "module", "name", "outputs", "per_sample", "source", "visible")
+    __slots__ = (
+        "held", "inputs", "module", "name", "outputs", "per_sample", "source", "trimmed", "visible",
+    )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
         self.source = source
@@ -37,6 +39,9 @@ class Stage:
         self.inputs: Interface | None = None
         self.outputs: Interface | None = None
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
+        # which lanes live of constructs that have dead ones, as dead code elimination left them
+        self.held: dict[Inst, int] = {}
+        self.trimmed = False  # constants came in: to be simplified when it is swept out
         self.per_sample = False  # something in the original makes it run once per sample
 
     @staticmethod

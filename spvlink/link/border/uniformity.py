@@ -9,6 +9,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
+from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import single_value
 
@@ -20,14 +21,12 @@ if TYPE_CHECKING:  # typing costs start-up time
 def divergence_of(link: Link) -> Divergence:
     """The levels of the producer's values, as long as its code stays as it is."""
     module = link.producer.module
-    held = module.facts.get("divergence")
-    if held is not None and held[0] == module.version:
-        assert isinstance(held[1], Divergence)
-        return held[1]
+    return fact(module, _divergence, module.version)
+
+
+def _divergence(module: Module) -> Divergence:
     assert module.entry is not None
-    made = Divergence(module, module.entry.function)
-    module.facts["divergence"] = (module.version, made)
-    return made
+    return Divergence(module, module.entry.function)
 
 
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import annotate, value
 from spvlink.link.border.link import Link
 
 TYPE_CHECKING = False
@@ -47,5 +47,5 @@ def as_interpolated(module: Module, scalar: Inst, out: list[Inst]) -> Inst:
     made = value(module, ops.OpFAdd, scalar.type, [zero, scalar], [])
     out += [zero, made]
     note = [enums.Decoration_NoContraction]
-    module.annotations.extend(Inst(ops.OpDecorate, None, [i], list(note)) for i in (zero, made))
+    annotate(module, [Inst(ops.OpDecorate, None, [i], list(note)) for i in (zero, made)])
     return made

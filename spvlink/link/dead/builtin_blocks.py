@@ -17,10 +17,11 @@ from __future__ import annotations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import annotate, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import KEPT, REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -108,7 +109,7 @@ class BlockSide:
             assert type is not None
             number = types.constant(self.module, type, numbers[member])
             chain.args = [*chain.args[:at], number, *chain.args[at + 1 :]]
-        self.module.version += 1
+        touched(self.module)
 
     def twin(self, type: Inst, twins: dict[Inst, Inst]) -> Inst:
         """An array of the block, or a pointer, with the new struct in it."""
@@ -127,7 +128,7 @@ class BlockSide:
         for inst in [i for i in module.annotations if i.args and i.args[0] is struct]:
             imm = _renumbered(inst.op, inst.imm, numbers)
             if imm:
-                module.annotations.append(Inst(inst.op, None, [twin, *inst.args[1:]], imm))
+                annotate(module, [Inst(inst.op, None, [twin, *inst.args[1:]], imm)])
 
 
 def _renumbered(op: int, imm: list[int], numbers: dict[int, int]) -> list[int]:
@@ -160,7 +161,7 @@ def run(link: Link) -> bool:
         return False
     obstacle = next(filter(None, [side.obstacle(live) for side, live in sides]), "")
     why = f"neither the {link.producer.name} nor the {link.consumer.name} stage uses it"
-    fate = ("kept", obstacle) if obstacle else ("removed", why)
+    fate = (KEPT, obstacle) if obstacle else (REMOVED, why)
     for builtin in gone:
         link.idle.setdefault(HANDED_ON[builtin], fate)
     if obstacle:

@@ -15,8 +15,10 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
+from spvlink.ir.edit import drop
 from spvlink.link.border.link import Link
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -121,13 +123,9 @@ def run(link: Link) -> bool:
     gone = {store for stores in dead.values() for store in stores}
     if not gone:
         return False
-    for function in producer.functions:
-        for block in function.blocks:
-            if any(i in gone for i in block.insts):
-                block.insts = [i for i in block.insts if i not in gone]
-    producer.version += 1
+    drop(producer, gone)
     why = f"the {link.consumer.name} stage does not read it"
-    link.idle.update({HANDED_ON[builtin]: ("removed", why) for builtin in dead})
+    link.idle.update({HANDED_ON[builtin]: (REMOVED, why) for builtin in dead})
     return True
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import info, ops
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Inst
+from spvlink.ir.edit import touched
 from spvlink.link.border.stage import Stage
 
 
@@ -42,5 +43,5 @@ def drop_overwritten(stage: Stage) -> bool:
             block.insts = out[::-1]
             found = True
     if found:
-        module.version += 1
+        touched(module)
     return found

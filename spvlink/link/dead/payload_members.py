@@ -21,11 +21,12 @@ from spvlink.facts.decorations import Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, name_of, words_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.passes.lower_io import keys_of_type
 from spvlink.passes.parts import CHAINS
+from spvlink.pipeline import REMOVED
 
 STORAGE = enums.StorageClass_TaskPayloadWorkgroupEXT
 
@@ -140,10 +141,8 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
             out.variable, out.location, 0, gone[at : at + 1], (), f"{out.name}[].{name}", "", False
         )
         link.gone.append(told)
-        link.fate[gone[at]] = ("removed", f"the {link.consumer.name} stage does not read it")
+        link.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
-    link.kept_out = {k for p in link.outputs.pinned for k in p.keys}
-    link.kept_in = {k for p in link.inputs.pinned for k in p.keys}
     return True
 
 
@@ -185,7 +184,7 @@ def _rebuild(side: PayloadUses, live: list[int]) -> None:
                 inst.imm = [renumbered[inst.imm[0]], *inst.imm[1:]]
             insts.append(inst)
         block.insts = insts
-    module.version += 1
+    touched(module)
 
 
 def _smaller(module: Module, whole: Inst, struct: Inst, live: list[int], out: list[Inst]) -> Inst:

@@ -10,12 +10,11 @@ the entry point's function.
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
-from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.ir.edit import become, sweep
+from spvlink.ir.edit import become, replace_annotations, sweep
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.passes.parts import CHAINS, INTERPOLATIONS
@@ -93,12 +92,10 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     module.entry.function.blocks[0].insts.insert(0, variable)
     entry = module.entry.inst
     entry.args = [entry.args[0]] + [a for a in entry.args[1:] if a is not variable]
-    Decorations.replace(module, [
+    replace_annotations(module, [
         i for i in module.annotations
         if not (i.op == ops.OpDecorate and i.args[0] is variable and i.imm[0] in _OF_INTERFACES)
     ])  # fmt: skip
-    module.facts = {}
-    module.version += 1
     return True
 
 

@@ -15,14 +15,13 @@ from __future__ import annotations
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir.core import STORE_OUTPUT
-from spvlink.ir.edit import sweep
+from spvlink.ir.edit import sweep, touched
 from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores, zero
 from spvlink.link.border.link import Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
-from spvlink.passes.dce import TRIMMED
 from spvlink.passes.lower_io import CAPTURED_WHY
 
 
@@ -86,7 +85,7 @@ def _read_back_as_zero(link: Link) -> bool:
         entry = link.producer.module.entry
         assert entry is not None
         sweep(link.producer.module, entry.function)
-        link.producer.module.facts[TRIMMED] = (0, True)  # to be simplified
+        link.producer.trimmed = True
     return bool(lost)
 
 
@@ -98,14 +97,11 @@ def _remove_whole(link: Link) -> bool:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":
             link.inputs.pinned.remove(twin)
-            link.kept_in -= set(twin.keys)
             link.inputs.variables.append(twin.variable)
     for pinned in whole:
         link.outputs.pinned.remove(pinned)
         link.inputs.pinned = [p for p in link.inputs.pinned if p.keys != pinned.keys]
         link.outputs.variables.append(pinned.variable)
-        link.kept_out -= set(pinned.keys)
-        link.kept_in -= set(pinned.keys)
         link.gone.append(pinned)
         for key in pinned.keys:
             link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
@@ -122,7 +118,7 @@ def drop_undefined(link: Link) -> bool:
     assert entry is not None
     for block in entry.function.blocks:
         block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.args[0].op != undef]
-    link.producer.module.version += 1
+    touched(link.producer.module)
     return True
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from spvlink.facts.effects import root
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
+from spvlink.ir.edit import drop
 from spvlink.ir.slot import CAPTURED, PASSED_THROUGH, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
@@ -53,8 +54,5 @@ def drop_whole(stage: Stage, variable: Inst) -> bool:
                     if inst.op not in _POINTERS and (inst.op != ops.OpStore or at):
                         return False
                     gone.add(inst)
-    for function in stage.module.functions:
-        for block in function.blocks:
-            block.insts = [i for i in block.insts if i not in gone]
-    stage.module.version += 1
+    drop(stage.module, gone)
     return True

@@ -258,9 +258,8 @@ class ConsumerGraph:
                 self.sink(dep.node)
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
-        name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names))
-        if not lanewise:
-            name = (*name, number)  # type: ignore[assignment]
+        lane = () if lanewise else (number,)
+        name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names), *lane)
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:

@@ -32,7 +32,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
@@ -43,6 +43,7 @@ from spvlink.link.motion.nodes import replaceable
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
+from spvlink.pipeline import MOVED_FORWARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -376,7 +377,7 @@ class _Move:
         what = ", ".join(sorted(n for n in kept if n)) or "another value"
         for key in self.freed:
             link.fate[key] = (
-                "moved-forward",
+                MOVED_FORWARD,
                 f"the {link.consumer.name} stage computes it from {what}",
             )
             link.notes.pop(key, None)
@@ -408,7 +409,7 @@ class _Move:
                     made = algebra.as_number(self.source, made, out)
                     out.append(self.link.store(site, self.places[node], made))
                 self.link.insert(site, out)
-        self.source.version += 1
+        touched(self.source)
 
     def load(self, node: Node, vertex: list[Inst], out: list[Inst]) -> Inst:
         """Read what crosses, as the producer's type."""
@@ -448,5 +449,5 @@ class _Move:
                     made = maker.emit(ops.OpBitcast, inst.type, [made], [])
                 become(self.target, inst, made)
             block.insts = out
-        self.target.version += 1
+        touched(self.target)
         sweep(self.target, entry.function)

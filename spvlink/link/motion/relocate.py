@@ -7,11 +7,12 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, string_of
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.nodes import Kind, Node, Use
 from spvlink.link.rounding import sensitive
+from spvlink.pipeline import MOVED_BACKWARD
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -96,7 +97,7 @@ class Move:
                     site = sites[inst]
                     self.store(site, [s for s in stores if sites[s] == site], out)
             block.insts = out
-        self.target.version += 1
+        touched(self.target)
 
     def store(self, site: int, stores: list[Inst], out: list[Inst]) -> None:
         """What crosses at one place, given what is stored there now."""
@@ -137,7 +138,7 @@ class Move:
                         ]
         entry = self.source.entry
         assert entry is not None
-        self.source.version += 1
+        touched(self.source)
         sweep(self.source, entry.function)
 
     def forget(self) -> None:
@@ -267,5 +268,5 @@ class Move:
         for key in self.freed:
             if key in self.cautions:
                 link.cautions[key] = self.cautions[key]
-            link.fate[key] = ("moved-backward", why)
+            link.fate[key] = (MOVED_BACKWARD, why)
             link.notes.pop(key, None)

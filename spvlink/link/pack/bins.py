@@ -9,30 +9,30 @@ class Bin:
     """A Location that is being filled: for each component the old key that goes there, -1 for free,
     -2 for blocked."""
 
-    __slots__ = ("base", "cells", "location", "qualifiers", "relaxed")
+    __slots__ = ("base", "components", "location", "qualifiers", "relaxed")
 
     def __init__(self, location: int, qualifiers: tuple[int, ...], base: str) -> None:
         self.location = location
         self.qualifiers = qualifiers
         self.base = base
         self.relaxed = False  # what it was begun with has half precision
-        self.cells = [-1, -1, -1, -1]
+        self.components = [-1, -1, -1, -1]
 
     def free(self) -> int:
-        return self.cells.count(-1)
+        return self.components.count(-1)
 
     def may_move(self) -> bool:
         """Whether nothing is blocked in it, second components of 64-bit numbers apart."""
-        cells = self.cells
-        return -2 not in cells or all(
-            [cell != -2 or (n & 1 and cells[n - 1] >= 0) for n, cell in enumerate(cells)]
+        keys = self.components
+        return -2 not in keys or all(
+            [key != -2 or (n & 1 and keys[n - 1] >= 0) for n, key in enumerate(keys)]
         )
 
     def fit(self, size: int, even: bool) -> int:
         """The first component where ``size`` neighbours are free (an even one for 64 bits), or
         -1."""
         for at in range(0, 5 - size, 2 if even else 1):
-            if self.cells[at : at + size].count(-1) == size:
+            if self.components[at : at + size].count(-1) == size:
                 return at
         return -1
 
@@ -47,9 +47,9 @@ def new_bin(bins: dict[int, Bin], qualifiers: tuple[int, ...], base: str) -> Bin
 
 def put(bin: Bin, at: int, keys: list[int], wide: bool) -> None:
     for key in keys:
-        bin.cells[at] = key
+        bin.components[at] = key
         if wide:
-            bin.cells[at + 1] = -2
+            bin.components[at + 1] = -2
         at += 2 if wide else 1
 
 

@@ -41,6 +41,7 @@ from spvlink.link.pack.whole_variables import (
     whole_values,
     whole_varying,
 )
+from spvlink.pipeline import FLATTENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -80,7 +81,7 @@ def requalify(link: Link, placement: Placement) -> bool:
             slot = link.inputs.slots.get(key)
             if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
                 slot.qualifiers = varying.qualifiers
-                link.fate[key] = ("flattened", "equal for the whole primitive")
+                link.fate[key] = (FLATTENED, "equal for the whole primitive")
                 found = True
     return found
 
@@ -165,8 +166,8 @@ def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
             bins[location] = [-1, -1, -1, -1]
         bins[location][key >> 1 & 3] = key
     locations.update(bins)
-    for location, cells in bins.items():
-        varyings += variables_of(link, location, cells, None)
+    for location, keys in bins.items():
+        varyings += variables_of(link, location, keys, None)
     return Placement(varyings, moved, locations, aside_keys(link))
 
 
@@ -190,10 +191,10 @@ def packed(
         captured = link.outputs.captured.keys()
         others = taken | (set(link.used()) - aside)
         _place_groups(link, bins, _groups(link, others | captured), read)
-        place_captured(bins, _groups(link, others | (aside - captured)), read)
+        place_captured(bins, _groups(link, others | aside.difference(captured)), read)
     place_unread_whole(link, bins, moved)
     for location in sorted(bins):
-        varyings += variables_of(link, location, bins[location].cells, bins[location])
+        varyings += variables_of(link, location, bins[location].components, bins[location])
     return Placement(varyings, moved, set(bins), aside)
 
 
@@ -272,18 +273,18 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: froz
     """Dissolve one Location if it can be; same base type first, then by bit-casting."""
     for by_cast in (False, True) if cast else (False,):
         for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
-            if -2 in bin.cells or id(bin) in fixed:
+            if -2 in bin.components or id(bin) in fixed:
                 continue  # it holds a part of something whole, or comes before these
-            moving = [c for c in bin.cells if c >= 0]
+            moving = [c for c in bin.components if c >= 0]
             others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
             if by_cast:
-                others = [b for b in others if -2 not in b.cells or b.base == bin.base]
+                others = [b for b in others if -2 not in b.components or b.base == bin.base]
             if sum([b.free() for b in others]) < len(moving):
                 continue
             others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
             for key in moving:
                 target = next(b for b in others if b.free())
-                target.cells[target.cells.index(-1)] = key
+                target.components[target.components.index(-1)] = key
                 if target.base != bin.base:
                     target.base = UINT
             del bins[bin.location]
@@ -317,7 +318,7 @@ def _fill(link: Link, bins: dict[int, Bin], groups: list[Group]) -> None:
             holes.sort(key=lambda b: (b.qualifiers != flat, b.free(), b.location))
             for key in keys:
                 host = next(b for b in holes if b.free())
-                host.cells[host.cells.index(-1)] = key
+                host.components[host.components.index(-1)] = key
         else:
             put(host := new_bin(bins, flat, base), host.fit(len(keys), False), keys, False)
 

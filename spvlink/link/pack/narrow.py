@@ -27,7 +27,7 @@ from __future__ import annotations
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
-from spvlink.ir.edit import rewrite, value
+from spvlink.ir.edit import rewrite, touched, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
@@ -37,6 +37,7 @@ from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.shape.dynamic_arrays import lanes_of
 from spvlink.passes.fold import fold
+from spvlink.pipeline import PACKED
 from spvlink.rules.arithmetic import from_bits, signed
 
 TYPE_CHECKING = False
@@ -476,9 +477,9 @@ def _replace(
             out.append(value(module, LOAD_INPUT, numbers[0], vertex, [first]))
             unpack(inst, keys.index(inst.imm[0]), out[-1], out)
         block.insts = out
-    module.version += 1
+    touched(module)
     group = 1 + max(s.group for s in link.inputs.slots.values())
     redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
     others = ", ".join(dict.fromkeys(n for n in names if n))
     for key in keys:
-        link.fate[key] = ("packed", f"{what} of a word that holds {others}")
+        link.fate[key] = (PACKED, f"{what} of a word that holds {others}")

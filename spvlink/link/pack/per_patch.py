@@ -47,7 +47,8 @@ from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module, words_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import need_capability, touched, value
+from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import computed_once, divergence_of, equal_on_primitive
 from spvlink.link.border.values import single_value
@@ -55,7 +56,7 @@ from spvlink.link.pack import compact
 from spvlink.link.resources.blocks import Blocks, Cannot
 from spvlink.link.resources.transfer import surely_there
 from spvlink.link.rounding.exact import comes_exact
-from spvlink.passes.raise_io import need_capability
+from spvlink.pipeline import FLATTENED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -209,7 +210,7 @@ def _change(
         return False
     for key in keys:
         link.outputs.slots[key].length = length
-        link.fate[key] = ("flattened", f"equal for {whole}")
+        link.fate[key] = (FLATTENED, f"equal for {whole}")
         link.notes.pop(key, None)
     link.shared = True
     gone = set(keys)
@@ -236,7 +237,7 @@ def _drop_vertices(module: Module, keys: set[int], op: int, keep: int) -> None:
             kept.append(inst)
         if stored:
             block.insts = kept
-    module.version += 1
+    touched(module)
 
 
 # -- per primitive ---------------------------------------------------------------------------------
@@ -272,7 +273,7 @@ def _per_primitive(link: Link, keys: list[int], exact: bool) -> bool:
     values = [(k, _value(link, k)) for k in chosen]
     if not _change(link, chosen, PER_PRIMITIVE, length, "all vertices; stored per primitive"):
         return False
-    _without(module, set(chosen))
+    remove_stores(link.producer, set(chosen))  # per vertex
     remake.store(values)
     _declare_extension(link.consumer.module)
     return True
@@ -291,14 +292,6 @@ def _obstacle(link: Link) -> str:
     return ""
 
 
-def _without(module: Module, keys: set[int]) -> None:
-    """Without the stores per vertex."""
-    assert module.entry is not None
-    for block in module.entry.function.blocks:
-        block.insts = [i for i in block.insts if i.op != STORE_OUTPUT or i.imm[0] not in keys]
-    module.version += 1
-
-
 def _declare_extension(module: Module) -> None:
     """What PerPrimitiveEXT needs."""
     need_capability(module, enums.Capability_MeshShadingEXT)
@@ -306,7 +299,7 @@ def _declare_extension(module: Module) -> None:
     words = words_of(_EXTENSION)
     if not any(inst.imm == words for inst in extensions):
         extensions.append(Inst(ops.OpExtension, None, [], words))
-    module.version += 1
+    touched(module)
 
 
 Place = tuple[Block, Inst, Inst]  # a store of indices, and the number of the primitive
@@ -407,7 +400,7 @@ class _Remake:
             out += [Inst(STORE_OUTPUT, None, [v, primitive], [key]) for key, v in made]
             at = block.insts.index(store)
             block.insts[at:at] = out
-        self.module.version += 1
+        touched(self.module)
 
     def make(self, inst: Inst, block: Block, before: Inst, out: list[Inst]) -> Inst:
         found = self.made.get(inst)

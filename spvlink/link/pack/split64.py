@@ -10,9 +10,9 @@ A slot of 64 bits covers two components. ``run`` splits it into two slots of 32 
 need not cross: no reader uses it (they all take the number apart and drop it), all stores give it
 the same constant, it is the sign of the other word, or another slot or word says the same, so that
 ``dedup`` finds it. Words are looked behind on both sides (``words``), so what was packed crosses as
-what it was packed from. ``settle`` comes after all else and splits what is left if that saves a
-Location: 64-bit numbers share Locations with nothing else, words do, as u32. Everything else stays
-whole, as the code has it.
+what it was packed from. ``split_to_save`` comes after all else and splits what is left if that
+saves a Location: 64-bit numbers share Locations with nothing else, words do, as u32. Everything
+else stays whole, as the code has it.
 
 Why it is right: only what comes over to the bit is split (``Link.carries_bits``), which in a
 fragment shader must be Flat or per primitive for 64-bit numbers anyway
@@ -21,9 +21,9 @@ bits and a pair of 32 needs nothing but the type that both stages have already. 
 stores in the same place, so who stores what when stays as it was.
 
 Two words never need more components than the number did. They could need more Locations while
-others stay whole beside them, so ``settle`` splits these as well if that saves what was lost; and
-nothing is split at a border where a 64-bit varying must stay whole (captured by transform feedback,
-read back, Invariant, indexed dynamically), whose Locations it may share now.
+others stay whole beside them, so ``split_to_save`` splits these as well if that saves what was
+lost; and nothing is split at a border where a 64-bit varying must stay whole (captured by transform
+feedback, read back, Invariant, indexed dynamically), whose Locations it may share now.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import Pinned, Slot
 from spvlink.link.border.link import Link
 from spvlink.link.pack import compact
@@ -52,6 +52,7 @@ from spvlink.link.pack.words64 import (
     bits_of_lane,
     width_of,
 )
+from spvlink.pipeline import MOVED_FORWARD, PROPAGATED, REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -391,12 +392,12 @@ def _explain(link: Link, plan: Plan) -> None:
         link.halves[key] = TITLES[half]
         link.notes.pop(key, None)
         if fate == UNREAD:
-            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
         elif fate == CONSTANT:
-            link.fate[key] = ("propagated", f"constant {plan.bits(half)}")
+            link.fate[key] = (PROPAGATED, f"constant {plan.bits(half)}")
         elif fate == SIGN:
             why = f"the {link.consumer.name} stage computes it from the low half of {name}"
-            link.fate[key] = ("moved-forward", why)
+            link.fate[key] = (MOVED_FORWARD, why)
 
 
 def _produce(link: Link, plans: dict[int, Plan]) -> None:
@@ -421,7 +422,7 @@ def _produce(link: Link, plans: dict[int, Plan]) -> None:
                     key = plan.key + STEP * half
                     out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], [key]))
         block.insts = out
-    module.version += 1
+    touched(module)
 
 
 def _consume(link: Link, plans: dict[int, Plan]) -> None:

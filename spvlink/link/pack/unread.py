@@ -29,7 +29,8 @@ def aside_keys(link: Link) -> frozenset[int]:
     if not link.outputs.captured and not link.read_back and not link.outputs.pinned:
         return frozenset()
     whole = [k for out, twin in link.pinned() if alone(link, out, twin) for k in out.keys]
-    slots = [k for k in link.used() if k not in link.loads and k not in link.kept_in]
+    read = link.loads.keys() | link.kept_in
+    slots = [k for k in link.used() if k not in read]
     return frozenset([*slots, *whole])
 
 
@@ -56,11 +57,11 @@ def _carries(host: Bin, base: str) -> bool:
 def _dissolve_captured(bins: dict[int, Bin], fixed: frozenset[int]) -> bool:
     """Empty one Location of captured components into the holes of others, if that can be; those
     that are not ``fixed`` may become integers for it."""
-    loose = [b for b in bins.values() if id(b) not in fixed and -2 not in b.cells]
+    loose = [b for b in bins.values() if id(b) not in fixed and -2 not in b.components]
     for bin in sorted(loose, key=lambda b: (4 - b.free(), -b.location)):
         if not bin.base.endswith("32"):
             continue
-        moving = [c for c in bin.cells if c >= 0]
+        moving = [c for c in bin.components if c >= 0]
         hosts = [b for b in bins.values() if b is not bin and b.base.endswith("32")]
         hosts = [b for b in hosts if _carries(b, bin.base) or b in loose]
         if sum(b.free() for b in hosts) < len(moving):
@@ -68,7 +69,7 @@ def _dissolve_captured(bins: dict[int, Bin], fixed: frozenset[int]) -> bool:
         hosts.sort(key=lambda b: (not _carries(b, bin.base), b.free(), b.location))
         for key in moving:
             host = next(b for b in hosts if b.free())
-            host.cells[host.cells.index(-1)] = key
+            host.components[host.components.index(-1)] = key
             if not _carries(host, bin.base):
                 host.base = UINT
         del bins[bin.location]

@@ -7,7 +7,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import Bin
 
 
-def variables_of(link: Link, location: int, cells: list[int], bin: Bin | None) -> list[Varying]:
+def variables_of(link: Link, location: int, keys: list[int], bin: Bin | None) -> list[Varying]:
     """The variables of one Location: neighbours of one vector and one type are one variable. What a
     mesh shader stores at different places is not: it would be stored by components, which lavapipe
     (Mesa 25) loses in a vector."""
@@ -16,7 +16,7 @@ def variables_of(link: Link, location: int, cells: list[int], bin: Bin | None) -
     captured, inputs, outputs = link.outputs.captured, link.inputs.slots, link.outputs.slots
     is_mesh = link.producer.name == "mesh"
     expected = -1
-    for at, key in enumerate(cells):
+    for at, key in enumerate(keys):
         if key < 0:
             continue
         read, written = inputs.get(key), outputs.get(key)

@@ -63,7 +63,7 @@ def place_matrix(link: Link, bins: dict[int, Bin], whole: Aggregate) -> Varying:
             if bin is not None and (
                 bin.qualifiers != varying.qualifiers
                 or bin.base != varying.base
-                or bin.cells[:size] != [-1] * size
+                or bin.components[:size] != [-1] * size
             ):
                 return False
         return True
@@ -73,7 +73,9 @@ def place_matrix(link: Link, bins: dict[int, Bin], whole: Aggregate) -> Varying:
     varying.component = 0
     for n, size in enumerate(sizes):
         at = varying.location + n
-        bins.setdefault(at, Bin(at, varying.qualifiers, varying.base)).cells[:size] = [-2] * size
+        bins.setdefault(at, Bin(at, varying.qualifiers, varying.base)).components[:size] = [
+            -2
+        ] * size
     return varying
 
 
@@ -147,7 +149,7 @@ def _free_for(link: Link, bins: dict[int, Bin], pinned: Pinned, location: int) -
         bin = bins.get(key >> 3)
         if bin is None:
             continue
-        if bin.cells[key >> 1 & 3] != -1 or bin.qualifiers != qualifiers or bin.base != base:
+        if bin.components[key >> 1 & 3] != -1 or bin.qualifiers != qualifiers or bin.base != base:
             return False
     return True
 
@@ -162,4 +164,4 @@ def _block(
         bin = bins.setdefault(key >> 3, Bin(key >> 3, qualifiers, base))
         if bin.base != base or bin.qualifiers != qualifiers:
             bin.base = "mixed"
-        bin.cells[key >> 1 & 3] = -2
+        bin.components[key >> 1 & 3] = -2

@@ -42,7 +42,7 @@ from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Function, Inst, Module, name_of, words_of
-from spvlink.ir.edit import become, sweep, value
+from spvlink.ir.edit import annotate, become, replace_annotations, sweep, touched, value
 from spvlink.ir.slot import Varying
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
@@ -120,7 +120,7 @@ class Payload:
         for side in (self.task, self.mesh):
             if side.variable is not None:
                 Decorations.add(side.module, side.variable, [[_LOCATION, 0]])
-                side.module.version += 1
+                touched(side.module)
         for emit in self.task.emits:
             del emit.args[3:]
 
@@ -287,15 +287,14 @@ def _assemble(side: PayloadSide, parts: list[tuple[Inst, str]]) -> Inst:
         if words[0] in _OF_MEMBERS
     ]
     _undecorate(module, {v for v, _ in parts})
-    module.annotations.extend(notes)
+    annotate(module, notes)
     members = {v: at for at, (v, _) in enumerate(parts)}
     for function in module.functions:
         _redirect(module, function, made, members)
     entry = module.entry.inst
     listed = [v for v in entry.args[1:] if v not in members]
     entry.args = [entry.args[0], *listed, made]
-    module.facts.pop("decorations", None)
-    module.version += 1
+    touched(module)
     return made
 
 
@@ -346,19 +345,18 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
 def _hand_over(side: PayloadSide, variable: Inst) -> None:
     for emit in side.emits:
         emit.args[3:] = [variable]
-    side.module.version += 1
+    touched(side.module)
 
 
 def _undecorate(module: Module, targets: set[Inst]) -> None:
     """Without the Locations, and all that came with them."""
-    Decorations.replace(module, [
+    replace_annotations(module, [
         i for i in module.annotations
         if not (
             i.op == ops.OpDecorate and i.args[0] in targets
             and i.imm[0] in (_LOCATION, enums.Decoration_Component)
         )
     ])  # fmt: skip
-    module.version += 1
 
 
 def check(task: Module, mesh: Module) -> None:

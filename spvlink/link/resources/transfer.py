@@ -19,7 +19,8 @@ from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import annotate, list_variable, value
+from spvlink.ir.known import fact
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, Varies, shape, size_of
 from spvlink.passes.raise_io import glsl_import
 from spvlink.rules.arithmetic import BITS
@@ -383,7 +384,7 @@ class Transfer:
         entry = self.target.entry
         assert entry is not None
         if self.target.spirv_version >= 0x00010400 and variable not in entry.inst.args:
-            entry.inst.args.append(variable)
+            list_variable(self.target, variable)
 
     def pointer(self, access: Access, type: Inst, out: list[Inst]) -> Inst:
         """A pointer to the same bytes in the target."""
@@ -401,8 +402,8 @@ class Transfer:
         _before(self.target, member, struct)
         struct.args = [*struct.args, member]
         words = [[enums.Decoration_Offset, access.offset], *access.words]
-        notes = self.target.annotations
-        notes += [Inst(ops.OpMemberDecorate, None, [struct], [index, *w]) for w in words]
+        notes = [Inst(ops.OpMemberDecorate, None, [struct], [index, *w]) for w in words]
+        annotate(self.target, notes)
         self.refresh()
         return index
 
@@ -415,19 +416,18 @@ class Transfer:
         pointer = types.pointer(target, storage, struct)
         variable = value(target, ops.OpVariable, pointer, [], [storage])
         target.globals.append(variable)
-        notes = target.annotations
-        notes.append(Inst(ops.OpDecorate, None, [struct], [enums.Decoration_Block]))
+        notes = [Inst(ops.OpDecorate, None, [struct], [enums.Decoration_Block])]
         if storage == enums.StorageClass_Uniform:
             for words in (
                 [enums.Decoration_DescriptorSet, group],
                 [enums.Decoration_Binding, binding],
             ):
                 notes.append(Inst(ops.OpDecorate, None, [variable], words))
+        annotate(target, notes)
         self.refresh()
         return variable
 
     def refresh(self) -> None:
-        self.target.version += 1
         self.to_blocks = Blocks(self.target)
 
 
@@ -441,12 +441,12 @@ def always_read(blocks: Blocks) -> Ends:
     that is bound may be smaller than its block: only what is read must lie in the range
     (VUID-vkCmdDraw-uniformBuffers-06935). A range begins at the block's first byte and has no
     holes, so who may read bytes may read those before them."""
-    module = blocks.module
-    held = module.facts.get("always read")
-    if held is not None and held[0] == module.version:
-        assert isinstance(held[1], dict)
-        return held[1]
+    return fact(blocks.module, _always_read, blocks.module.version)
+
+
+def _always_read(module: Module) -> Ends:
     assert module.entry is not None
+    blocks = Blocks(module)
     cfg = Cfg.of(module, module.entry.function)
     read = {block: _read(blocks, block) for block in cfg.order}
     known: dict[Block, Ends] = {}  # from a block on; nothing is known of one that never ends
@@ -464,9 +464,7 @@ def always_read(blocks: Blocks) -> Ends:
             if known.get(block) != made:
                 known[block] = made
                 changed = True
-    found = known.get(cfg.order[0], {})
-    module.facts["always read"] = module.version, found
-    return found
+    return known.get(cfg.order[0], {})
 
 
 def _ways(blocks: Blocks, block: Block) -> list[Block]:

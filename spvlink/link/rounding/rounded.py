@@ -32,6 +32,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import varies_at_a_glance
 from spvlink.link.border.values import centred
@@ -588,9 +589,4 @@ def _layer(inst: Inst) -> Lane | None:
 
 def of(link: Link) -> Rounded:
     """Found once for each version of the two modules."""
-    versions = link.producer.module.version, link.consumer.module.version
-    if link.rounded is None or link.rounded[0] != versions:
-        link.rounded = versions, Rounded(link)
-    found = link.rounded[1]
-    assert isinstance(found, Rounded)
-    return found
+    return fact(link, Rounded, link.version)

@@ -25,6 +25,7 @@ from spvlink.grammar import debug, enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, noted
+from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
 
 TYPE_CHECKING = False
@@ -238,23 +239,21 @@ def _boolean(type: Inst) -> bool:
 
 def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive:
     """Found once for each version of a module."""
-    held = module.facts.get("sensitive")
-    if held is not None and held[0] == module.version:
-        found: Sensitive = held[1]
-        if found.beyond == beyond:
-            return found
-    made = Sensitive(module, beyond)
-    module.facts["sensitive"] = module.version, made
-    return made
+    known = fact(module, _by_beyond, module.version)
+    found = known.get(beyond)
+    if found is None:
+        found = known[beyond] = Sensitive(module, beyond)
+    return found
+
+
+def _by_beyond(module: Module) -> dict[frozenset[int] | None, Sensitive]:
+    return {}  # filled as they are asked for
 
 
 def unbounded(module: Module, inst: Inst) -> bool:
     """Whether a value may be an infinity although what was read is none: something in it is divided
     by what is no constant, or is another function with poles, or is a constant infinity."""
-    held = module.facts.get("unbounded")
-    if held is None or held[0] != module.version:
-        held = module.facts["unbounded"] = module.version, {}
-    known: dict[Inst, bool] = held[1]  # what was looked at before is not looked at again
+    known = fact(module, _unbounded, module.version)
     answer = known.get(inst)
     if answer is not None:
         return answer
@@ -274,6 +273,10 @@ def unbounded(module: Module, inst: Inst) -> bool:
             todo += fresh
     known.update(dict.fromkeys(seen, False))
     return False
+
+
+def _unbounded(module: Module) -> dict[Inst, bool]:
+    return {}  # what was looked at before is not looked at again
 
 
 def finite(constant: Inst) -> bool:

@@ -31,7 +31,7 @@ from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module, name_of
-from spvlink.ir.edit import value
+from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
@@ -163,6 +163,7 @@ def _through_local_output(
                 made += _copies(stage.module, producer.type, local, producer.variable)
             made.append(inst)
         block.insts = made
+    touched(stage.module)
     return True
 
 
@@ -218,6 +219,7 @@ def _through_local_input(
     # lines may stand between variables
     at = 1 + max(n for n, inst in enumerate(block.insts) if inst.op == ops.OpVariable)
     block.insts[at:at] = _copies(module, consumer.whole, consumer.variable, local)
+    touched(module)
     link.locals.append(local)
     return True
 
@@ -242,7 +244,7 @@ def promote_locals(link: Link) -> None:
             local.args = [_initializer(module, side.type, (), values)]
             unread = {s.args[0] for s in gone} - {load.args[0] for load in side.loads}
             block.insts = [i for i in block.insts if i not in gone and i not in unread]
-            module.version += 1
+            touched(module)
 
 
 def _initializer(module: Module, type: Inst, path: Path, values: dict[Path, Inst]) -> Inst:
@@ -352,7 +354,7 @@ def _localize(side: ArraySide) -> Inst:
         chain.type = types.pointer(module, storage, chain.type.args[0])
     for inst in (*side.chains, *side.loads, *side.stores):
         inst.args = [local if a is side.variable else a for a in inst.args]
-    module.version += 1
+    touched(module)
     return local
 
 

@@ -40,8 +40,6 @@ def run(link: Link) -> bool:
     for low, side in lows:
         low.finish()
         _merge(low, side)
-    link.kept_out = {k for p in link.outputs.pinned for k in p.keys}
-    link.kept_in = {k for p in link.inputs.pinned for k in p.keys}
     link.gather()
     return True
 

@@ -8,10 +8,12 @@ What transform feedback captures is stored anyway, so an equal output need not c
 from __future__ import annotations
 
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
+from spvlink.ir.edit import touched
 from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import component
+from spvlink.pipeline import MERGED
 
 
 def read_captured(link: Link) -> bool:
@@ -58,6 +60,6 @@ def _read_instead(link: Link, key: int, other: int) -> None:
     loads: list[Inst] = [i for i in link.loads[key] if i.op in (LOAD_INPUT, INTERPOLATE)]
     for load in loads:
         load.imm = [other, *load.imm[1:]]
-    module.version += 1
+    touched(module)
     lane = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
-    link.fate[key] = ("merged", f"the same as {theirs.name or 'Location'} {lane}")
+    link.fate[key] = (MERGED, f"the same as {theirs.name or 'Location'} {lane}")

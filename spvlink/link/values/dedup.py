@@ -30,14 +30,14 @@ from __future__ import annotations
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
-from spvlink.ir.edit import become, rewrite, sweep, value
+from spvlink.ir.edit import become, need_capability, rewrite, sweep, value
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
 from spvlink.link.border.values import Scalar, as_interpolated, component
 from spvlink.link.rounding import rounded
 from spvlink.link.rounding.exact import unbounded
-from spvlink.passes.raise_io import need_capability
+from spvlink.pipeline import MERGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -93,7 +93,7 @@ def run(link: Link, exact: bool) -> bool:
     remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"
-        link.fate[key] = ("merged", why + ", read at the centroid" * (way == AT_CENTROID))
+        link.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
     return True
 
 

@@ -52,6 +52,7 @@ from spvlink.link.border.values import as_interpolated, single_value
 from spvlink.link.resources.blocks import Cannot, Varies, size_of
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import rounded, sensitive
+from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -86,7 +87,7 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     if not moved:
         return False
     for key, stored in moved:
-        link.fate[key] = ("propagated", words(transfer, stored))
+        link.fate[key] = (PROPAGATED, words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
     remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
     return True

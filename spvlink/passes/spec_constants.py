@@ -14,6 +14,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
+from spvlink.ir.edit import replace_annotations
 from spvlink.passes.fold import fold
 
 _BOOLS = {"true": 1, "1": 1, "false": 0, "0": 0}
@@ -40,14 +41,13 @@ def run(module: Module, values: dict[int, str]) -> None:
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
     _before_use(module, count)
-    Decorations.replace(module, [
+    replace_annotations(module, [
         n for n in module.annotations
         if not (
             n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values
         )
     ])  # fmt: skip
     module.pool, module.by_op = {}, {}
-    module.version += 1
 
 
 def _before_use(module: Module, count: int) -> None:

@@ -1,0 +1,32 @@
+"""Builds spvlink: pure Python, or, with SPVLINK_COMPILE=1, its core compiled by mypyc.
+
+Compiled is what runs for every pipeline. Left out: tables (as C they would be a hundred megabytes,
+and numbers are put in anyway), what runs once a process, and what only people ask for.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from setuptools import setup
+
+FOLDERS = ("binary", "chain", "facts", "ir", "link", "passes", "rules")
+ALONE = ("driver.py", "errors.py", "layout.py", "pipeline.py")
+LEFT_OUT = ("__init__.py", "check.py", "check_flow.py", "check_types.py")  # of spvlink/ir
+
+
+def compiled() -> list[str]:
+    root = Path("spvlink")
+    found = [root / name for name in ALONE]
+    for folder in FOLDERS:
+        found += sorted(p for p in (root / folder).rglob("*.py") if p.name not in LEFT_OUT)
+    return [str(path) for path in found]
+
+
+extensions = []
+if os.environ.get("SPVLINK_COMPILE", "0") != "0":
+    from mypyc.build import mypycify
+
+    extensions = mypycify(compiled(), opt_level="2", debug_level="0", multi_file=True)
+setup(ext_modules=extensions)
