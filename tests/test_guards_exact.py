@@ -72,6 +72,7 @@ def test_what_nothing_stores_is_not_flattened() -> None:
 CHOICES = {  # what b.x is by default, and by choice -> whether it may come exact before 1.0 / b
     ("1.0", "2.0"): True,
     ("0.0", "2.0"): True,
+    ("-1.0", "2.0"): True,
     ("-0.0", "2.0"): False,
     ("2.0", "-0.0"): False,
     ("-1.0", "-0.0"): False,

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from spvlink.facts.numbers import number_of
 from spvlink.grammar import ops
 from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.link.rounding import sensitive
@@ -96,6 +97,31 @@ def test_steps_that_a_factor_makes(text: str) -> None:
 def test_what_jumps(text: str) -> None:
     inst, _ = inst_of(text)
     assert (sensitive.jumps(inst), sensitive.ends(inst)) == JUMPS[text]
+
+
+CHOSEN = """%i = OpCompositeInsert %vec %one %v 0
+%j = OpCompositeInsert %vec %near %i 1
+%p = OpCompositeExtract %float %j 0
+%q = OpCompositeExtract %float %j 1
+OpBranch %loop
+%loop = OpLabel
+%r = OpPhi %float {} %first %r %next
+OpLoopMerge %end %next None
+OpBranch %next
+%next = OpLabel
+OpBranchConditional %no %loop %end
+%end = OpLabel
+"""
+
+
+@pytest.mark.parametrize(("first", "wanted"), [("%p", 1.0), ("%q", 1.00001)])
+def test_what_a_value_may_be(first: str, wanted: float) -> None:
+    """Seen through the phi of a loop and inserts."""
+    body = CHOSEN.format(first)
+    head = HEAD.replace("%one = ", "%no = OpConstantFalse %bool\n%one = ")
+    module = load(head.replace("{body}", body))
+    (phi,) = (i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpPhi)
+    assert [number_of(*lane) for lane in sensitive.choices({phi})] == [pytest.approx(wanted)]
 
 
 def test_a_load_is_no_end() -> None:
