@@ -240,7 +240,8 @@ layout(location = 1, xfb_buffer = 0, xfb_stride = 8, xfb_offset = 0) flat out do
                 """layout(location = 0) in double d[]; layout(location = 1) in double t[][3];
 layout(location = 0) flat out float f;""",
                 """for (int n = 0; n < 3; ++n) {
-f = float(t[n][(n * 2 + int(d[0])) % 3]) + float((unpackDouble2x32(d[n]).y ^ uint(n)) & 255u);
+f = float(t[n][(n * 2 + gl_PrimitiveIDIn) % 3]);
+f += float((unpackDouble2x32(d[n]).y ^ uint(n)) & 255u);
 gl_Position = gl_in[n].gl_Position; EmitVertex(); }""",
             ),
             frag("layout(location = 0) flat in float f;", "color = vec4(f, 0, 0, 1);"),

@@ -29,6 +29,7 @@ feedback, read back, Invariant, indexed dynamically), whose Locations it may sha
 from __future__ import annotations
 
 from spvlink.facts import scalars
+from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.numbers import is_denormal
 from spvlink.facts.scalars import Lane
@@ -276,7 +277,7 @@ class WordUses:
             if moved is None:
                 return None
             return [(user, n, seen) for n, source in enumerate(moved) if source == (inst, lane)]
-        if op == ops.OpPhi or (op == ops.OpSelect and inst is not user.args[0]):
+        if op == ops.OpPhi or op == ops.OpSelect:
             return [(user, lane, seen)]
         if op == ops.OpBitcast and scalars.count(user.type) == scalars.count(inst.type):
             return [(user, lane, seen)]
@@ -334,7 +335,8 @@ class WordUses:
 def unpacks(module: Module, inst: Inst) -> bool:
     """Whether an instruction makes words of 64-bit numbers."""
     if inst.op == ops.OpExtInst:
-        return inst.imm[0] == glsl.Glsl_UnpackDouble2x32 and width_of(inst.args[-1]) == WIDE
+        known = inst.args[0] in Effects.of(module).glsl
+        return known and inst.imm[0] == glsl.Glsl_UnpackDouble2x32
     return inst.op == ops.OpBitcast and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
 
 

@@ -147,9 +147,7 @@ class Words:
         found: Word | None = None
         if self.left >= 0:
             if self.packs(inst):
-                packed = inst.args[-1]
-                if scalars.count(packed.type) == 2 * scalars.count(inst.type):
-                    found = self.single((packed, 2 * number + half))
+                found = self.single((inst.args[-1], 2 * number + half))
             elif inst.op in RESIZES:
                 found = self.resized(inst, number, half)
             elif inst.op in _MASKS:
@@ -220,15 +218,12 @@ class Words:
 def operation(op: int, inner: Word, number: int) -> Word:
     """A word made of another word and a constant, simplified."""
     bits = inner.constant
-    if op in _MASKS:
-        if number == (ALL_BITS if op == ops.OpBitwiseAnd else 0):
-            return inner
-        if op == ops.OpBitwiseAnd and not number:
-            return constant(0)
-        if op == ops.OpBitwiseOr and number == ALL_BITS:
-            return constant(ALL_BITS)
-    elif not number:
+    if number == (ALL_BITS if op == ops.OpBitwiseAnd else 0):
         return inner
+    if op == ops.OpBitwiseAnd and not number:
+        return constant(0)
+    if op == ops.OpBitwiseOr and number == ALL_BITS:
+        return constant(ALL_BITS)
     if bits is not None:
         return constant(_computed(op, bits, number))
     return Word(op, number, inner=inner)

@@ -13,7 +13,8 @@ but c + u need not be). A comparison whose ranges do not meet, or of a sign with
 so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
 same. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
 texture coordinates, whose filter nobody knows, but for layers, which are rounded. A value that is
-only known to be equal at all vertices is any value, and keeps its sign.
+only known to be equal at all vertices is any value, and keeps its sign, unless it is a choice
+that may be a constant -0.
 
 All inputs are looked at together; each undecided place keeps all inputs that it hangs on, and what
 is not kept stays right, since a kept input lies in its range too.
@@ -270,8 +271,9 @@ class Rounded:
 
     # -- looking -----------------------------------------------------------------------------------
 
-    def seed(self, key: int) -> tuple[float, float] | None:
-        """The range of what is stored to an interpolated input, if all vertices may agree on it."""
+    def seed(self, key: int) -> tuple[float, float, bool] | None:
+        """The range of what is stored to an interpolated input, if all vertices may agree on it,
+        and whether a negative zero is stored, which comes over as +0."""
         link = self.link
         slot = link.inputs.slots.get(key)
         if slot is None or key not in link.stores or link.carries_bits(slot):
@@ -282,17 +284,17 @@ class Rounded:
         numbers = [number_of(v, 0) for v in values]
         if all([n is not None for n in numbers]):
             found = [n for n in numbers if n is not None]
-            return min(found), max(found)
+            return min(found), max(found), any(map(sensitive.negative_zero, found))
         if link.producer.name == "vert" and varies_at_a_glance(link, key):
             return None
-        return -Inf, Inf
+        chosen = [number_of(*lane) for lane in sensitive.choices(values)]
+        return -Inf, Inf, any([n is not None and sensitive.negative_zero(n) for n in chosen])
 
     def loaded(self, load: Inst) -> Range | None:
         key = load.imm[0]
         if key not in self.seeds:
             return None
-        low, high = self.seeds[key]
-        negative = math.copysign(1.0, low) < 0 and not low  # comes over as +0
+        low, high, negative = self.seeds[key]
         if low == high == 0 and not negative:
             return None
         slot = self.link.inputs.slots[key]

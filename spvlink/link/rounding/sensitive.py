@@ -14,6 +14,8 @@ could in front of ``c / (c + 1)``), and the report says so. What is equal for a 
 
 from __future__ import annotations
 
+import math
+
 from spvlink.facts import scalars
 from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects, root
@@ -88,8 +90,8 @@ def steep(inst: Inst) -> list[Lane]:
 
 
 def _unknown(inst: Inst) -> bool:
-    """Whether nothing is known of an opcode: it may be a lookup."""
-    return inst.op not in info.FLAGS and inst.op < PRIVATE and inst.op != ops.OpExtInst
+    """Whether nothing is known of an opcode, no OpExtInst: it may be a lookup."""
+    return inst.op not in info.FLAGS and inst.op < PRIVATE
 
 
 def all_lanes(value: Inst) -> list[Lane]:
@@ -282,6 +284,29 @@ def finite(constant: Inst) -> bool:
         return True
     exponent = EXPONENTS[constant.type.imm[0]]
     return bits & exponent != exponent
+
+
+def negative_zero(number: float) -> bool:
+    return not number and math.copysign(1.0, number) < 0
+
+
+def choices(values: set[Inst]) -> set[Lane]:
+    """The constants that scalars may be, seen through choices."""
+    seen: set[Lane] = {(value, 0) for value in values}
+    todo = list(seen)
+    for inst, lane in todo:  # grows
+        behind: list[Lane] = []
+        if inst.op == ops.OpPhi or inst.op == ops.OpSelect:
+            ways = inst.args[::2] if inst.op == ops.OpPhi else inst.args[1:]
+            behind = [(way, lane) for way in ways]
+        elif inst.op in scalars.MOVES and (moved := scalars.moved(inst)) is not None:
+            behind = [moved[lane]]
+        elif is_insert(inst):
+            behind = [(inst.args[0], 0) if lane == inst.imm[0] else (inst.args[1], lane)]
+        fresh = [at for at in behind if at not in seen]
+        seen.update(fresh)
+        todo += fresh
+    return {at for at in seen if at[0].op in types.CONSTANTS}
 
 
 def _harmless(inst: Inst) -> bool:

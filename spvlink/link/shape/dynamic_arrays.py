@@ -109,8 +109,7 @@ def run(
         return False
     pairs = [
         (out, twin) for out, twin in link.pinned()
-        if twin is not None and out in link.outputs.pinned
-        and split_late.hopeful(out) and split_late.hopeful(twin)
+        if twin is not None and split_late.hopeful(out) and split_late.hopeful(twin)
     ]  # fmt: skip
     split = False
     for out, twin in pairs:
@@ -159,7 +158,7 @@ def _through_local_output(
     for block in entry.function.blocks:
         made: list[Inst] = []
         for inst in block.insts:
-            at_emit = stage.name == "geom" and calls.does(inst, info.EMITS)
+            at_emit = calls.does(inst, info.EMITS)
             if at_emit or (stage.name != "geom" and inst.op == ops.OpReturn):
                 made += _copies(stage.module, producer.type, local, producer.variable)
             made.append(inst)
