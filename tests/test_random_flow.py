@@ -225,8 +225,8 @@ def check_folding(
 
 
 def check_close(seed: int, codes: list[bytes], scene: Scene, before: Result) -> None:
-    """Without --exact nearly all pixels are the same but for rounding. Lavapipe (Mesa 25) divides by
-    the w of the pixel where it interpolates at an offset, so that even what is equal at all
+    """Without --exact nearly all pixels are the same but for rounding. Lavapipe (Mesa 25) divides
+    by the w of the pixel where it interpolates at an offset, so that even what is equal at all
     vertices comes out as something else; motion reads that without the offset."""
     without = [frozenset[str](), frozenset({"propagate", "flatten"})]
     if "interpolateAtOffset" in sources(seed // FAMILY).stages[-1][1]:
