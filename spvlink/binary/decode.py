@@ -41,6 +41,7 @@ from spvlink.binary.plans import (
     VARIABLE,
     VECTOR,
     Plan,
+    Shapes,
     plan_of,
 )
 from spvlink.binary.reader import (
@@ -217,21 +218,36 @@ class _Decoder(Reader):
             notes.append(inst)
         raise IndexError  # the last one runs past the end
 
+    def type_of(
+        self, kind: int, size: int, cut: int, shapes: Shapes
+    ) -> tuple[int, list[Inst], list[int]]:
+        """Id and operands of a number's type, or of one that is made of others. Raises KeyError or
+        IndexError."""
+        if kind == NAMED:
+            id = next(self.it)
+            return id, self.several(self.take(cut)) if cut else [], []
+        id, *imm = self.take(size - 1)
+        if imm[0] not in shapes:
+            raise KeyError
+        return id, [], imm
+
     def read_types(self, start: int) -> int:
-        """Types, constants and variables; gives the start of what is none. One loop with little in
-        it: here and in ``read_functions`` reading spends its time. All words of an instruction are
-        taken before any is looked at; so what is out of the ordinary (an id that is not defined
-        yet, a wrong size) is found again, and goes to ``general``."""
+        """Types, constants and variables; gives the start of what is none. Here and in
+        ``read_functions`` reading spends its time. All words of an instruction are taken before any
+        is looked at; so what is out of the ordinary (an id not defined yet, a wrong size) is found
+        again, and goes to ``general``."""
         self.seek(start)
-        defs, plans, types, takes = self.defs, PLANS, GLOBAL_OPS, self.takes
-        it, take2, take3 = self.it, takes[2], takes[3]
-        insts, every = self.module.globals, core.ALL
+        defs, plans, types, every = self.defs, PLANS, GLOBAL_OPS, core.ALL
+        it, take2, take3 = self.it, self.takes[2], self.takes[3]
+        insts = self.module.globals
         type: Inst | None
         for first in it:
             try:
                 kind, op, size, cut, shapes_known = plans[first]
-                if kind == POINTER:
-                    id, word, a = next(take3)
+                if kind == POINTER or kind == VECTOR:
+                    id, a, word = next(take3)
+                    if kind == POINTER:
+                        a, word = word, a
                     arg = defs[a]
                     if arg is None or word not in shapes_known:
                         raise KeyError
@@ -244,38 +260,12 @@ class _Decoder(Reader):
                     args, imm = [], [word]
                 elif kind == NUMBER:
                     of, id, word = next(take3)
-                    imm = [word] if size == 4 else [word, *self.take(1)]
+                    args, imm = [], [word] if size == 4 else [word, *self.take(1)]
                     type = defs[of]
                     if type is None or type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
                         raise KeyError
-                    args = []
-                elif kind == VECTOR:
-                    id, a, word = next(take3)
-                    arg = defs[a]
-                    if arg is None or word not in shapes_known:
-                        raise KeyError
-                    type, args, imm = None, [arg], [word]
-                elif kind == SCALAR:
-                    if size == 3:
-                        id, word = next(take2)
-                        imm = [word]
-                    else:
-                        id, word, sign = next(take3)
-                        imm = [word, sign]
-                    if word not in shapes_known:
-                        raise KeyError
-                    type, args = None, []
-                elif kind == NAMED:
-                    if cut == 1:
-                        id, a = next(take2)
-                        arg = defs[a]
-                        if arg is None:
-                            raise KeyError
-                        args = [arg]
-                    else:
-                        id = next(it)
-                        args = self.several(self.take(cut)) if cut else []
-                    type, imm = None, []
+                elif kind == SCALAR or kind == NAMED:
+                    type, (id, args, imm) = None, self.type_of(kind, size, cut, shapes_known)
                 elif op not in types:
                     return self.at() - 1
                 elif kind <= VALUE:
@@ -351,11 +341,64 @@ class _Decoder(Reader):
             defs[id] = inst
         return inst
 
+    def seldom_value(
+        self, kind: int, size: int, cut: int, shapes: Shapes
+    ) -> tuple[int, int, list[Inst], list[int]]:
+        """Type, id and operands of what gives a value in a function, for the kinds of plans that
+        ``read_functions`` does not see to itself. Raises KeyError or IndexError."""
+        takes = self.takes
+        if kind == FOUR:
+            of, id, *ids = next(takes[6])
+            return of, id, self.several(ids), []
+        if kind == VALUE:
+            of, id = next(takes[2])
+            return of, id, self.several(self.take(cut)), []
+        if kind == VALUE_WORDS:
+            of, id, *ids = self.take(size - 1)
+            return of, id, self.several(ids[: cut - 3]), ids[cut - 3 :]
+        if kind == VARIABLE:
+            of, id, word = next(takes[3])
+            if word not in shapes:
+                raise KeyError
+            return of, id, [], [word]
+        of, id, source, number = next(takes[4])
+        more = self.take(size - 5)
+        if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
+            raise KeyError
+        return of, id, self.several((source, *more)), [number]
+
+    def acted_on(self, count: int) -> list[Inst]:
+        """The operands of what gives no value. Raises KeyError or IndexError."""
+        if count != 2:
+            return self.several(self.take(count)) if count else []
+        a, b = next(self.takes[2])
+        arg, arg2 = self.defs[a], self.defs[b]
+        if arg is None or arg2 is None:
+            raise KeyError
+        return [arg, arg2]
+
+    def begin_block(self, size: int, outside: bool) -> list[Inst] | None:
+        """An OpLabel; gives the instructions of the block that is open now. ``outside``: of any
+        other. Raises KeyError or IndexError."""
+        block, function = self.defs[next(self.it)], self.function
+        if (
+            isinstance(block, Block)
+            and block.mark
+            and outside
+            and function is not None
+            and not self.pending
+        ):
+            block.mark = 0
+            function.blocks.append(block)
+            self.block = block
+        else:
+            self.put(self.general(self.at() - size, self.at()))
+        return None if self.block is None else self.block.insts
+
     def read_functions(self) -> int:
         """From the first function to the end, which it gives; as ``read_types``."""
         defs, plans = self.defs, PLANS
-        it, takes = self.it, self.takes
-        take2, take3, take4, take6 = takes[2], takes[3], takes[4], takes[6]
+        it, take3, take4 = self.it, self.takes[3], self.takes[4]
         insts: list[Inst] | None = None  # of the block that is being read
         imm: list[int]
         if not self.promised:
@@ -370,76 +413,23 @@ class _Decoder(Reader):
                         if arg is None or arg2 is None:
                             raise KeyError
                         args, imm = [arg, arg2], []
-                    elif kind == ONE:
+                    elif kind == ONE or kind == PART:
                         of, id, a = next(take3)
+                        imm = [next(it)] if kind == PART else []
                         arg = defs[a]
                         if arg is None:
                             raise KeyError
-                        args, imm = [arg], []
-                    elif kind == PART:
-                        of, id, a, b = next(take4)
-                        arg = defs[a]
-                        if arg is None:
-                            raise KeyError
-                        args, imm = [arg], [b]
-                    elif kind == FOUR:
-                        of, id, a, b, c, d = next(take6)
-                        arg, arg2, arg3, arg4 = defs[a], defs[b], defs[c], defs[d]
-                        if arg is None or arg2 is None or arg3 is None or arg4 is None:
-                            raise KeyError
-                        args, imm = [arg, arg2, arg3, arg4], []
-                    elif kind == VALUE:
-                        of, id = next(take2)
-                        args, imm = self.several(self.take(cut)), []
-                    elif kind == VALUE_WORDS:
-                        of, id, *ids = self.take(size - 1)
-                        imm = ids[cut - 3 :]
-                        args = self.several(ids[: cut - 3])
-                    elif kind == VARIABLE:
-                        of, id, word = next(take3)
-                        if word not in shapes_known:
-                            raise KeyError
-                        args, imm = [], [word]
+                        args = [arg]
                     else:
-                        of, id, source, number = next(take4)
-                        more = self.take(size - 5)
-                        if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
-                            raise KeyError
-                        args, imm = self.several((source, *more)), [number]
+                        of, id, args, imm = self.seldom_value(kind, size, cut, shapes_known)
                     type = defs[of]
                     if type is None or defs[id] is not None:
                         raise KeyError
                     inst = defs[id] = Inst(op, type, args, imm, id)
                 elif kind == ACT:
-                    if cut == 2:
-                        a, b = next(take2)
-                        arg, arg2 = defs[a], defs[b]
-                        if arg is None or arg2 is None:
-                            raise KeyError
-                        args = [arg, arg2]
-                    elif cut == 1:
-                        arg = defs[next(it)]
-                        if arg is None:
-                            raise KeyError
-                        args = [arg]
-                    else:
-                        args = self.several(self.take(cut)) if cut else []
-                    inst = Inst(op, None, args, [])
+                    inst = Inst(op, None, self.acted_on(cut), [])
                 elif kind == LABEL:
-                    block, function = defs[next(it)], self.function
-                    if (
-                        isinstance(block, Block)
-                        and block.mark
-                        and insts is None
-                        and function is not None
-                        and not self.pending
-                    ):
-                        block.mark = 0
-                        function.blocks.append(block)
-                        self.block, insts = block, block.insts
-                        continue
-                    self.put(self.general(self.at() - size, self.at()))
-                    insts = None if self.block is None else self.block.insts
+                    insts = self.begin_block(size, insts is None)
                     continue
                 elif kind == STRUCTURE:
                     start = self.skip(size)

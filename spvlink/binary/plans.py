@@ -50,7 +50,8 @@ Split = tuple[list[int], list[int]]  # positions of ids, positions of other word
 # enumerant that decides, for PAIRED that of the first and of the second << 16; for VALUE_WORDS that
 # of the first word that is no id. For VALUE, NAMED and ACT it is the number of operands, for NOTE
 # the section, for TEXT that of the string. What is SIZED has its size for an enumerant.
-Plan = tuple[int, int, int, int, dict[int | tuple[int, int], Shape]]
+Shapes = dict[int | tuple[int, int], Shape]
+Plan = tuple[int, int, int, int, Shapes]
 # The enumerants, or pairs of them, with which a note is one id, then other words.
 Plain = set[int | tuple[int, int]]
 
