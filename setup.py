@@ -25,7 +25,7 @@ def compiled() -> list[str]:
 
 
 extensions = []
-if os.environ.get("SPVLINK_COMPILE", "0") != "0":
+if os.environ.get("SPVLINK_COMPILE") == "1":
     from mypyc.build import mypycify
 
     extensions = mypycify(compiled(), opt_level="2", debug_level="0", multi_file=True)

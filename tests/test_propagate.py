@@ -512,6 +512,30 @@ def test_a_denormal_constant_stays(value: str) -> None:
     assert_moved(link(FLAT_OUT + "--a = vec4(1.17549435e-38);", FLAT_IN + "--" + READ))
 
 
+@pytest.mark.parametrize(
+    "use, stays",
+    [
+        ("unpackHalf2x16(a.x).y + unpackHalf2x16(a.y).x", True),
+        ("uintBitsToFloat(a.x & a.y)", True),
+        ("float(packDouble2x32(a))", True),
+        ("uintBitsToFloat(t[own & 1u])", True),
+        ("float(a.x + a.y)", False),
+        ("float(a.x + a.y) + uintBitsToFloat(own)", False),
+    ],
+)
+def test_an_integer_that_becomes_a_denormal_stays(use: str, stays: bool) -> None:
+    head = "layout(location = 0) flat {0} uvec2 a;\nlayout(location = 1) flat {0} uint own;\n"
+    body = f"uint t[2]; t[0] = a.x; t[1] = a.y; o = vec4({use});"
+    done = link(
+        head.format("out") + "--a = uvec2(0x10001u, 7u); own = uint(p.x);",
+        head.format("in") + "--" + body,
+    )
+    moved = [r.action for r in done.linked.remarks if r.name == "a"]
+    whys = [r.why for r in done.linked.remarks if r.name == "a"]
+    assert ("propagated" in moved) != stays, moved
+    assert any("denormal" in why for why in whys) == stays
+
+
 # --- pictures ---
 
 UV_OUT, UV_IN = "layout(location = 3) out vec2 uv;\n", "layout(location = 3) in vec2 uv;\n"

@@ -46,7 +46,7 @@ _OWN: Final = frozenset(
         enums.StorageClass_TaskPayloadWorkgroupEXT,
     )
 )  # fmt: skip
-_ADDRESSES: Final = frozenset((ops.OpConvertUToPtr, ops.OpBitcast))  # pointers to any buffer
+_CASTS: Final = frozenset((ops.OpConvertUToPtr, ops.OpBitcast))
 _INTEGERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 LOOSE, SETTLED, FROZEN = range(3)  # how much an output must stay as it is
 
@@ -173,6 +173,9 @@ class Dependences:
         """What stands for the memory behind a root: a variable of the shader's own, or one for all
         buffers and images, of which several may be bound to the same bytes, or be pointed to."""
         own = root.op == ops.OpVariable and root.imm[0] in _OWN
+        if own and root.imm[0] == enums.StorageClass_Workgroup and root.type is not None:
+            block = [enums.Decoration_Block]  # such blocks lie at the same bytes
+            own = block not in self.tables.targets.get(root.type.args[0], ())
         return root if own else self.entry
 
     def store(self, inst: Inst, home: Block | None) -> None:
@@ -254,13 +257,19 @@ class Dependences:
             todo += inst.args[::2] if inst.op == ops.OpPhi else inst.args
             if inst.op == ops.OpPhi:
                 todo += self.conditions(self.phis.get(inst), True)
-            elif inst.op == ops.OpVariable or inst.op in _ADDRESSES:
+            elif inst.op == ops.OpVariable or is_address(inst):
                 for value, home in self.written.get(self.memory(inst), ()):
                     place(value, home)
             elif inst.op == LOAD_OUTPUT:  # which another invocation may have stored
                 for value, home in self.stored.get(inst.imm[0], ()):
                     place(value, home)
         return found
+
+
+def is_address(inst: Inst) -> bool:
+    """Whether an instruction makes a pointer, perhaps to any buffer, of a number."""
+    type = inst.type
+    return type is not None and type.op == ops.OpTypePointer and inst.op in _CASTS
 
 
 def decorations(tables: Decorations, pointer: Inst) -> list[list[int]]:

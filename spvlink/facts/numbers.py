@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 CODES: Final = {16: "<e", 32: "<f", 64: "<d"}
+_UNPACK: Final = frozenset((glsl.Glsl_PackDouble2x32, glsl.Glsl_UnpackHalf2x16))
 EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits, by width
 
 
@@ -51,10 +52,36 @@ def makes_denormal(inst: Inst) -> bool:
     if type is None or type.op != ops.OpTypeFloat:
         return False
     width: int = type.imm[0]
+    if width not in EXPONENTS:
+        return inst.op == ops.OpConstant or inst.op == ops.OpBitcast
     if inst.op == ops.OpConstant:
         return is_denormal(width, types.bits_of(inst) or 0)
     packs = inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_PackDouble2x32
     return (packs or inst.op == ops.OpBitcast) and _denormals_in(inst.args[-1], width)
+
+
+def casts_to_float(inst: Inst) -> bool:
+    """Whether an instruction makes a float of bits."""
+    if inst.op == ops.OpExtInst:
+        return inst.imm[0] in _UNPACK
+    if inst.op != ops.OpBitcast or inst.type is None:
+        return False
+    type = inst.type.args[0] if inst.type.op == ops.OpTypeVector else inst.type
+    return type.op == ops.OpTypeFloat
+
+
+def may_be_denormal(bits: int, cast: Inst) -> bool:
+    """Whether some of these bits, others beside them, may become a denormal number by a cast."""
+    width = 64
+    if cast.op == ops.OpBitcast and cast.type is not None:
+        type = cast.type.args[0] if cast.type.op == ops.OpTypeVector else cast.type
+        width = type.imm[0]
+    elif cast.imm[0] == glsl.Glsl_UnpackHalf2x16:
+        width = 16
+    if width not in (16, 32):
+        return True
+    windows = [bits >> at & ((1 << width) - 1) for at in range(0, 64, width)]
+    return any([is_denormal(width, window) for window in windows])
 
 
 def _denormals_in(source: Inst, width: int) -> bool:

@@ -61,9 +61,12 @@ def annotate(module: Module, notes: Iterable[Inst]) -> None:
 
 
 def decorate(module: Module, variable: Inst, notes: list[list[int]]) -> None:
-    """Add words of OpDecorate; for ``Decorations.add``, which keeps its tables in step."""
+    """Add words of OpDecorate; for ``Decorations.add``, which keeps its tables in step. What is
+    known of values (``Effects.signatures``) does not go along, so these move the counter."""
     module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
     module.version += 1
+    if variable.op != ops.OpVariable:
+        module.annotated += 1
 
 
 def replace_annotations(module: Module, notes: list[Inst]) -> None:

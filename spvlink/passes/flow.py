@@ -76,10 +76,14 @@ def leave_loops(module: Module, function: Function) -> None:
         stub = merge.args[0]
         if stub in cfg.index or merge.op == ops.OpLoopMerge or not isinstance(stub, Block):
             continue
+        if stub in structure.continue_of.values():  # it has to go back
+            continue
         loop = next((h for h in structure.around(header) if h in structure.loops), None)
         if loop is None:
             continue
-        left = structure.merge_of[loop]
+        again, left = structure.continue_of[loop], structure.merge_of[loop]
+        if again in cfg.index and cfg.dominates(again, header):
+            continue  # only the back edge leaves a continue construct
         if any(cfg.dominates(header, b) for b in cfg.preds.get(left, ())):
             stub.insts = [branch(left)]
             stubs.append(stub)

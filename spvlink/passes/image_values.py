@@ -81,8 +81,8 @@ class _Function:
                 block.insts = out
                 moved = True
         if moved:
-            touched(self.module)
             self.drop_unused()
+            touched(self.module)
 
     def bring(self, inst: Inst, block: Block, twins: dict[Inst, Inst], out: list[Inst]) -> None:
         """Make anew in this block what an instruction uses of other ones."""

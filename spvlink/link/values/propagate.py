@@ -41,7 +41,7 @@ import struct
 
 from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
-from spvlink.facts.numbers import is_denormal
+from spvlink.facts.numbers import casts_to_float, may_be_denormal
 from spvlink.facts.scalars import scalar
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -58,7 +58,10 @@ from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    pass
+    from typing import Final
+
+_AGGREGATES: Final = frozenset((ops.OpTypeStruct, ops.OpTypeArray))
+_LOCAL: Final = frozenset((enums.StorageClass_Function, enums.StorageClass_Private))
 
 
 class Candidate:
@@ -179,14 +182,16 @@ def _is_attribute(stored: Inst) -> bool:
 
 
 def _cast_to_denormal(link: Link, key: int, stored: Inst) -> bool:
-    """Whether an integer constant is a denormal number where the consumer casts it, or what it
+    """Whether an integer constant may be a denormal number where the consumer casts it, or what it
     makes of it, to a float (``numbers.makes_denormal``)."""
     bits, type = types.bits_of(stored), stored.type
-    if bits is None or type is None or type.op != ops.OpTypeInt or type.imm[0] < 16:
+    if not bits or type is None or type.op != ops.OpTypeInt:
         return False
-    if not is_denormal(type.imm[0], bits):
+    module = link.consumer.module
+    casts = {i for f in module.functions for b in f.blocks for i in b.insts if casts_to_float(i)}
+    if not casts:
         return False
-    entry = link.consumer.module.entry
+    entry = module.entry
     assert entry is not None
     reached = set(link.loads[key])
     size = 0
@@ -194,14 +199,22 @@ def _cast_to_denormal(link: Link, key: int, stored: Inst) -> bool:
         size = len(reached)
         for block in entry.function.blocks:
             for inst in block.insts:
-                if inst not in reached and inst.type is not None:
-                    if not reached.isdisjoint(inst.args):
-                        kind = scalar(inst.type).op
-                        if kind == ops.OpTypeInt:
-                            reached.add(inst)
-                        elif kind == ops.OpTypeFloat and inst.op == ops.OpBitcast:
-                            return True
+                if inst in reached or reached.isdisjoint(inst.args):
+                    continue
+                if inst in casts:
+                    return may_be_denormal(bits, inst)
+                if inst.type is None:
+                    if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
+                        return True  # it may be read anywhere
+                elif inst.op == ops.OpFunctionCall or scalar(inst.type).op in _AGGREGATES:
+                    return True
+                elif scalar(inst.type).op == ops.OpTypeInt:
+                    reached.add(inst)
     return False
+
+
+def _is_local(variable: Inst) -> bool:
+    return variable.op == ops.OpVariable and variable.imm[0] in _LOCAL
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
