@@ -195,7 +195,8 @@ def test_passes_version_help(capsys: pytest.CaptureFixture[str]) -> None:
     lines = capsys.readouterr().out.splitlines()
     assert lines and all(len(line.split(maxsplit=1)) == 2 for line in lines)
     assert cli.main(["--version"]) == 0
-    assert capsys.readouterr().out == f"spvlink {spvlink.__version__}\n"
+    kind = " (compiled)" if spvlink.COMPILED else ""
+    assert capsys.readouterr().out == f"spvlink {spvlink.__version__}{kind}\n"
     for words in (["--help"], ["link", "--help"], ["-h"]):
         assert cli.main(words) == 0
         said = capsys.readouterr().out

@@ -12,6 +12,7 @@ from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Block, Function, Inst
 from spvlink.pipeline import ACTIONS
+from tests.interpreted import interpreted
 from tests.linking import (
     Result,
     base_options,
@@ -436,6 +437,7 @@ def test_halves_that_stay_whole_may_be_read_by_a_shorter_vector() -> None:
 # --- remarks that are made when somebody asks ---
 
 
+@interpreted
 def test_a_result_holds_no_code_and_can_be_copied_before_its_remarks_are_made() -> None:
     """What the remarks will be made of are slots and types; a copy has them made."""
     linked = spvlink.link(
