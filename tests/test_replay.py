@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interpreted import interpreted
+
 ROOT = Path(__file__).resolve().parent.parent
 CHAIN = "debug_uv"
 
@@ -39,6 +41,7 @@ def test_the_same_code_has_no_difference(tmp_path: Path) -> None:
     assert status == 0 and words.startswith("replay: 2 links, 0 different")
 
 
+@interpreted
 @pytest.mark.parametrize("name", CHANGES)
 def test_a_change_is_seen(name: str, tmp_path: Path) -> None:
     file, old, new, what = CHANGES[name]
