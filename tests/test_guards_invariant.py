@@ -24,6 +24,8 @@ OpMemberDecorate %B 2 BuiltIn ClipDistance
 OpDecorate %B Block
 OpMemberDecorate %Buffer 0 Offset 0
 OpDecorate %Buffer BufferBlock
+OpMemberDecorate %Room 0 Offset 0
+OpDecorate %Room Block
 OpDecorate %one DescriptorSet 0
 OpDecorate %one Binding 0
 OpDecorate %two DescriptorSet 0
@@ -48,6 +50,11 @@ OpDecorate %other Location 1
 %buffer_float = OpTypePointer Uniform %float
 %one = OpVariable %buffer Uniform
 %two = OpVariable %buffer Uniform
+%Room = OpTypeStruct %float
+%room = OpTypePointer Workgroup %Room
+%room_float = OpTypePointer Workgroup %float
+%room_one = OpVariable %room Workgroup
+%room_two = OpVariable %room Workgroup
 %in = OpTypePointer Input %float
 %in_int = OpTypePointer Input %int
 %out = OpTypePointer Output %float
@@ -112,6 +119,10 @@ TO_BUFFER = """%ours = OpAccessChain %buffer_float %one %int_0
 %theirs = OpAccessChain %buffer_float %two %int_0
 OpStore %ours %m
 """
+TO_ROOM = """%ours = OpAccessChain %room_float %room_one %int_0
+%theirs = OpAccessChain %room_float %room_two %int_0
+OpStore %ours %m
+"""
 CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the product must stay
     "plain": ("", TO_PLAIN, NONE),
     "Invariant": (PLAIN, TO_PLAIN, FROZEN),
@@ -139,6 +150,14 @@ CASES: dict[str, tuple[str, str, int]] = {  # decorations, body, how much the pr
     ),
     "another buffer, with the same bytes perhaps": (
         PLAIN, f"{TO_BUFFER}%r = OpLoad %float %theirs\nOpStore %plain %r", FROZEN,
+    ),
+    "a cast that is no address": (
+        PLAIN,
+        f"{TO_BUFFER}%c = OpBitcast %int %x\n%d = OpConvertSToF %float %c\nOpStore %plain %d",
+        NONE,
+    ),
+    "another block of the workgroup, at the same bytes": (
+        PLAIN, f"{TO_ROOM}%r = OpLoad %float %theirs\nOpStore %plain %r", FROZEN,
     ),
     "a buffer that nobody reads": (PLAIN, f"{TO_BUFFER}OpStore %plain %x", NONE),
     "a condition of the store": (PLAIN, IF + "OpStore %plain %x" + END, FROZEN),

@@ -155,3 +155,27 @@ void main() {{ gl_Position = vec4(1.0); s = vec4({chosen}); t = k.x > 2 ? {numbe
     ]
     linked = spvlink.link(sources, options)
     assert any("one bit" in r.why for r in linked.remarks) == packed
+
+
+@pytest.mark.parametrize(
+    ("use", "packed"),
+    [("o = uintBitsToFloat(s) + uintBitsToFloat(t);", False), ("bits = s ^ t;", True)],
+)
+def test_flags_that_become_denormal_numbers(use: str, packed: bool) -> None:
+    """As above, where the fragment stage casts them."""
+    head = "#version 450\nlayout(location = 0) "
+    outputs = "layout(location = 0) flat {0} uvec4 s; layout(location = 1) flat {0} uint t;"
+    chosen = ", ".join(f"k.{lane} > 1 ? 0x10000u : 9u" for lane in "xyzw")
+    code = f"""in ivec4 k; {outputs.format("out")}
+void main() {{ gl_Position = vec4(1.0); s = uvec4({chosen}); t = k.x > 2 ? 0x10000u : 9u; }}"""
+    read = f"""out vec4 o; {outputs.format("in")}
+layout(location = 1) out uvec4 bits; void main() {{ {use} }}"""
+    options = spvlink.Options()
+    options.exact = True
+    options.disabled = frozenset(("backward", "forward"))
+    sources = [
+        Source(compile_glsl(head + code, "vert")),
+        Source(compile_glsl(head + read, "frag")),
+    ]
+    linked = spvlink.link(sources, options)
+    assert any("one bit" in r.why for r in linked.remarks) == packed

@@ -34,9 +34,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 _CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
 _COPIES: Final = frozenset((ops.OpCopyMemory, ops.OpCopyMemorySized))
-_EMITS: Final = frozenset(
-    (ops.OpEmitVertex, ops.OpEmitStreamVertex, ops.OpEndPrimitive, ops.OpEndStreamPrimitive)
-)
+_EMITS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.EMITS) | {
+    ops.OpEndPrimitive, ops.OpEndStreamPrimitive,
+}  # fmt: skip
 _IMAGES: Final = frozenset((ops.OpLoad, ops.OpImageTexelPointer))  # between it and its variable
 _AGGREGATES: Final = frozenset((ops.OpTypeArray, ops.OpTypeRuntimeArray, ops.OpTypeStruct))
 _OWN: Final = frozenset(

@@ -214,7 +214,7 @@ class Module(Known):
         self.bound = 1  # one more than the largest id
         self.schema = 0
         self.sections: list[list[Inst]] = [[], [], [], [], [], [], [], [], [], [], []]  # SECTIONS
-        # two of these by name; what is in them is replaced in place (``edit.annotate``)
+        # two of these by name; what is in them is replaced in place (``edit.replace_annotations``)
         self.annotations: list[Inst] = self.sections[ANNOTATIONS]
         # types, constants, module-scope variables, in order of definition
         self.globals: list[Inst] = self.sections[GLOBALS]

@@ -21,7 +21,7 @@ from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import touched, value
+from spvlink.ir.edit import annotate, touched, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -40,12 +40,15 @@ def run(module: Module, function: Function) -> None:
             _Function(module, each).run()
 
 
-def again(module: Module, inst: Inst) -> Inst:
-    """The same instruction once more, for another block."""
-    twin = value(module, inst.op, inst.type, list(inst.args), list(inst.imm))
-    notes = Decorations.of(module).targets.get(inst)
-    if notes:
+def again(module: Module, inst: Inst, args: list[Inst]) -> Inst:
+    """The same instruction once more, for another block, with all that is said of it."""
+    twin = value(module, inst.op, inst.type, args, list(inst.imm))
+    tables = Decorations.of(module)
+    if notes := tables.targets.get(inst):
         Decorations.add(module, twin, list(notes))
+    if inst in tables.with_ids:
+        named = tables.with_ids[inst]
+        annotate(module, [Inst(n.op, None, [twin, *n.args[1:]], list(n.imm)) for n in named])
     if (told := noted(module)) is not None:
         told.like(twin, inst)
     return twin
@@ -91,7 +94,7 @@ class _Function:
                 continue
             twin = twins.get(arg)
             if twin is None:
-                twin = twins[arg] = again(self.module, arg)
+                twin = twins[arg] = again(self.module, arg, list(arg.args))
                 self.bring(twin, block, twins, out)
                 out.append(twin)
             inst.args[at] = twin

@@ -39,6 +39,7 @@ from spvlink.ir.edit import (
 )
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
+from spvlink.passes.image_values import again
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -513,10 +514,7 @@ class _Passed:
                 self.fetched(resolve(arg), user, made) if gone else arg
                 for arg, gone in zip(known.args, lost)
             ]
-            made.append(value(self.module, known.op, known.type, args, list(known.imm)))
-            notes = Decorations.of(self.module).targets.get(known)  # NonUniform and the like
-            if notes:
-                Decorations.add(self.module, made[-1], list(notes))
+            made.append(again(self.module, known, args))
         else:
             raise Refused("a return leaves a loop whose pointers are used behind it")
         return made[-1]

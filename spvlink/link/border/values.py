@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from spvlink.facts.effects import root
+from spvlink.facts.numbers import casts_to_float, may_be_denormal
+from spvlink.facts.scalars import scalar
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import annotate, value
@@ -12,12 +15,49 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
+_AGGREGATES: Final = frozenset((ops.OpTypeStruct, ops.OpTypeArray))
+_LOCAL: Final = frozenset((enums.StorageClass_Function, enums.StorageClass_Private))
 _ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 
 
 def centred(qualifiers: tuple[int, ...]) -> bool:
     """Whether inputs with these qualifiers are interpolated at the middle of the pixel."""
     return not _ASIDE.intersection(qualifiers)
+
+
+def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
+    """Whether an integer of known bits (None: they are not) may be a denormal number where the
+    consumer casts it, or what it makes of it, to a float (``numbers.makes_denormal``)."""
+    if not bits or link.inputs.slots[key].type.op != ops.OpTypeInt:
+        return False
+    module = link.consumer.module
+    casts = {i for f in module.functions for b in f.blocks for i in b.insts if casts_to_float(i)}
+    if not casts:
+        return False
+    entry = module.entry
+    assert entry is not None
+    reached = set(link.loads[key])
+    size = 0
+    while size < len(reached):
+        size = len(reached)
+        for block in entry.function.blocks:
+            for inst in block.insts:
+                if inst in reached or reached.isdisjoint(inst.args):
+                    continue
+                if inst in casts:
+                    return may_be_denormal(bits, inst)
+                if inst.type is None:
+                    if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
+                        return True  # it may be read anywhere
+                elif inst.op == ops.OpFunctionCall or scalar(inst.type).op in _AGGREGATES:
+                    return True
+                elif scalar(inst.type).op == ops.OpTypeInt:
+                    reached.add(inst)
+    return False
+
+
+def _is_local(variable: Inst) -> bool:
+    return variable.op == ops.OpVariable and variable.imm[0] in _LOCAL
 
 
 def single_value(link: Link, key: int) -> Inst | None:

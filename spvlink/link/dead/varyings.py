@@ -23,6 +23,7 @@ from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.passes.lower_io import CAPTURED_WHY
+from spvlink.pipeline import REMOVED, UNDEFINED
 
 
 def run(link: Link) -> bool:
@@ -37,7 +38,7 @@ def run(link: Link) -> bool:
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:
-            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     unwritten = _read_as_zero(link)
     lost = _read_back_as_zero(link)
     zeroed = unused_arrays.read_as_zero(link)
@@ -65,7 +66,7 @@ def _read_as_zero(link: Link) -> bool:
         for load in link.loads[key]:
             zero(link.consumer, load)
         link.fate[key] = (
-            "undefined",
+            UNDEFINED,
             f"the {link.producer.name} stage never writes it; read as zero",
         )
     if unwritten:
@@ -104,7 +105,7 @@ def _remove_whole(link: Link) -> bool:
         link.outputs.variables.append(pinned.variable)
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = ("removed", f"the {link.consumer.name} stage does not read it")
+            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     return bool(whole)
 
 

@@ -33,7 +33,7 @@ from spvlink.ir.slot import Slot
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
-from spvlink.link.border.values import Scalar
+from spvlink.link.border.values import Scalar, cast_to_denormal
 from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.shape.dynamic_arrays import lanes_of
@@ -177,6 +177,8 @@ def _two_values(link: Link, key: int) -> list[int] | None:
     slot = link.inputs.slots[key]
     if slot.type.op == ops.OpTypeFloat and any([is_denormal(slot.width, v) for v in values]):
         return None  # the consumer's compiler would know it (``makes_denormal``)
+    if any([cast_to_denormal(link, key, v) for v in values]):
+        return None
     return sorted(values) if len(values) == 2 else None
 
 

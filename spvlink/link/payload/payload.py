@@ -120,9 +120,9 @@ class Payload:
         for side in (self.task, self.mesh):
             if side.variable is not None:
                 Decorations.add(side.module, side.variable, [[_LOCATION, 0]])
-                touched(side.module)
         for emit in self.task.emits:
             del emit.args[3:]
+        touched(self.task.module)
 
     def restore(self, module: Module) -> None:
         """One side as it was: the payload is not linked after all."""

@@ -41,8 +41,6 @@ import struct
 
 from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
-from spvlink.facts.numbers import casts_to_float, may_be_denormal
-from spvlink.facts.scalars import scalar
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
@@ -50,7 +48,7 @@ from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
-from spvlink.link.border.values import as_interpolated, single_value
+from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
 from spvlink.link.resources.blocks import Cannot, Varies, size_of
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import rounded, sensitive
@@ -58,10 +56,7 @@ from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
-
-_AGGREGATES: Final = frozenset((ops.OpTypeStruct, ops.OpTypeArray))
-_LOCAL: Final = frozenset((enums.StorageClass_Function, enums.StorageClass_Private))
+    pass
 
 
 class Candidate:
@@ -140,7 +135,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
             if not link.always_stored(key) and transfer.accesses(stored):
                 raise Cannot("not every invocation reads what it is made from")
-            if _cast_to_denormal(link, key, stored):
+            if cast_to_denormal(link, key, types.bits_of(stored)):
                 raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
             if link.outputs.slots[key].extras:
                 raise Cannot("it is Invariant: another pipeline may compute it in its stage")
@@ -179,42 +174,6 @@ def _is_attribute(stored: Inst) -> bool:
         return stored.op == LOAD_INPUT
     source = root(stored.args[0])
     return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
-
-
-def _cast_to_denormal(link: Link, key: int, stored: Inst) -> bool:
-    """Whether an integer constant may be a denormal number where the consumer casts it, or what it
-    makes of it, to a float (``numbers.makes_denormal``)."""
-    bits, type = types.bits_of(stored), stored.type
-    if not bits or type is None or type.op != ops.OpTypeInt:
-        return False
-    module = link.consumer.module
-    casts = {i for f in module.functions for b in f.blocks for i in b.insts if casts_to_float(i)}
-    if not casts:
-        return False
-    entry = module.entry
-    assert entry is not None
-    reached = set(link.loads[key])
-    size = 0
-    while size < len(reached):
-        size = len(reached)
-        for block in entry.function.blocks:
-            for inst in block.insts:
-                if inst in reached or reached.isdisjoint(inst.args):
-                    continue
-                if inst in casts:
-                    return may_be_denormal(bits, inst)
-                if inst.type is None:
-                    if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
-                        return True  # it may be read anywhere
-                elif inst.op == ops.OpFunctionCall or scalar(inst.type).op in _AGGREGATES:
-                    return True
-                elif scalar(inst.type).op == ops.OpTypeInt:
-                    reached.add(inst)
-    return False
-
-
-def _is_local(variable: Inst) -> bool:
-    return variable.op == ops.OpVariable and variable.imm[0] in _LOCAL
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
