@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import spvlink
+from spvlink import cli, driver
 from tests import judges
 from tests.layer_place import pairs, place
 
@@ -52,9 +53,9 @@ def defects_are_noted() -> Iterator[None]:
             DEFECTS.append(linked.defect)
         return linked
 
-    spvlink.link = noting
+    spvlink.link = driver.link = cli.link = noting
     yield
-    spvlink.link = link
+    spvlink.link = driver.link = cli.link = link
 
 
 @pytest.fixture(autouse=True)
