@@ -29,6 +29,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive, varies_at_a_glance
 from spvlink.link.motion import algebra
 from spvlink.link.motion.consumer_graph import ConsumerGraph
+from spvlink.link.motion.nodes import replaceable
 from spvlink.link.motion.relocate import Move
 from spvlink.link.resources.transfer import Transfer
 
@@ -46,17 +47,12 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     link.gather()
     if Floats.of(link.producer.module).rounding != Floats.of(link.consumer.module).rounding:
         return False
-    graph = ConsumerGraph(link, transfer, exact, set())
-    if (
-        graph.mixed
-        and not exact
-        and not link.exact
-        and not all(varies_at_a_glance(link, k) for k in graph.inputs)
-    ):
+    equal: set[int] = set()
+    keys = [k for k in link.loads if replaceable(link, k)]
+    if not (exact or link.exact or all([varies_at_a_glance(link, k) for k in keys])):
         divergence = divergence_of(link)
-        equal = {k for k in graph.inputs if equal_on_primitive(link, k, divergence)}
-        if equal:
-            graph = ConsumerGraph(link, transfer, exact, equal)
+        equal = {k for k in keys if equal_on_primitive(link, k, divergence)}
+    graph = ConsumerGraph(link, transfer, exact, equal)
     return choose_and_move(link, transfer, graph, expect)
 
 

@@ -59,7 +59,6 @@ class ConsumerGraph:
         self.loads: dict[Inst, object] = {}  # of resources -> what they are called
         self.sensitive: Sensitive | None = None  # found when first asked for
         self.homeless: set[Node] = set()  # that no component could be found for
-        self.mixed = False  # it could help to know what is convergent
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
         kept = Floats.of(link.consumer.module).preserved
         own = Floats.of(link.producer.module).preserved
@@ -75,7 +74,7 @@ class ConsumerGraph:
 
     def build(self) -> bool:
         """Look at the consumer's code, operands first; False as soon as it is clear that no input
-        can go, even if more were known to be convergent: then nothing is worth moving."""
+        can go: then nothing is worth moving."""
         phis: list[Inst] = []
         untouched = self.table.keys().isdisjoint
         for block in self.cfg.order:
@@ -87,7 +86,7 @@ class ConsumerGraph:
                     phis.append(inst)
                 elif not untouched(inst.args):
                     self.visit(inst)
-                    if not (self.open or self.mixed or self.patient):
+                    if not (self.open or self.patient):
                         return False
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
@@ -191,7 +190,6 @@ class ConsumerGraph:
         if not scalars.may_be_linear(inst) and not any(
             [isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used]
         ):
-            self.mixed = True
             self.spoil(inst)
             return
         if not self.movable(inst):
@@ -343,7 +341,6 @@ class ConsumerGraph:
         varying = [d for d in deps if not d.node.convergent]
         like = varying[0] if varying else closest(deps)
         if any(d.kind is not like.kind for d in varying):
-            self.mixed = True
             return None
         if like.node.flat:
             # the other stage may contract it with its own
@@ -352,7 +349,6 @@ class ConsumerGraph:
         varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
         affine = like.kind.centred(like.node.qualifiers)
         if varying and not (single(inst) and scalars.linear(inst, varies, affine)):
-            self.mixed = True
             return None
         if inst.op == ops.OpSelect and not varying:
             if any(isinstance(e, Use) and not e.node.flat for e in groups[0]):
