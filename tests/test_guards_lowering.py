@@ -205,6 +205,21 @@ def test_a_struct_of_very_many_members(body: str) -> None:
     assert [len(pinned.keys) for pinned in low.outputs.pinned] == [600]
 
 
+LONG = """%ptr_float = OpTypePointer Input %float
+""" + variable("Input", "long")
+
+
+@pytest.mark.parametrize("index", ["%int_1", "%index"])
+def test_why_what_is_large_stays_is_said_once(index: str) -> None:
+    """It may not move: it was no index."""
+    body = f"%index = OpBitcast %int %float_1\n%at = OpAccessChain %ptr_float %v {index}"
+    low = lowering("Fragment", LONG, PLACE, body)
+    assert [(leaf.why, leaf.pins) for leaf in leaves(low)] == [("it is too large to split", 0)]
+    (root,) = low.roots.values()
+    root.pin("another reason", CAPTURED)
+    assert (root.why, root.pins) == ("it is too large to split", CAPTURED)
+
+
 def test_an_empty_struct_is_nothing() -> None:
     low = lowering("Vertex", "%empty = OpTypeStruct\n" + variable("Output", "empty"), PLACE)
     low.finish()
