@@ -120,8 +120,8 @@ def test_what_is_too_large() -> None:
 
 
 TYPES = {  # member -> words of the struct, or why it is not linked
-    "float": 2, "double": 3, "long": 3, "vec2": 3, "vec3": 4, "dvec2": 5, "dvec3": 7, "mat": 10, "floats": 5,
-    "physical": 3, "sampler": "understood", "sized": "specialization constant",
+    "float": 2, "double": 3, "long": 3, "vec2": 3, "vec3": 4, "dvec2": 5, "dvec3": 7, "mat": 10,
+    "floats": 5, "physical": 3, "sampler": "understood", "sized": "specialization constant",
 }  # fmt: skip
 
 
