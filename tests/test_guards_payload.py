@@ -5,17 +5,24 @@ from __future__ import annotations
 import pytest
 
 from spvlink.errors import Broken
-from spvlink.grammar import ops
-from spvlink.ir.core import Inst, Module
+from spvlink.grammar import enums, ops
+from spvlink.ir.core import STORE_OUTPUT, Inst, Module, name_of, words_of
+from spvlink.link.border.stage import Stage
 from spvlink.link.payload import payload
 from spvlink.link.payload.payload import Payload, Unlinkable
+from spvlink.options import Options
 from spvlink.passes.lower_io import MAX_LOCATION
+from spvlink.pipeline import STAGES, Source
+from tests.cases.slots import site_of
+from tests.payload_chains import Case
 from tests.test_cases import load
+from tests.test_payload import build, link, modules
 
 TEXT = """\
 OpCapability MeshShadingEXT
 OpCapability PhysicalStorageBufferAddresses
 OpCapability Float64
+OpCapability Int64
 OpExtension "SPV_EXT_mesh_shader"
 OpMemoryModel PhysicalStorageBuffer64 GLSL450
 OpEntryPoint TaskEXT %main "main" {listed}
@@ -34,6 +41,7 @@ OpDecorate %length SpecId 0
 %float = OpTypeFloat 32
 %float_1 = OpConstant %float 1
 %double = OpTypeFloat 64
+%long = OpTypeInt 64 0
 %vec2 = OpTypeVector %float 2
 %vec3 = OpTypeVector %float 3
 %dvec2 = OpTypeVector %double 2
@@ -112,8 +120,8 @@ def test_what_is_too_large() -> None:
 
 
 TYPES = {  # member -> words of the struct, or why it is not linked
-    "float": 2, "double": 3, "vec2": 3, "vec3": 4, "dvec2": 5, "dvec3": 7, "mat": 10, "floats": 5,
-    "physical": 3, "sampler": "understood", "sized": "specialization constant",
+    "float": 2, "double": 3, "long": 3, "vec2": 3, "vec3": 4, "dvec2": 5, "dvec3": 7, "mat": 10,
+    "floats": 5, "physical": 3, "sampler": "understood", "sized": "specialization constant",
 }  # fmt: skip
 
 
@@ -149,8 +157,82 @@ def test_the_checker() -> None:
         (made(listed="%q"), made(listed=""), "another payload"),
         (made(listed="", end=EMIT), made(), "does not pass on"),
         (made(end=EMIT), made(), "does not pass on"),
+        (made(listed="", end="OpReturn"), made(), "does not pass on"),
         (made("sampler"), made("sampler"), "understood"),
         (made("vec2"), made(), "differently"),
     ):
         with pytest.raises(Broken, match=said):
             payload.check(task, mesh)
+
+
+# --- variables again ---
+
+NOTES = """OpDecorate %g RelaxedPrecision
+%g = OpDecorationGroup
+OpGroupDecorate %g %q
+OpDecorate %p Location 0
+OpDecorate %p Component 0
+OpDecorate %p RelaxedPrecision
+OpDecorate %q Location 0
+OpDecorate %length SpecId 0"""
+
+
+def test_only_the_places_are_taken_back() -> None:
+    text = TEXT.replace("OpDecorate %length SpecId 0", NOTES)
+    module = load(text.format(member="vec3", listed="%p", end=f"{EMIT} %p", body="", many="8"))
+    (mine,) = payload.variables(module)
+    count = len(module.annotations)
+    payload._undecorate(module, {mine})
+    assert len(module.annotations) == count - 2
+    assert [i.imm for i in module.annotations if mine in i.args] == [
+        [enums.Decoration_RelaxedPrecision]
+    ]
+
+
+def test_what_became_a_member_is_not_listed() -> None:
+    module = made()
+    side = payload.PayloadSide(module)
+    assert side.variable is not None and module.entry is not None
+    new = payload._assemble(side, [(side.variable, "p")])
+    assert module.entry.inst.args[1:] == [new]
+
+
+def test_names_in_the_report() -> None:
+    named, unnamed = made(), made()
+    (variable,) = payload.variables(named)
+    named.names.append(name_of(ops.OpName, variable, words_of("held")))
+    (other,) = payload.variables(unnamed)
+    for module, name in ((named, "held"), (unnamed, f"%{other.id}")):
+        assert payload.kept(Stage(Source(b""), STAGES[enums.ExecutionModel_TaskEXT], module)) == [
+            (name, 4)
+        ]
+
+
+def test_a_payload_that_is_no_struct_stays_what_it_was() -> None:
+    """An array whose indices are dynamic; code crosses the other border."""
+    case = Case("", "", "payload[i] = float(group);", "tint = vec4(payload[i & 3u]);", ("",))
+    stages = []
+    for stage, text in case.stages():
+        text = text.replace("struct { uint group;  } payload;", "float payload[4];")
+        text = text.replace("if (i == 0u) payload.group = group;", "")
+        stages.append((stage, text.replace("payload.group", "uint(payload[0])")))
+    linked = link(build(stages))
+    for module in list(modules(linked).values())[:2]:
+        (variable,) = payload.variables(module)
+        assert variable.type is not None and variable.type.args[0].op == ops.OpTypeArray
+        assert not any(variable in note.args for note in module.annotations)
+
+
+READ_BACK = """%x = LOAD_OUTPUT %float 0
+%y = OpFAdd %float %x %x
+STORE_OUTPUT %y 2"""
+
+
+def test_what_is_read_back_is_the_constant() -> None:
+    """No copy is left, whoever comes next."""
+    task = made(body=f"STORE_OUTPUT %float_1 0\n{READ_BACK}", listed="", end=EMIT)
+    site = site_of([task, made(listed="", end=EMIT)], ["0.xy f32 p"], Options())
+    assert payload.read_back_constants(site.link)
+    insts = [i for b in task.functions[0].blocks for i in b.insts]
+    assert [i.op for i in insts[:2]] == [STORE_OUTPUT, ops.OpFAdd]
+    assert {a.op for a in insts[1].args} == {ops.OpConstant}

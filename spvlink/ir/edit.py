@@ -15,6 +15,9 @@ from spvlink.ir.core import CAPABILITIES, COPY, IMPORTS, Block, Function, Inst, 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
+    from typing import Final
+
+_OF_TARGETS: Final = frozenset((ops.OpDecorate, ops.OpDecorateId, ops.OpDecorateString))
 
 
 def resolve(value: Inst) -> Inst:
@@ -81,6 +84,24 @@ def reword(module: Module, note: Inst, words: list[int]) -> None:
     note.imm = words
     module.version += 1
     module.annotated += 1
+
+
+def ungroup(module: Module, target: Inst) -> None:
+    """What decoration groups say of a target it says itself from now on."""
+    if ops.OpDecorationGroup not in module.rare:
+        return
+    groups: list[Inst] = []
+    for inst in module.annotations:
+        if inst.op == ops.OpGroupDecorate and target in inst.args[1:]:
+            groups.append(inst)
+    held = {group.args[0] for group in groups}
+    own: list[Inst] = []
+    for inst in module.annotations:
+        if inst.op in _OF_TARGETS and inst.args[0] in held:
+            own.append(Inst(inst.op, None, [target, *inst.args[1:]], inst.imm.copy()))
+    for group in groups:
+        group.args = [arg for arg in group.args if arg is not target]
+    annotate(module, own)
 
 
 def add_import(module: Module, made: Inst) -> None:

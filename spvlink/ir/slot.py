@@ -86,8 +86,7 @@ class Slot:
 # people stand beside it.
 DYNAMIC: Final = 1  # it is accessed with a dynamic index
 CAPTURED: Final = 2  # transform feedback captures it
-PASSED_THROUGH: Final = 4  # to the stage behind the next one
-OTHER_SIDE: Final = 8  # the other stage needs it whole
+OTHER_SIDE: Final = 4  # the other stage needs it whole
 
 
 class Pinned:

@@ -63,7 +63,7 @@ class Node:
             return True
         if self.kind == MEMORY or self.type.op == ops.OpTypeVector:
             return False
-        count = types.size_of(self.type) if types.is_composite(self.type) else 0
+        count = types.size_of(self.type)
         if not 0 < count <= MAX_PARTS:
             return False
         self.kind = SPLIT

@@ -24,7 +24,6 @@ from spvlink.ir.edit import list_variable
 from spvlink.ir.slot import (
     CAPTURED,
     DYNAMIC,
-    PASSED_THROUGH,
     Aggregate,
     Interface,
     Pinned,
@@ -98,7 +97,7 @@ class Lowering:
         self.names = Names(module)
         self.inputs: Interface | None = Interface() if inputs else None
         self.outputs: Interface | None = Interface() if outputs else None
-        self.captures = outputs and captures.active(module)
+        self.captures = captures.active(module)
         self.captured: set[Inst] = set()  # variables of which something is captured
         self.roots: dict[Inst, Node] = {}
         self.sides: dict[Inst, Interface] = {}
@@ -174,7 +173,7 @@ class Lowering:
                 continue
             node = self.interface_root(variable, side is self.inputs, held)
             self.sides[variable] = side
-            if self.captures and enums.Decoration_Offset in held:
+            if self.captures and side is self.outputs and enums.Decoration_Offset in held:
                 self.captured.add(variable)
                 if not captures.splits(self.tables, variable):
                     node.pin("", CAPTURED)
@@ -184,7 +183,7 @@ class Lowering:
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             if why := untouchable(self.tables, variable, held):
-                node.pin(why, PASSED_THROUGH if enums.Decoration_PassthroughNV in held else 0)
+                node.pin(why)
 
     def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
@@ -230,10 +229,7 @@ class Lowering:
         struct = variable.type.args[0]
         while struct.op == ops.OpTypeArray:
             struct = struct.args[0]
-        return (
-            struct.op == ops.OpTypeStruct
-            and self.tables.find_member(struct, 0, enums.Decoration_BuiltIn) is not None
-        )
+        return self.tables.find_member(struct, 0, enums.Decoration_BuiltIn) is not None
 
     def all_words(self, variable: Inst) -> list[list[int]]:
         """Decorations of a variable and of all members of its block or struct."""
@@ -271,16 +267,15 @@ class Lowering:
         type = node.type
         if type.op == ops.OpTypeStruct:
             self.spots[node] = spot
-            if node.kind != MEMORY:
-                node.split()
+            if not node.split() and type.args:
+                node.pin("it is too large to split")
             return self.spread_struct(node, spot)
         if spot.location < 0:
             raise BadSpirv(f"the interface variable {spot.name or '?'} has no Location")
         if spot.variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT:
             self.pin_odd(node)
-        if type.op in _PARTED and node.kind != MEMORY:
-            if not node.split():
-                node.pin("it is too large to split")
+        if type.op in _PARTED and not node.split():
+            node.pin("it is too large to split")
         self.spots[node] = spot
         if node.kind != SPLIT:
             return spot.location + locations_of(type)
@@ -316,6 +311,8 @@ class Lowering:
             component = self.tables.find_member(struct, index, enums.Decoration_Component)
             if place:
                 at = place[0]
+            if spot.location < 0:
+                spot.location = at
             member = self.names.of_member(struct, index)
             name = f"{spot.name}.{member}" if spot.name else member
             words = spot.words + self.tables.members.get((struct, index), [])
@@ -326,8 +323,6 @@ class Lowering:
                 raise BadSpirv(f"the interface variable {inner.name} has no Location")
             else:
                 at += locations_of(struct.args[index])
-            if spot.location < 0:
-                self.spots[node].location = place[0] if place else at
             end = max(end, at)
             if end > MAX_LOCATION:
                 break
@@ -376,12 +371,9 @@ class Lowering:
     ) -> bool:
         if node.kind == MEMORY:
             return False
-        own = (
-            set(self.keys_of(node)) if node.type.op != ops.OpTypeStruct or node.children else set()
-        )
-        if not own & keys:
+        if keys.isdisjoint(self.keys_of(node)):
             return False
-        inside = node.kind == SPLIT and node.type.op == ops.OpTypeStruct
+        inside = node.type.op == ops.OpTypeStruct
         if inside and (shape is None or shape.type.op != ops.OpTypeStruct):
             changed = False
             for child in node.children:
@@ -405,8 +397,8 @@ class Lowering:
                 group += 1
                 if leaf.kind == MEMORY:
                     whole.append((leaf, side))
-                elif leaf.type.op != ops.OpTypeStruct or leaf.type.args:
-                    self.make_slots(leaf, side, group)  # of all but an empty struct
+                elif leaf.type.op != ops.OpTypeStruct:  # that would be an empty one
+                    self.make_slots(leaf, side, group)
             self.measure(root, side)
             if root.kind != MEMORY:
                 side.variables.append(variable)
@@ -424,10 +416,8 @@ class Lowering:
             side.locations.add(root.keys[0] >> 3)  # a scalar or vector is in one
             return
         keys: set[int] = set()
-        for leaf in root.leaves() if root.kind == SPLIT else [root]:
-            keys.update(leaf.keys)
-            if not leaf.keys or side.slots[leaf.keys[0]].width == 64:
-                keys.update(self.keys_of(leaf))
+        for leaf in root.leaves():
+            keys.update(self.keys_of(leaf))
         side.components += len(keys)
         side.locations.update([k >> 3 for k in keys])
 
@@ -462,8 +452,7 @@ class Lowering:
         leaf.keys += keys
         if extras and not leaf.is_input:
             invariant.add_slots(self.module, keys)
-        if variable in self.captured:
-            captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
+        captures.note(self.capture_of(spot), side.captured, leaf.keys, scalar)
 
     def capture_of(self, spot: Spot) -> captures.Capture | None:
         if spot.variable not in self.captured:
@@ -514,9 +503,8 @@ class Lowering:
         for variable, owner in self.sides.items():
             if owner is side:
                 for leaf in self.roots[variable].leaves():
-                    if leaf in self.spots:
-                        kind = _kind_of(qualifiers_of([w[0] for w in self.spots[leaf].words]))
-                        found.update(dict.fromkeys(self.keys_of(leaf), kind))
+                    kind = _kind_of(qualifiers_of([w[0] for w in self.spots[leaf].words]))
+                    found.update(dict.fromkeys(self.keys_of(leaf), kind))
         return found
 
     def declare(self, variable: Inst, spot: Spot) -> None:
@@ -581,10 +569,7 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
             location += locations_of(member)
         return keys
     if op in _PARTED:
-        step = locations_of(type.args[0])
-        count = types.size_of(type)
-        if not 0 < count * step <= MAX_LOCATION:
-            raise Refused("an interface array whose size is no small constant")
+        step, count = locations_of(type.args[0]), types.size_of(type)  # ``locate`` has seen it
         part = keys_of_type(type.args[0], location, component, payload)
         return [k + 8 * step * i for i in range(count) for k in part]
     scalar = type.args[0] if op == ops.OpTypeVector else type

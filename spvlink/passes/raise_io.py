@@ -42,6 +42,7 @@ from spvlink.ir.edit import (
     rewrite,
     sweep,
     touched,
+    ungroup,
     value,
 )
 from spvlink.ir.slot import Slot, Varying
@@ -79,7 +80,6 @@ def is_same(slots: list[Slot], type: Inst) -> bool:
     return (
         of is not None
         and of.args[0] is type
-        and first.group == slots[-1].group
         and all(s.lane == lane and s.variable is first.variable for lane, s in enumerate(slots))
     )
 
@@ -147,8 +147,7 @@ class Raise:
             if mine:
                 notes.append([enums.Decoration_RelaxedPrecision])
         if is_output:
-            if varying.extras:
-                notes += [list(words) for words in varying.extras]
+            notes += [list(words) for words in varying.extras]
             notes += captures.words_of(varying.captured)
         Decorations.add(module, made, notes)
         if varying.name:
@@ -322,12 +321,10 @@ class Raise:
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""
         for block, at, whole in reversed(self.wholes):
-            lanes = self.lanes.get(whole)
-            if lanes:
-                taken: list[Inst] = []
-                for made in lanes.values():
-                    taken += made
-                block.insts[at:at] = taken
+            taken: list[Inst] = []
+            for made in self.lanes[whole].values():
+                taken += made
+            block.insts[at:at] = taken
 
     def stores(self, block: Block) -> None:
         """The stores before a return or an emit, gathered by variable; a lane that has no value
@@ -367,7 +364,7 @@ class Raise:
         parts: list[Inst] = []
         for lane in range(len(varying.keys)):
             part = lanes.get(lane) or types.null(self.module, wire)
-            parts.append(part if part.type is wire else self.cast(part, wire, out))
+            parts.append(self.cast(part, wire, out))
         whole = self.put_together(varying, parts, out)
         out.append(Inst(ops.OpStore, None, [pointer, whole], []))
 
@@ -421,7 +418,7 @@ class InPlace:
                 self.flush()
                 self.read_back(inst)
             else:
-                if inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
+                if not effects.flags(inst) & info.REMOVABLE:
                     self.flush()
                     self.loaded = {}
                 self.out.append(inst)
@@ -525,6 +522,7 @@ def glsl_import(module: Module) -> Inst:
 def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:
     """Give a variable that stays whole its new Location, and the qualifiers that the other side
     has."""
+    ungroup(module, variable)
     held: set[int] = set()
     for inst in module.annotations:
         if inst.op == ops.OpDecorate and inst.args[0] is variable:

@@ -104,7 +104,7 @@ def run(link: Link) -> bool:
     """Take away what nobody reads; whether there was anything."""
     changed = False
     for out, twin in link.pinned():
-        if twin is not None and out in link.outputs.pinned and _element(out.variable) is not None:
+        if twin is not None and _element(out.variable) is not None:
             changed |= _slim(link, out, twin)
     return changed
 

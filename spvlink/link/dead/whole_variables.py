@@ -6,7 +6,7 @@ from spvlink.facts.effects import root
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import drop
-from spvlink.ir.slot import CAPTURED, PASSED_THROUGH, Pinned
+from spvlink.ir.slot import CAPTURED, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import unused_arrays
@@ -16,8 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# Reasons to stay whole that say that somebody besides the next stage may read it.
-_OTHERS_READ: Final = CAPTURED | PASSED_THROUGH
 _POINTERS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 
@@ -32,7 +30,7 @@ def drop_or_localize(producer: Stage, variable: Inst) -> bool:
 def is_idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     """Whether a variable that stays whole on the producer's side is read by nothing on the
     other."""
-    if out not in link.outputs.pinned or out.pins & _OTHERS_READ:
+    if out not in link.outputs.pinned or out.pins & CAPTURED:
         return False
     if twin is None:
         return not any(k in link.kept_in for k in out.keys)

@@ -216,7 +216,7 @@ def _words(type: Inst) -> int:
         return sum(_words(member) for member in type.args)
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
         return types.size_of(type) * _words(type.args[0])
-    return 2 if type.op == ops.OpTypePointer or type.imm == [64] or type.imm[:1] == [64] else 1
+    return 2 if type.op == ops.OpTypePointer or type.imm[:1] == [64] else 1
 
 
 # -- while it is linked ----------------------------------------------------------------------------
@@ -251,10 +251,9 @@ def place(link: Link) -> Placement:
     for varying in old.varyings:
         kind = (link.group(varying.keys[0]), varying.base, varying.qualifiers)
         first = merged.get(kind)
-        if varying.whole or first is None or len(first.keys) + len(varying.keys) > 4:
+        if first is None or len(first.keys) + len(varying.keys) > 4:
             kept.append(varying)
-            if not varying.whole:
-                merged[kind] = varying
+            merged[kind] = varying
             continue
         first.keys += varying.keys
     return Placement(kept, old.moved, set())
@@ -330,16 +329,17 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
         for inst in block.insts:
             if not any(a in members for a in inst.args):
                 continue
-            if inst.op in CHAINS and inst.args[0] in members:
+            if inst.op in CHAINS:
                 index = types.constant(module, number, members[inst.args[0]])
                 inst.args = [made, index, *inst.args[1:]]
             else:
                 inst.args = [pointer_to(a) for a in inst.args]
-    insts = function.blocks[0].insts if function.blocks else []
-    at = 0
-    while at < len(insts) and insts[at].op in (ops.OpVariable, ops.OpLine, ops.OpNoLine):
-        at += 1
-    insts[at:at] = pointers.values()
+    if pointers:
+        insts = function.blocks[0].insts
+        at = 0
+        while insts[at].op in (ops.OpVariable, ops.OpLine, ops.OpNoLine):
+            at += 1
+        insts[at:at] = pointers.values()
 
 
 def _hand_over(side: PayloadSide, variable: Inst) -> None:
