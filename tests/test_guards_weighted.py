@@ -6,6 +6,8 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from tests.chain_hazards import geom
+from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 from tests.test_guards import with_mode
 from tests.test_weighted import (
@@ -16,11 +18,12 @@ from tests.test_weighted import (
     STORED,
     A,
     B,
+    Stages,
     chain,
     components,
     link,
     prove,
-)
+)  # fmt: skip
 
 SUM = MOVED["sum"]
 
@@ -128,3 +131,32 @@ def test_a_product_of_a_matrix_preserves_infinities() -> None:
     main = f"f = {TIMES.replace('X', 'p')} + {TIMES.replace('X', 'q')};"
     assert components(moded((), (), main)) == (8, 4)
     assert components(moded(PRESERVE, PRESERVE, main)) == (8, 8)
+
+
+CAPTURED = "layout(location = {}, xfb_buffer = 0, xfb_offset = 0, xfb_stride = {}) out vec4 g"
+
+
+def captured(stages: Stages) -> tuple[int, int]:
+    """What crosses; what transform feedback captured is the same to the bit."""
+    codes = [compile_glsl(source, stage) for stage, source in stages]
+    linked = link(codes)
+    scene, before = draw_covering(codes)
+    assert before.captured
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+    return components(linked)
+
+
+@pytest.mark.parametrize("name", ["by the geometry shader", "as a whole array"])
+def test_what_is_captured_further_on(name: str) -> None:
+    if name == "as a whole array":
+        read = READ + CAPTURED.format(1, 32) + "[2];"
+        main = f"{SUM} g[0] = g[1] = vec4(0.5); g[int(pc.k.x) & 1] = f;"
+        stages = chain("triangles", read, main)
+    else:
+        stages = chain("triangles", READ, SUM)
+        main = """for (int i = 0; i < 3; ++i) {
+gl_Position = gl_in[i].gl_Position; g = f[i]; EmitVertex(); }"""
+        stages.insert(
+            3, geom("layout(location = 0) in vec4 f[]; " + CAPTURED.format(0, 16) + ";", main)
+        )
+    assert captured(stages) == (8, 8)
