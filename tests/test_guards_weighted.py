@@ -109,6 +109,8 @@ TIMES = FORMS["triangles"]["matrix"]
 ALIKE = {  # whether p and q are read alike
     "a vertex and a sum of it": ("p[0] + (q[0] * w.x + q[0] * (1.0 - w.x))", False),
     "a sum of it and a vertex": ("(q[0] * w.x + q[0] * (1.0 - w.x)) + p[0]", True),
+    "by a number": (f"({A} / 1.75 + p[0] * w.y) + ({B} / 1.75 + q[0] * w.y)", True),
+    "by a number, and with it": (f"({A} / 1.75 + p[0] * w.y) + ({B} * 1.75 + q[0] * w.y)", False),
     "divided": (f"{A} / (w.x + 1.0) + {B} / (w.x + 1.0)", False),
     "divided and multiplied": (f"{A} / (w.x + 1.0) + {B} * (w.x + 1.0)", False),
 }
