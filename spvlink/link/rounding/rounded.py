@@ -11,7 +11,8 @@ looked at forward from the loads, lane by lane: each value that hangs on one is 
 which it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
 but c + u need not be). A comparison whose ranges do not meet, or of a sign with zero, is decided;
 so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
-same. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
+same. A sum of something so large that its last bit is much, and of which little may be left, is
+not. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
 texture coordinates, whose filter nobody knows, but for layers, which are rounded. A value that is
 only known to be equal at all vertices is any value, and keeps its sign, unless it is a choice
 that may be a constant -0.
@@ -184,12 +185,8 @@ _COMPARISONS: Final = frozenset(
 # Continuous where the first operand is not negative.
 _FROM_ZERO: Final = frozenset((glsl.Glsl_Sqrt, glsl.Glsl_Pow))
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
-_CANCELLING: Final = frozenset(
-    (
-        glsl.Glsl_Sin, glsl.Glsl_Cos, glsl.Glsl_Tan, glsl.Glsl_Cross, glsl.Glsl_Distance,
-        glsl.Glsl_Reflect,
-    )
-)  # fmt: skip
+_WAVES: Final = frozenset((glsl.Glsl_Sin, glsl.Glsl_Cos, glsl.Glsl_Tan))
+_CANCELLING: Final = _WAVES | {glsl.Glsl_Cross, glsl.Glsl_Distance, glsl.Glsl_Reflect}
 _TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
 _STEPS: Final[dict[int, Callable[[float], float]]] = {  # constant between their jumps
     glsl.Glsl_Floor: math.floor,
@@ -270,10 +267,8 @@ class Rounded:
         if place is None:
             return "interpolation may round it"
         what = sensitive.words(self.link.consumer.module, place)
-        return (
-            f"interpolation may round it, and {what} in the {self.link.consumer.name} stage could"
-            " come out otherwise"
-        )
+        where = f"{what} in the {self.link.consumer.name} stage"
+        return f"interpolation may round it, and {where} could come out otherwise"
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -531,9 +526,7 @@ class Rounded:
             return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
         return made
 
-    def jump(
-        self, inst: Inst, number: int, operands: list[Range], every: list[Range]
-    ) -> Range:  # fmt: skip
+    def jump(self, inst: Inst, number: int, operands: list[Range], every: list[Range]) -> Range:
         """An operation that is not continuous: decided, or kept from being asked."""
         first = operands[0]
         if inst.op in _COMPARISONS:
