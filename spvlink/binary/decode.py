@@ -76,7 +76,7 @@ def decode(data: bytes) -> Module:
         decoder = _Decoder(words, b"")
         try:
             decoder.run()
-        except (BadSpirv, IndexError, StopIteration) as error:
+        except (BadSpirv, IndexError) as error:
             decoder.explain(error)
             raise
         module = decoder.module
@@ -90,7 +90,7 @@ def _quickly(words: list[int], data: bytes) -> Module | None:
     decoder = _Decoder(words, data)
     try:
         decoder.run()
-    except (BadSpirv, IndexError, StopIteration):  # the last two: the words end too early
+    except (BadSpirv, IndexError):  # the latter: the words end too early
         return None
     for made in decoder.promises:
         if made.mark:
@@ -135,16 +135,15 @@ class _Decoder(Reader):
 
     def read(self) -> None:
         """Every instruction becomes an Inst in its place."""
-        self.read_globals(5)
-        end = self.read_functions()
+        end = self.read_functions(self.read_globals(5))
         if end != self.size:
             raise BadSpirv("an instruction has a word count of 0", end)
         if self.function is not None:
             raise BadSpirv("the module ends inside a function", self.cut()[-1])
         (self.module.tail if self.module.functions else self.module.globals).extend(self.pending)
 
-    def read_globals(self, start: int) -> None:
-        """What comes before the first function."""
+    def read_globals(self, start: int) -> int:
+        """What comes before the first function; gives the start of what comes then."""
         words, plans, names, sections = self.words, PLANS, self.names, self.module.sections
         while True:
             first = words[start]
@@ -167,7 +166,7 @@ class _Decoder(Reader):
                 self.entries.append(start)
                 start += size
             elif kind == LABEL or kind >= STRUCTURE:
-                return self.seek(start)
+                return start
             elif op in GLOBAL_OPS and not self.pending:
                 self.section = core.GLOBALS
                 start = self.read_types(start)
@@ -187,65 +186,59 @@ class _Decoder(Reader):
     def read_notes(self, start: int, section: int) -> int:
         """A section of instructions that speak of others, whose ids wait in ``id`` until all of
         these are there; gives the start of the next section."""
-        self.seek(start)
-        take3, take4 = self.takes[3], self.takes[4]
+        words, late = self.words, self.late
         get = (NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES).get
         notes = self.module.sections[section]
-        for first in self.it:
+        while True:
+            first = words[start]
             shape = get(first)
             if shape is None:
                 if NOTES.get(first & 0xFFFF) != section or not first >> 16:
-                    return self.at() - 1
-                start = self.skip(first >> 16)
+                    return start
                 self.grouped |= first == GROUP_WORD
-                self.late.append((section, len(notes), start))
+                late.append((section, len(notes), start))
                 notes.append(Inst(0, None, [], []))
+                start += first >> 16
                 continue
             op, size, at, known = shape
             if size == 4:
-                id, a, b = next(take3)
-                imm = [a, b]
+                imm = [words[start + 2], words[start + 3]]
             elif size == 5:
-                id, a, b, c = next(take4)
-                imm = [a, b, c]
+                imm = [words[start + 2], words[start + 3], words[start + 4]]
             else:
-                id, *imm = self.take(size - 1)
+                imm = words[start + 2 : start + size]
             if imm[at] not in known and tuple(imm[at : at + 2]) not in known:
-                self.late.append((section, len(notes), self.at() - size))
+                late.append((section, len(notes), start))
                 notes.append(Inst(0, None, [], []))
-                continue
-            inst = Inst(op, None, [], imm, id)
-            notes.append(inst)
-        raise IndexError  # the last one runs past the end
+            else:
+                notes.append(Inst(op, None, [], imm, words[start + 1]))
+            start += size
 
     def type_of(
-        self, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[int, list[Inst], list[int]]:
-        """Id and operands of a number's type, or of one that is made of others. Raises KeyError or
+        self, start: int, kind: int, size: int, cut: int, shapes: Shapes
+    ) -> tuple[list[Inst], list[int]]:
+        """The operands of a number's type, or of one that is made of others. Raises KeyError or
         IndexError."""
         if kind == NAMED:
-            id = next(self.it)
-            return id, self.several(self.take(cut)) if cut else [], []
-        id, *imm = self.take(size - 1)
+            return self.several(self.words[start + 2 : start + 2 + cut]) if cut else [], []
+        imm = self.words[start + 2 : start + size]
         if imm[0] not in shapes:
             raise KeyError
-        return id, [], imm
+        return [], imm
 
     def read_types(self, start: int) -> int:
         """Types, constants and variables; gives the start of what is none. Here and in
-        ``read_functions`` reading spends its time. All words of an instruction are taken before any
-        is looked at; so what is out of the ordinary (an id not defined yet, a wrong size) is found
-        again, and goes to ``general``."""
-        self.seek(start)
-        defs, plans, types, every = self.defs, PLANS, GLOBAL_OPS, core.ALL
-        it, take2, take3 = self.it, self.takes[2], self.takes[3]
+        ``read_functions`` reading spends its time. What is out of the ordinary (an id not defined
+        yet, a wrong size) goes to ``general``."""
+        words, defs, plans, types, every = self.words, self.defs, PLANS, GLOBAL_OPS, core.ALL
         insts = self.module.globals
         type: Inst | None
-        for first in it:
+        while True:
+            first = words[start]
+            kind, op, size, cut, shapes_known = plans.get(first) or self.plan(start)
             try:
-                kind, op, size, cut, shapes_known = plans[first]
                 if kind == POINTER or kind == VECTOR:
-                    id, a, word = next(take3)
+                    id, a, word = words[start + 1], words[start + 2], words[start + 3]
                     if kind == POINTER:
                         a, word = word, a
                     arg = defs[a]
@@ -253,50 +246,49 @@ class _Decoder(Reader):
                         raise KeyError
                     type, args, imm = None, [arg], [word]
                 elif kind == VARIABLE:
-                    of, id, word = next(take3)
-                    type = defs[of]
+                    id, word = words[start + 2], words[start + 3]
+                    type = defs[words[start + 1]]
                     if type is None or word not in shapes_known:
                         raise KeyError
                     args, imm = [], [word]
                 elif kind == NUMBER:
-                    of, id, word = next(take3)
-                    args, imm = [], [word] if size == 4 else [word, *self.take(1)]
-                    type = defs[of]
+                    id, args = words[start + 2], []
+                    imm = [words[start + 3]] if size == 4 else words[start + 3 : start + 5]
+                    type = defs[words[start + 1]]
                     if type is None or type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
                         raise KeyError
                 elif kind == SCALAR or kind == NAMED:
-                    type, (id, args, imm) = None, self.type_of(kind, size, cut, shapes_known)
+                    type, id = None, words[start + 1]
+                    args, imm = self.type_of(start, kind, size, cut, shapes_known)
                 elif op not in types:
-                    return self.at() - 1
+                    return start
                 elif kind <= VALUE:
-                    of, id = next(take2)
-                    args, imm = self.several(self.take(cut)), []
-                    type = defs[of]
+                    id, args, imm = (
+                        words[start + 2],
+                        self.several(words[start + 3 : start + size]),
+                        [],
+                    )
+                    type = defs[words[start + 1]]
                     if type is None:
                         raise KeyError
                 else:
-                    start = self.skip(size)
+                    id = 0
+                if not id:
                     inst = self.made(start, start + size, plans[first])
-                    inst.mark = every
-                    insts.append(inst)
-                    continue
-                if defs[id] is not None:
+                elif defs[id] is not None:
                     raise KeyError
-                inst = defs[id] = Inst(op, type, args, imm, id)
+                else:
+                    inst = defs[id] = Inst(op, type, args, imm, id)
             except (KeyError, IndexError):
-                if first not in plans:
-                    self.plan(first)
-                    continue
-                inst = self.general(self.at() - size, self.at())
+                inst = self.general(start, start + size)
             inst.mark = every
             insts.append(inst)
-        raise IndexError  # the last one runs past the end
+            start += size
 
-    def plan(self, first: int) -> None:
-        """Get ready to read an instruction whose first word, just taken, is new."""
-        self.start = self.at() - 1
-        plan_of(first)
-        self.seek(self.start)
+    def plan(self, start: int) -> Plan:
+        """Of an instruction whose first word is new."""
+        self.start = start
+        return plan_of(self.words[start])
 
     def several(self, ids: Sequence[int]) -> list[Inst]:
         """The Insts of ids. Raises KeyError or IndexError if something is wrong with one."""
@@ -342,45 +334,28 @@ class _Decoder(Reader):
         return inst
 
     def seldom_value(
-        self, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[int, int, list[Inst], list[int]]:
-        """Type, id and operands of what gives a value in a function, for the kinds of plans that
+        self, start: int, kind: int, size: int, cut: int, shapes: Shapes
+    ) -> tuple[list[Inst], list[int]]:
+        """Operands of what gives a value in a function, for the kinds of plans that
         ``read_functions`` does not see to itself. Raises KeyError or IndexError."""
-        takes = self.takes
-        if kind == FOUR:
-            of, id, *ids = next(takes[6])
-            return of, id, self.several(ids), []
-        if kind == VALUE:
-            of, id = next(takes[2])
-            return of, id, self.several(self.take(cut)), []
+        words = self.words
+        if kind == FOUR or kind == VALUE:
+            return self.several(words[start + 3 : start + size]), []
         if kind == VALUE_WORDS:
-            of, id, *ids = self.take(size - 1)
-            return of, id, self.several(ids[: cut - 3]), ids[cut - 3 :]
+            return self.several(words[start + 3 : start + cut]), words[start + cut : start + size]
         if kind == VARIABLE:
-            of, id, word = next(takes[3])
-            if word not in shapes:
+            if words[start + 3] not in shapes:
                 raise KeyError
-            return of, id, [], [word]
-        of, id, source, number = next(takes[4])
-        more = self.take(size - 5)
+            return [], [words[start + 3]]
+        source, number = words[start + 3], words[start + 4]
         if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
             raise KeyError
-        return of, id, self.several((source, *more)), [number]
+        return self.several([source, *words[start + 5 : start + size]]), [number]
 
-    def acted_on(self, count: int) -> list[Inst]:
-        """The operands of what gives no value. Raises KeyError or IndexError."""
-        if count != 2:
-            return self.several(self.take(count)) if count else []
-        a, b = next(self.takes[2])
-        arg, arg2 = self.defs[a], self.defs[b]
-        if arg is None or arg2 is None:
-            raise KeyError
-        return [arg, arg2]
-
-    def begin_block(self, size: int, outside: bool) -> list[Inst] | None:
+    def begin_block(self, start: int, outside: bool) -> list[Inst] | None:
         """An OpLabel; gives the instructions of the block that is open now. ``outside``: of any
         other. Raises KeyError or IndexError."""
-        block, function = self.defs[next(self.it)], self.function
+        block, function = self.defs[self.words[start + 1]], self.function
         if (
             isinstance(block, Block)
             and block.mark
@@ -392,69 +367,65 @@ class _Decoder(Reader):
             function.blocks.append(block)
             self.block = block
         else:
-            self.put(self.general(self.at() - size, self.at()))
+            self.put(self.general(start, start + 2))
         return None if self.block is None else self.block.insts
 
-    def read_functions(self) -> int:
+    def read_functions(self, start: int) -> int:
         """From the first function to the end, which it gives; as ``read_types``."""
-        defs, plans = self.defs, PLANS
-        it, take3, take4 = self.it, self.takes[3], self.takes[4]
+        words, defs, plans = self.words, self.defs, PLANS
         insts: list[Inst] | None = None  # of the block that is being read
         imm: list[int]
         if not self.promised:
-            self.look_ahead(self.at())
-        for first in it:
+            self.look_ahead(start)
+        while True:
+            first = words[start]
+            kind, op, size, cut, shapes_known = plans.get(first) or self.plan(start)
             try:
-                kind, op, size, cut, shapes_known = plans[first]
                 if kind < ACT:
                     if kind == TWO:
-                        of, id, a, b = next(take4)
-                        arg, arg2 = defs[a], defs[b]
+                        arg, arg2 = defs[words[start + 3]], defs[words[start + 4]]
                         if arg is None or arg2 is None:
                             raise KeyError
                         args, imm = [arg, arg2], []
                     elif kind == ONE or kind == PART:
-                        of, id, a = next(take3)
-                        imm = [next(it)] if kind == PART else []
-                        arg = defs[a]
+                        imm = [words[start + 4]] if kind == PART else []
+                        arg = defs[words[start + 3]]
                         if arg is None:
                             raise KeyError
                         args = [arg]
                     else:
-                        of, id, args, imm = self.seldom_value(kind, size, cut, shapes_known)
-                    type = defs[of]
+                        args, imm = self.seldom_value(start, kind, size, cut, shapes_known)
+                    type, id = defs[words[start + 1]], words[start + 2]
                     if type is None or defs[id] is not None:
                         raise KeyError
                     inst = defs[id] = Inst(op, type, args, imm, id)
                 elif kind == ACT:
-                    inst = Inst(op, None, self.acted_on(cut), [])
+                    args = self.several(words[start + 1 : start + size]) if cut else []
+                    inst = Inst(op, None, args, [])
                 elif kind == LABEL:
-                    insts = self.begin_block(size, insts is None)
+                    insts = self.begin_block(start, insts is None)
+                    start += 2
                     continue
                 elif kind == STRUCTURE:
-                    start = self.skip(size)
                     self.structure(start, start + size)
+                    start += size
                     continue
                 elif kind == END:
-                    return self.at() - 1
+                    return start
                 else:
-                    start = self.skip(size)
                     if kind in (NAME, NOTE):
                         self.enter(start, op, cut)
                     inst = self.made(start, start + size, plans[first])
             except (KeyError, IndexError):
-                if first not in plans:
-                    self.plan(first)
-                    continue
-                inst = self.general(self.at() - size, self.at())
+                inst = self.general(start, start + size)
             if insts is not None:
                 insts.append(inst)
                 if kind >= ACT and op in TERMINATORS:
                     insts = self.block = None
             else:
-                self.start = self.at() - size
+                self.start = start
                 self.put(inst)
-        raise IndexError  # the last one runs past the end
+            start += size
 
     def structure(self, start: int, end: int) -> None:
         """Begin or end a function; first the plain ways, in which nothing is wrong."""

@@ -7,8 +7,6 @@ place in the module, forward references, and where an error is.
 from __future__ import annotations
 
 from bisect import bisect_left
-from itertools import repeat
-from operator import length_hint
 
 from spvlink.binary.plans import (
     LABEL_WORD,
@@ -28,10 +26,7 @@ from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterator
     from typing import Final
-
-AT_ONCE: Final = 8  # how many words ``Reader.takes`` can take, plus one
 
 
 class Sparse(dict[int, "Inst | None"]):
@@ -61,13 +56,6 @@ class Reader:
         self.defs: list[Inst | None] | Sparse = []
         # id -> word index of its first use before definition, and whether a type uses it
         self.missing: dict[int, tuple[int, bool]] = {}
-        it = iter(words)
-        self.it = it
-        # how to take so many words at once, without a slice
-        self.takes: list[Iterator[tuple[int, ...]]] = [
-            repeat(()), zip(it), zip(it, it), zip(it, it, it), zip(it, it, it, it),
-            zip(it, it, it, it, it), zip(it, it, it, it, it, it), zip(it, it, it, it, it, it, it),
-        ]  # fmt: skip
         self.entries: list[int] = []  # starts of entry points, which are read at the end
         # what else speaks of others and is read at the end: section, position in it, start
         self.late: list[tuple[int, int, int]] = []
@@ -82,31 +70,6 @@ class Reader:
         self.function: Function | None = None
         self.block: Block | None = None
         self.pending: list[Inst] = []  # OpLine and OpNoLine that wait for what they stand before
-
-    def at(self) -> int:
-        """Index of the word that is to be taken next."""
-        return self.size + 1 - length_hint(self.it)
-
-    def seek(self, at: int) -> None:
-        """Go on with another word. Raises StopIteration past the end."""
-        if at > self.size:
-            raise StopIteration
-        self.it.__setstate__(at)  # type: ignore[attr-defined]
-
-    def skip(self, size: int) -> int:
-        """Go on behind the instruction of so many words whose first was just taken; gives its
-        start. Raises StopIteration past the end."""
-        start = self.at() - 1
-        self.seek(start + size)
-        return start
-
-    def take(self, count: int) -> tuple[int, ...]:
-        """The next words, of which there may be many. Raises StopIteration past the end."""
-        if count < AT_ONCE:
-            return next(self.takes[count])
-        at = self.at()
-        self.seek(at + count)
-        return tuple(self.words[at : at + count])
 
     def known(self, id: int) -> Inst | None:
         """The Inst of an id, or None."""
@@ -128,7 +91,7 @@ class Reader:
             raise BadSpirv(what, starts[-1], len(starts) - 1)
         return starts
 
-    def explain(self, error: BadSpirv | IndexError | StopIteration) -> None:
+    def explain(self, error: BadSpirv | IndexError) -> None:
         """Say where an error is; raises BadSpirv for what it comes from: a bad word count, or an id
         out of bounds before it. Reading itself takes no time to look for these."""
         starts = self.cut()
