@@ -78,6 +78,7 @@ JUMPS = {
     GLSL.format("float", "Floor", "%x"): (True, True),
     GLSL.format("float", "Sin", "%x"): (False, True),
     "OpStore %o %x": (False, True),
+    "OpCopyMemory %o %in_x": (False, True),
 }  # whether its result jumps; whether something may hang on an operand
 
 

@@ -6,15 +6,30 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from tests.chain_hazards import geom
+from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 from tests.test_guards import with_mode
-from tests.test_weighted import MOVED, READ, STORE, STORED, A, B, chain, components, link, prove
+from tests.test_weighted import (
+    FORMS,
+    MOVED,
+    READ,
+    STORE,
+    STORED,
+    A,
+    B,
+    Stages,
+    chain,
+    components,
+    link,
+    prove,
+)  # fmt: skip
 
 SUM = MOVED["sum"]
 
 
-def moded(tesc: tuple[str, ...], tese: tuple[str, ...]) -> spvlink.Linked:
-    codes = [compile_glsl(text, stage) for stage, text in chain("triangles", READ, SUM)]
+def moded(tesc: tuple[str, ...], tese: tuple[str, ...], main: str = SUM) -> spvlink.Linked:
+    codes = [compile_glsl(text, stage) for stage, text in chain("triangles", READ, main)]
     for at, modes in ((1, tesc), (2, tese)):
         if modes:
             codes[at] = with_mode(codes[at], *modes)
@@ -73,3 +88,77 @@ def test_a_weight_of_the_patch_still_crosses() -> None:
 def test_doubles_do_not_cross() -> None:
     linked = prove(chain("triangles", READ, f"f = vec4(dvec4({A}) + dvec4({B}));"))
     assert components(linked) == (8, 8)
+
+
+def form(array: str, order: tuple[int, int, int]) -> str:
+    x, y, z = (f"{array}[{n}]" for n in order)
+    return f"({x}.C * w.x + {y}.C * w.y + {z}.C * w.z)"
+
+
+@pytest.mark.parametrize("turned", [(0, 1, 2), (1, 0, 2)])
+def test_lanes_that_are_written_alike_read_other_vertices(turned: tuple[int, int, int]) -> None:
+    """They are not read as one vector; the picture says so."""
+    lanes = [[form(a, o).replace("C", c) for c, o in zip("xyzw", [(0, 1, 2), turned] * 2)]
+             for a in "pq"]  # fmt: skip
+    one, other = (f"vec4({', '.join(each)})" for each in lanes)
+    linked = prove(chain("triangles", READ, f"f = {one} + {other};"))
+    assert components(linked) == (8, 4)
+
+
+TIMES = FORMS["triangles"]["matrix"]
+ALIKE = {  # whether p and q are read alike
+    "a vertex and a sum of it": ("p[0] + (q[0] * w.x + q[0] * (1.0 - w.x))", False),
+    "a sum of it and a vertex": ("(q[0] * w.x + q[0] * (1.0 - w.x)) + p[0]", True),
+    "by a number": (f"({A} / 1.75 + p[0] * w.y) + ({B} / 1.75 + q[0] * w.y)", True),
+    "by a number, and with it": (f"({A} / 1.75 + p[0] * w.y) + ({B} * 1.75 + q[0] * w.y)", False),
+    "divided": (f"{A} / (w.x + 1.0) + {B} / (w.x + 1.0)", False),
+    "divided and multiplied": (f"{A} / (w.x + 1.0) + {B} * (w.x + 1.0)", False),
+}
+
+
+@pytest.mark.parametrize("name", ALIKE)
+def test_weights_that_are_made_at_the_place(name: str) -> None:
+    sum, moves = ALIKE[name]
+    linked = prove(chain("triangles", READ, f"f = {sum};"))
+    assert components(linked) == (8, 4 if moves else 8)
+
+
+def test_a_precise_product_of_a_matrix_stays() -> None:
+    main = f"{{}} vec4 s = {TIMES.replace('X', 'p')}; f = s + {B};"
+    assert components(prove(chain("triangles", READ, main.format("")))) == (8, 4)
+    assert components(prove(chain("triangles", READ, main.format("precise")))) == (8, 8)
+
+
+def test_a_product_of_a_matrix_preserves_infinities() -> None:
+    main = f"f = {TIMES.replace('X', 'p')} + {TIMES.replace('X', 'q')};"
+    assert components(moded((), (), main)) == (8, 4)
+    assert components(moded(PRESERVE, PRESERVE, main)) == (8, 8)
+
+
+CAPTURED = "layout(location = {}, xfb_buffer = 0, xfb_offset = 0, xfb_stride = {}) out vec4 g"
+
+
+def captured(stages: Stages) -> tuple[int, int]:
+    """What crosses; what transform feedback captured is the same to the bit."""
+    codes = [compile_glsl(source, stage) for stage, source in stages]
+    linked = link(codes)
+    scene, before = draw_covering(codes)
+    assert before.captured
+    assert not compare(before, draw([s.data for s in linked.stages], scene))
+    return components(linked)
+
+
+@pytest.mark.parametrize("name", ["by the geometry shader", "as a whole array"])
+def test_what_is_captured_further_on(name: str) -> None:
+    if name == "as a whole array":
+        read = READ + CAPTURED.format(1, 32) + "[2];"
+        main = f"{SUM} g[0] = g[1] = vec4(0.5); g[int(pc.k.x) & 1] = f;"
+        stages = chain("triangles", read, main)
+    else:
+        stages = chain("triangles", READ, SUM)
+        main = """for (int i = 0; i < 3; ++i) {
+gl_Position = gl_in[i].gl_Position; g = f[i]; EmitVertex(); }"""
+        stages.insert(
+            3, geom("layout(location = 0) in vec4 f[]; " + CAPTURED.format(0, 16) + ";", main)
+        )
+    assert captured(stages) == (8, 8)

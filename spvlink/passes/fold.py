@@ -34,7 +34,6 @@ from spvlink.rules.lanes import (
     fold_lanes,
     is_float,
     lanes,
-    rounds_to_zero,
     width_of,
 )
 
@@ -348,7 +347,7 @@ def _dot(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst |
             return None  # -0: the sign of a zero sum would depend on the order
         total += product
         bound += abs(product)
-    if bound >> PRECISION[width] or rounds_to_zero(module):
+    if bound >> PRECISION[width]:
         return None
     bits = to_bits(width, float(total))
     return None if bits is None else types.constant(module, type, bits)

@@ -165,9 +165,8 @@ def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | 
     if not sources:
         return types.composite(module, type, [s for s, _ in lanes])
     first = sources[0]
-    if len(sources) == 1 and not constants:
-        if first.type is type and _begin(lanes, 0, first):
-            return first
+    if first.type is type and _begin(lanes, 0, first):
+        return first
     if len(sources) + (1 if constants else 0) > 2:
         return _by_parts(module, inst, type, lanes)
     if constants and _begin(lanes, 0, first):
@@ -288,7 +287,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
                 break
             index = path[at]
             assert source.type is not None
-            if len(path) - at > 1 or source.type.op != ops.OpTypeVector:
+            if source.type.op != ops.OpTypeVector:
                 return None
         lanes.append(_lane(source) if index < 0 else (source, index))
     if not through and first is not second:

@@ -193,9 +193,8 @@ def vertex_of(kind: Kind) -> tuple[int, int] | None:
 
 
 def held(after: Link) -> frozenset[int]:
-    """The outputs of an evaluation shader that what follows makes positions or decisions of."""
-    if after.consumer.name != "geom":
-        return frozenset()
+    """The outputs of an evaluation shader that the geometry shader behind it makes positions or
+    decisions of."""
     loads = [i for i in fixed(after.consumer, frozenset()) if i.op == LOAD_INPUT]
     return frozenset([i.imm[0] for i in loads])
 

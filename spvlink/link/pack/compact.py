@@ -257,11 +257,7 @@ def _dissolve(
     if width == "64":
         return  # scalars of 64 bits leave no holes that another could not have used
     while True:
-        mine = [
-            b
-            for b in bins.values()
-            if b.qualifiers == qualifiers and b.base != "mixed" and b.base.endswith(width)
-        ]
+        mine = [b for b in bins.values() if b.qualifiers == qualifiers and b.base.endswith(width)]
         # what fills one of them and its holes are four components together
         if sum([b.free() for b in mine]) < 4:
             return
@@ -276,9 +272,11 @@ def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: froz
             if -2 in bin.components or id(bin) in fixed:
                 continue  # it holds a part of something whole, or comes before these
             moving = [c for c in bin.components if c >= 0]
-            others = [b for b in mine if b is not bin and (by_cast or b.base == bin.base)]
-            if by_cast:
-                others = [b for b in others if -2 not in b.components or b.base == bin.base]
+            others = [
+                b
+                for b in mine
+                if b is not bin and (b.base == bin.base or (by_cast and -2 not in b.components))
+            ]
             if sum([b.free() for b in others]) < len(moving):
                 continue
             others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
@@ -328,4 +326,4 @@ def _hosts(bin: Bin, qualifiers: tuple[int, ...]) -> bool:
     so: interpolation rounds, and the shader may rely on the exact bits (an index in a float)."""
     if enums.Decoration_Flat in qualifiers and enums.Decoration_Flat not in bin.qualifiers:
         return False
-    return bin.base != "mixed" and info.APART_DECORATIONS.isdisjoint(bin.qualifiers)
+    return info.APART_DECORATIONS.isdisjoint(bin.qualifiers)

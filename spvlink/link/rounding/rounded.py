@@ -11,7 +11,8 @@ looked at forward from the loads, lane by lane: each value that hangs on one is 
 which it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
 but c + u need not be). A comparison whose ranges do not meet, or of a sign with zero, is decided;
 so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
-same. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
+same. A sum of something so large that its last bit is much, and of which little may be left, is
+not. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
 texture coordinates, whose filter nobody knows, but for layers, which are rounded. A value that is
 only known to be equal at all vertices is any value, and keeps its sign, unless it is a choice
 that may be a constant -0.
@@ -65,7 +66,7 @@ class Range:
     def __init__(self, low: float, high: float, signed: bool, keys: Key) -> None:
         self.low = low
         self.high = high
-        self.signed = signed or low > 0 or high < 0 or low == high != 0 or not keys
+        self.signed = signed or low > 0 or high < 0 or not keys
         self.keys = keys
 
     def bounded(self) -> bool:
@@ -184,6 +185,8 @@ _COMPARISONS: Final = frozenset(
 # Continuous where the first operand is not negative.
 _FROM_ZERO: Final = frozenset((glsl.Glsl_Sqrt, glsl.Glsl_Pow))
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
+_WAVES: Final = frozenset((glsl.Glsl_Sin, glsl.Glsl_Cos, glsl.Glsl_Tan))
+_CANCELLING: Final = _WAVES | {glsl.Glsl_Cross, glsl.Glsl_Distance, glsl.Glsl_Reflect}
 _TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
 _STEPS: Final[dict[int, Callable[[float], float]]] = {  # constant between their jumps
     glsl.Glsl_Floor: math.floor,
@@ -208,9 +211,9 @@ def _apart(a: Range, b: Range) -> bool:
 def _flat_between(step: Callable[[float], float], a: Range) -> float | None:
     """The one result that a step function has in a range; None if there may be several. Halves may
     go either way."""
-    if not math.isfinite(a.low) or not math.isfinite(a.high) or max(-a.low, a.high) > 1e9:
+    if not a.bounded():
         return None
-    if step is round and math.floor(a.low + 0.5) != math.ceil(a.high - 0.5):
+    if step is round and math.ceil(a.low - 0.5) != math.floor(a.high + 0.5):
         return None
     return float(step(a.low)) if step(a.low) == step(a.high) else None
 
@@ -264,10 +267,8 @@ class Rounded:
         if place is None:
             return "interpolation may round it"
         what = sensitive.words(self.link.consumer.module, place)
-        return (
-            f"interpolation may round it, and {what} in the {self.link.consumer.name} stage could"
-            " come out otherwise"
-        )
+        where = f"{what} in the {self.link.consumer.name} stage"
+        return f"interpolation may round it, and {where} could come out otherwise"
 
     # -- looking -----------------------------------------------------------------------------------
 
@@ -277,8 +278,6 @@ class Rounded:
         link = self.link
         slot = link.inputs.slots.get(key)
         if slot is None or key not in link.stores or link.carries_bits(slot):
-            return None
-        if key in link.kept_in or key in link.kept_out or slot.type.op != ops.OpTypeFloat:
             return None
         values = {store.args[0] for store in link.stores[key]}
         numbers = [number_of(v, 0) for v in values]
@@ -309,12 +308,11 @@ class Rounded:
         inst, number = lane
         found = self.ranges.get(inst)
         if found is not None:
-            return found[number if number < len(found) else 0]
-        if inst.op in types.CONSTANTS and inst.type is not None:
-            if scalars.scalar(inst.type).op == ops.OpTypeFloat and inst.type.op != ops.OpTypeMatrix:
-                known = number_of(inst, number)
-                if known is not None:
-                    return Range(known, known, True, _NOBODY)
+            return found[number]
+        if inst.type is not None and inst.type.op != ops.OpTypeMatrix:
+            known = number_of(inst, number)
+            if known is not None:
+                return Range(known, known, True, _NOBODY)
         return ANY
 
     def put(self, inst: Inst, made: list[Range]) -> None:
@@ -422,7 +420,7 @@ class Rounded:
         if not keys:
             return
         variable = root(inst.args[0])
-        if inst.op == ops.OpStore and self.sinks.decides(variable):
+        if self.sinks.decides(variable):
             self.keep(made, inst)
         place = _place(variable)
         old = self.memory.get(place)
@@ -491,11 +489,6 @@ class Rounded:
         if inst.op == ops.OpFDiv:
             if not groups[1][0].signed:
                 self.keep_singular(groups[1], inst, inst.args[1])
-        elif inst.op in _SUMS:
-            total = self.known(inst, groups, every)
-            if not total.signed and total.bounded() and any(map(_large, every)):
-                self.keep(every, inst)  # what was multiplied by that much, less as much
-            return total
         elif number == glsl.Glsl_SmoothStep:
             edges = [groups[0][0], groups[1][0]]
             if _all_of(edges) and not _apart(*edges):
@@ -506,7 +499,10 @@ class Rounded:
             base = inst.args[1] if number == glsl.Glsl_Pow else inst
             if number not in _FROM_ZERO or groups[0][0].low < 0 or not self.varies(base):
                 self.keep_singular(every, inst, base)
-        return self.known(inst, groups, every)
+        made = self.known(inst, groups, every)
+        if not made.signed and any(map(_large, _terms(inst.op, number, groups, every))):
+            self.keep(every, inst)  # what was multiplied by that much, less as much
+        return made
 
     def turn(self, inst: Inst, y: Range, x: Range) -> None:
         """An angle jumps where y changes its sign and x is not positive, or x its own and y is
@@ -530,9 +526,7 @@ class Rounded:
             return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
         return made
 
-    def jump(
-        self, inst: Inst, number: int, operands: list[Range], every: list[Range]
-    ) -> Range:  # fmt: skip
+    def jump(self, inst: Inst, number: int, operands: list[Range], every: list[Range]) -> Range:
         """An operation that is not continuous: decided, or kept from being asked."""
         first = operands[0]
         if inst.op in _COMPARISONS:
@@ -562,8 +556,22 @@ class Rounded:
         return ANY
 
 
+def _terms(op: int, number: int, groups: list[list[Range]], every: list[Range]) -> list[Range]:
+    """What an operation adds up, or takes a difference or a wave of, so that little may be left of
+    it; ``number``: of an extended instruction."""
+    if op in _PRODUCTS:
+        return [_product(x, y) for x, y in zip(groups[0], groups[1])]
+    if op == ops.OpFmaKHR or number == glsl.Glsl_Fma:
+        return [_product(every[0], every[1]), every[2]]
+    if number == glsl.Glsl_FMix:
+        a, b, part = every
+        return [a, _product(part, _sum(b, _negated(a)))]
+    return every if op in _SUMS or number in _CANCELLING else []
+
+
 def _large(found: Range) -> bool:
-    return max(-found.low, found.high) >= sensitive.STEEP
+    """Whether something that differs is so large that a last bit of it is much."""
+    return bool(found.keys) and found.bounded() and max(-found.low, found.high) >= sensitive.STEEP
 
 
 def _place(variable: Inst) -> Inst | None:
@@ -577,7 +585,7 @@ _LAYERS: Final = {enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_Cube: 3}
 
 def _layer(inst: Inst) -> Lane | None:
     """The coordinate of a lookup that is the number of an array's layer, which is rounded."""
-    if not sensitive.jumps(inst) or len(inst.args) < 2 or inst.args[0].type is None:
+    if not sensitive.jumps(inst) or inst.args[0].type is None:
         return None
     type = inst.args[0].type
     if type.op == ops.OpTypeSampledImage:

@@ -38,7 +38,7 @@ _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONT
     INTERPOLATE,  # its offset
 }
 _ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
-    ops.OpExtInst, ops.OpStore, ops.OpFunctionCall, STORE_OUTPUT,
+    ops.OpExtInst, ops.OpStore, ops.OpCopyMemory, ops.OpFunctionCall, STORE_OUTPUT,
     ops.OpFMul, ops.OpFDiv, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR,
 }  # fmt: skip
 STEEP: Final = 2.0**13  # a factor that makes of a last bit of 1.0 a quarter of a step of 8 bits
@@ -180,7 +180,7 @@ class Sensitive:
         if inst.op == STORE_OUTPUT:
             hangs = self.beyond is None or inst.imm[0] in self.beyond
             return all_lanes(inst.args[0]) if hangs else []
-        if inst.op == ops.OpStore:
+        if inst.op in _WRITES:
             return all_lanes(inst.args[1]) if self.decides(root(inst.args[0])) else []
         if inst.op == ops.OpExtInst:
             if inst.args[0] in self.effects.nonsemantic:
