@@ -103,7 +103,7 @@ NEW = {  # code, whose last move of components came after dead code elimination 
         "%s = OpExtInst %vec2 %glsl Sin %v\n%b = OpDot %float %s %s\n",
     ),
     "of an old construct": (
-        "%s = OpExtInst %float %glsl Sin %a\n%c = OpCompositeConstruct %vec2 %s %a\n"
+        "%s = OpExtInst %float %glsl Sin %a\n%c = OpCompositeConstruct %pair %s %a\n"
         "%e = OpCompositeExtract %float %c 1\n%b = OpFAdd %float %e %e\n",
         "%a = OpCompositeExtract %float %v 0\n%b = OpFAdd %float %a %a\n",
     ),
@@ -153,3 +153,47 @@ def test_what_came_after_dead_code_elimination(name: str) -> None:
     tidy.run(module, function, held)
     expected = load(HEAD.replace(LANE, "") + left + END)
     assert shape(module) == shape(expected)
+
+
+NONE_LEFT = FORK.replace("OpStore %o %a\n", "")
+LOOP = """%c = OpFOrdGreaterThan %bool %a %float_1
+OpBranch %header
+%header = OpLabel
+OpLoopMerge %end %again None
+OpBranch %body
+%body = OpLabel
+{}
+OpBranchConditional %c %again %end
+%again = OpLabel
+OpBranch %header
+%end = OpLabel
+{}"""
+LEAVES = """OpSelectionMerge %more None
+OpBranchConditional %c %yes %more
+%yes = OpLabel
+OpBranch %end
+%more = OpLabel
+OpStore %o %a"""
+PLAIN = "%b = OpFAdd %float %a %a\n"
+HOLLOW = {  # code, whether there is a construct that does nothing
+    "no construct": (PLAIN, False),
+    "a selection that computes": (NONE_LEFT.format(SINE) + PLAIN, True),
+    "a selection that stores": (FORK.format("") + PLAIN, False),
+    "a selection that stores on the other way": (
+        OTHER.replace("OpStore %o %a\n", "").format("OpStore %o %a\n") + PLAIN, False,
+    ),
+    "a phi": (
+        NONE_LEFT.format(SINE) + "%b = OpPhi %float %a %first %float_1 %yes\n", False,
+    ),
+    "a loop that computes": (LOOP.format(SINE, PLAIN), True),
+    "a loop that gives": (LOOP.format(SINE, "%b = OpFAdd %float %s %s\n"), False),
+    "a loop that stores": (LOOP.format("OpStore %o %a", PLAIN), False),
+    "a selection that leaves a loop": (LOOP.format(LEAVES, PLAIN), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HOLLOW)
+def test_constructs_that_do_nothing(name: str) -> None:
+    code, hollow = HOLLOW[name]
+    module = load(HEAD + code + END)
+    assert tidy.hollow(module, module.functions[0]) == hollow

@@ -13,6 +13,7 @@ from spvlink.passes import trim
 from spvlink.text import print_module
 from tests.test_cases import load
 
+SET = '%set = OpExtInstImport "NonSemantic.Remarks"\n'
 HEAD = """\
 OpCapability Shader
 OpCapability PhysicalStorageBufferAddresses
@@ -63,7 +64,9 @@ OpFunctionEnd
 
 def trimmed(**parts: str) -> Module:
     empty = dict.fromkeys(("notes", "globals", "code", "lead", "inside", "tail"), "")
-    module = load(HEAD.format(**{**empty, **parts}))
+    head = HEAD if "%set" in str(parts) else HEAD.replace(SET, "")  # which has all looked at
+    module = load(head.format(**{**empty, **parts}))
+    module.rare &= {i.op for i in (*module.globals, *module.annotations)}  # as a reader says
     trim.run(module)
     check(module, final=True)
     assert '"n"' not in print_module(module)
@@ -81,7 +84,9 @@ def test_remarks_between_functions(place: str) -> None:
 
 
 def test_a_set_of_remarks_stays() -> None:
-    assert len(trimmed().sections[core.IMPORTS]) == 1
+    """Even if what it says goes."""
+    remark = "%r = OpExtInst %void %set 1 %n\n"
+    assert len(trimmed(lead=remark).sections[core.IMPORTS]) == 1
 
 
 def test_lines_without_a_file() -> None:
@@ -117,6 +122,18 @@ def test_remarks_about_functions_that_are_gone() -> None:
     remarks = about.format(1, "dead") + about.format(2, "twice")
     module = trimmed(globals=remarks, tail=tail)
     assert [i.imm for i in module.globals if i.op == ops.OpExtInst] == [[2]]
+
+
+def test_remarks_about_what_only_another_variable_holds() -> None:
+    module = trimmed(
+        globals="""%private = OpTypePointer Private %float
+%holder = OpTypePointer Private %private
+%inner = OpVariable %private Private
+%outer = OpVariable %holder Private %inner
+%r = OpExtInst %void %set 1 %inner""",
+        code="%p = OpLoad %private %outer",
+    )
+    assert any(i.op == ops.OpExtInst for i in module.globals)
 
 
 def test_types_that_go_in_a_circle() -> None:

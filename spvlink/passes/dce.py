@@ -188,10 +188,7 @@ class _Marker:
             return block.merge() is None and self.structure.parent.get(block) is None
         if op == ops.OpStore and self.waits(inst):
             return False
-        effects = self.effects
-        if effects.volatile and effects.reads_volatile(inst):
-            return True
-        return not effects.flags(inst) & info.REMOVABLE
+        return not self.effects.removable(inst)
 
     def waits(self, store: Inst) -> bool:
         """A store to a local variable waits until something reads the variable."""
@@ -282,8 +279,8 @@ class _Marker:
                 op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
             ):
                 for arg in args:
-                    type = arg.type
-                    part = lanes if type is not None and type.op == ops.OpTypeVector else ALL
+                    own = arg.type
+                    part = lanes if own is not None and own.op == ops.OpTypeVector else ALL
                     if arg.mark | part != arg.mark:
                         live(arg, part)
                 return
