@@ -1,7 +1,5 @@
 """``python -m spvlink`` is the command ``spvlink``."""
 
-import sys
+from spvlink.cli import process
 
-from spvlink.cli import main
-
-sys.exit(main())
+process()

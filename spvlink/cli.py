@@ -43,6 +43,18 @@ def main(words: Sequence[str] | None = None) -> int:
             gc.enable()
 
 
+def process() -> None:
+    """The process ``spvlink``. It ends at once: to take apart all that was imported and made would
+    take as long as it takes Python to start."""
+    status = main()
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except OSError:
+        status = status or USAGE
+    os._exit(status)
+
+
 def _main(words: Sequence[str]) -> int:
     if not words:
         raise Usage(f"what is to be done? see {SEE}")
@@ -73,9 +85,11 @@ def _print(text: str) -> int:
     try:
         sys.stdout.write(text)
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
         # Python flushes once more at exit, and would complain then.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        if not isinstance(error, BrokenPipeError):
+            raise Usage(f"standard output: {error.strerror}") from None
     return DONE
 
 
@@ -83,7 +97,10 @@ def _complain(error: SpvlinkError) -> None:
     where = f"{error.file}: " if error.file else ""
     lines = [f"spvlink: error: {where}{error.message}{error.place}"]
     lines += [f"  while {doing}" for doing in error.context]
-    print("\n".join(lines), file=sys.stderr)
+    try:
+        print("\n".join(lines), file=sys.stderr, flush=True)
+    except OSError:
+        return  # the exit status says it too
 
 
 def _link(command: Command) -> int:

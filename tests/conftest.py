@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
+import spvlink
+from spvlink import cli, driver
 from tests import judges
 from tests.layer_place import pairs, place
 
@@ -33,3 +37,31 @@ def second_judge(request: pytest.FixtureRequest) -> Iterator[None]:
         return
     with judges.watching():
         yield
+
+
+DEFECTS: list[str] = []  # that links came back with, during one test
+
+
+@pytest.fixture(scope="session", autouse=True)
+def defects_are_noted() -> Iterator[None]:
+    link = spvlink.link
+
+    @functools.wraps(link)
+    def noting(*stages: Any, **settings: Any) -> spvlink.Linked:
+        linked = link(*stages, **settings)
+        if linked.defect is not None:
+            DEFECTS.append(linked.defect)
+        return linked
+
+    spvlink.link = driver.link = cli.link = noting
+    yield
+    spvlink.link = driver.link = cli.link = link
+
+
+@pytest.fixture(autouse=True)
+def no_defect(request: pytest.FixtureRequest, defects_are_noted: None) -> Iterator[None]:
+    """A pipeline that comes back as it was, because something went wrong inside, fails every test
+    that does not say that it plants such a defect (``pytest.mark.defect``)."""
+    DEFECTS.clear()
+    yield
+    assert request.node.get_closest_marker("defect") or not DEFECTS, DEFECTS

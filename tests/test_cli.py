@@ -526,6 +526,18 @@ def test_broken_pipe(work: Path) -> None:
 # -- start-up --------------------------------------------------------------------------------------
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+def test_output_that_cannot_be_written() -> None:
+    """One line, and a status that says what happened; if not even that line, then the status."""
+    run = partial(subprocess.run, stderr=subprocess.PIPE, text=True, cwd=ROOT, check=False)
+    with open("/dev/full", "w") as full:
+        done = run([sys.executable, "-m", "spvlink", "passes"], stdout=full)
+        assert done.returncode == 2
+        assert done.stderr == "spvlink: error: standard output: No space left on device\n"
+        done = run([sys.executable, "-m", "spvlink", "what"], stdout=full, stderr=full)
+        assert done.returncode == 2
+
+
 def test_start_up_imports_little() -> None:
     code = (
         "import sys; from spvlink import cli; cli.main(['--version']);"

@@ -252,6 +252,7 @@ def loses_a_value(module: Module, function: Function) -> None:
                 return
 
 
+@pytest.mark.defect
 @pytest.mark.parametrize("name", ["simplify", "dce", "tidy", "join"])
 def test_a_crash_in_a_pass_hands_the_originals_back(
     name: str, monkeypatch: pytest.MonkeyPatch
@@ -263,6 +264,7 @@ def test_a_crash_in_a_pass_hands_the_originals_back(
     assert originals(linked) and linked.remarks == []
 
 
+@pytest.mark.defect
 @pytest.mark.parametrize("each", [True, False])
 def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """By our own verifier after the pass, else by spirv-val at the end."""
@@ -274,6 +276,7 @@ def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) ->
     assert ("trim" in ran) != each, "the verifier stops right behind the pass"
 
 
+@pytest.mark.defect
 @interpreted
 def test_a_broken_interface_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs at other Locations: spirv-val does not see that, the cross-stage checker does."""

@@ -137,6 +137,8 @@ def check_seed(seed: int) -> str:
     except Died:
         return DIED
     except ValueError as error:
+        if refused(list(compiled(seed // FAMILY))):  # glslang 12 with -gVS, now and then
+            return UNFIT
         raise Failure(f"the mutator is at fault: {error}") from None
     try:
         return promises(seed, codes)

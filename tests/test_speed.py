@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import gc
-import importlib.machinery
-import importlib.util
 import sys
 from array import array
-from pathlib import Path
 
 import pytest
 
@@ -21,8 +18,9 @@ from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import ANNOTATIONS, RARE, SECTIONS, Inst, Module
 from spvlink.ir.edit import replace_annotations
+from tests import shapes
 from tests.linking import fragment, vertex
-from tests.samples import assemble, pair
+from tests.samples import assemble, compile_glsl, pair
 
 VERT = vertex(
     "layout(location = 0) out vec4 a; layout(location = 1) out vec3 b;"
@@ -123,21 +121,14 @@ def test_errors_name_the_first_cause() -> None:
         decode(words.tobytes())
 
 
-def steps(size: int, folder: Path) -> float:
-    """Python calls that a link makes for each instruction of scripts/bench's made-up pipeline."""
-    path = Path(__file__).resolve().parent.parent / "scripts" / "bench"
-    loader = importlib.machinery.SourceFileLoader("bench", str(path))
-    spec = importlib.util.spec_from_loader("bench", loader)
-    assert spec is not None
-    bench = importlib.util.module_from_spec(spec)
-    sys.modules["bench"] = bench  # where its dataclasses look
-    loader.exec_module(bench)
-    data = bench.big_pair(size, folder).data
+def steps(stages: shapes.Stages) -> float:
+    """Python calls that a link makes for each instruction."""
+    data = [compile_glsl(source, stage) for stage, source in stages]
     calls = 0
 
     def count(frame: object, event: str, arg: object) -> None:
         nonlocal calls
-        calls += event == "call"
+        calls += event in ("call", "c_call")
 
     options = spvlink.Options()
     options.validate = False
@@ -150,9 +141,11 @@ def steps(size: int, folder: Path) -> float:
     return calls / sum(len(d) for d in data)
 
 
-def test_work_is_linear_in_the_size_of_the_module(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", shapes.SHAPES)
+def test_work_is_linear_in_the_size_of_the_module(name: str) -> None:
     """Counted, not timed."""
-    assert steps(20_000, tmp_path) < 1.25 * steps(2_000, tmp_path)
+    make, sizes = shapes.SHAPES[name]
+    assert steps(make(sizes[1])) < 1.25 * steps(make(sizes[0]))
 
 
 def test_replaced_annotations_are_read_again() -> None:

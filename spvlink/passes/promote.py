@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.dominating import Values
 from spvlink.facts.frontier import dominance_frontiers, live_in
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -89,6 +90,7 @@ class Promotion:
         self.unswept = False  # whether copies may be left: ``branches`` and ``simplify`` come next
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
+        self.inputs = Values(self.cfg)  # cell of an input -> where it was loaded
         self.told = Told(noted(module))
 
     # -- analysis ----------------------------------------------------------------------------------
@@ -479,13 +481,11 @@ class Promotion:
             return self.now(node.cell, block)
         found = self.at_exit[block].get(node.cell)
         if found is None:
-            above = self.cfg.idom.get(block)
-            while above is not None and found is None:
-                found = self.at_exit[above].get(node.cell)
-                above = self.cfg.idom.get(above)
-        if found is None:
-            found = self.load_slots(node, None, out)
-        self.at_exit[block][node.cell] = found
+            found = self.inputs.find(node.cell, block)
+            if found is None:
+                found = self.load_slots(node, None, out)
+                self.inputs.add(node.cell, found, block)
+            self.at_exit[block][node.cell] = found
         return found
 
     def load_slots(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:

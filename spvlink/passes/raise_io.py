@@ -16,6 +16,7 @@ from __future__ import annotations
 from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.decorations import Decorations
+from spvlink.facts.dominating import Values
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
@@ -108,7 +109,8 @@ class Raise:
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
-        self.loaded: dict[object, list[tuple[Inst, Block]]] = {}
+        self.cfg = Cfg.of(module, self.function)
+        self.loaded = Values(self.cfg)
         self.wholes: list[tuple[Block, int, Inst]] = []  # loads, and where what follows them stands
         # load -> lane -> what takes that lane out of it
         self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
@@ -164,13 +166,12 @@ class Raise:
         may be left."""
         if not self.where:
             return
-        cfg = Cfg.of(self.module, self.function)
         wanted = _INPUTS
-        for block in cfg.order:
+        for block in self.cfg.order:
             if self.is_input:
                 found = [at for at, inst in enumerate(block.insts) if inst.op in wanted]
                 if found:
-                    self.loads(cfg, block, found)
+                    self.loads(block, found)
             elif self.in_place:
                 if not _OUTPUTS.isdisjoint([inst.op for inst in block.insts]):
                     InPlace(self, block).run()
@@ -207,7 +208,7 @@ class Raise:
         self.types[id(varying)] = made
         return made
 
-    def loads(self, cfg: Cfg, block: Block, found: list[int]) -> None:
+    def loads(self, block: Block, found: list[int]) -> None:
         """Loads of one variable share one OpLoad, at the first of them that dominates the others:
         inputs do not change. ``found``: where they stand in the block."""
         out: list[Inst] = []
@@ -221,14 +222,12 @@ class Raise:
             key: tuple[object, ...] = (id(varying),)
             if inst.op == LOAD_INPUT:
                 key += tuple(inst.args)
-            held = self.loaded.setdefault(key if plain else (*key, *inst.imm[1:], *inst.args), [])
-            for known, home in held:
-                if home is block or cfg.dominates(home, block):
-                    whole = known
-                    break
-            else:
+            if not plain:
+                key += (*inst.imm[1:], *inst.args)
+            whole = self.loaded.find(key, block)
+            if whole is None:
                 whole = self.load(varying, inst, out)
-                held.append((whole, block))
+                self.loaded.add(key, whole, block)
                 out.append(whole)
                 if (told := noted(self.module)) is not None:
                     told.like(whole, inst)

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.dominating import Dominating
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
@@ -104,8 +105,7 @@ class _Walk:
         self.cfg = Cfg.of(module, function)
         self.effects = Effects.of(module)
         self.seen: dict[object, Inst] = {}  # the first value of a key
-        # further ones, each in a block that none of the others dominates
-        self.more: dict[Inst, list[Inst]] = {}
+        self.equal_to: dict[Inst, Dominating] = {}  # it and more, where there are
         self.phis: list[Inst] = []  # met in this walk
         self.homes: dict[Inst, Block] = {}
         self.frozen: set[Inst] = set()  # what an Invariant output hangs on
@@ -120,7 +120,7 @@ class _Walk:
             version = self.module.version
             self.frozen = invariant.frozen(self.module)
             self.seen = {}
-            self.more = {}
+            self.equal_to = {}
             self.placed = {}
             self.done = 0
             self.phis = []
@@ -292,18 +292,23 @@ class _Walk:
 
     def merge(self, inst: Inst, block: Block, flags: int, first: Inst) -> bool:
         """Replace a value by an equal one that dominates it, if there is one."""
-        local = flags & info.COCONVERGENT
-        others = self.more.setdefault(first, [])
-        for value in (*reversed(others), first):
-            above = self.place(value, block)
-            far = not local and self.cfg.dominates(above, block)
-            if far and flags & info.CONVERGENT:
-                far = self.same_loops(above, block)
-            if above is block or far:
-                become(self.module, inst, value)
-                return True
-        others.append(inst)
-        return False
+        if first not in self.equal_to:
+            self.equal_to[first] = Dominating(first, self.place(first, block))
+        among = self.equal_to[first]
+        nearest = found = among.find(self.cfg, block)
+        while found is not None and not self.same_invocations(found.block, block, flags):
+            found = found.above
+        if found is None:
+            among.add(self.cfg, inst, block, nearest)
+            return False
+        become(self.module, inst, found.value)
+        return True
+
+    def same_invocations(self, above: Block, block: Block, flags: int) -> bool:
+        """Whether what such an operation gives hangs on no others than it did above."""
+        if above is block or not flags & (info.COCONVERGENT | info.CONVERGENT):
+            return True
+        return not flags & info.COCONVERGENT and self.same_loops(above, block)
 
     def place(self, value: Inst, block: Block) -> Block:
         """Where a value that was met before is; the walk is in ``block``."""

@@ -8,6 +8,7 @@ extracts and constructs, so looking through vectors and dropping what nobody rea
 from __future__ import annotations
 
 from spvlink.facts.cfg import Cfg
+from spvlink.facts.dominating import Values
 from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, ops
@@ -71,7 +72,7 @@ class _Walk:
         self.held_lanes = held_lanes
         self.cfg = Cfg.of(module, function)
         self.signatures = effects.signatures
-        self.seen: dict[object, list[tuple[Inst, Block]]] = {}
+        self.seen = Values(self.cfg)
         self.at = (0, 0)  # block and instruction up to which old values are in ``seen``
 
     def run(self) -> set[Inst]:
@@ -123,13 +124,9 @@ class _Walk:
             else:  # then it may be an old value
                 self.catch_up(inst)
             key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
-            held = self.seen.get(key)
-            if held is None:
-                self.seen[key] = [(inst, block)]
-                return False
-            other = next((o for o, b in held if self.cfg.dominates(b, block)), None)
+            other = self.seen.find(key, block)
             if other is None:
-                held.append((inst, block))
+                self.seen.add(key, inst, block)
                 return False
         other = resolve(other)
         become(self.module, inst, other)
@@ -149,7 +146,8 @@ class _Walk:
                 first += 1
                 if inst.op in _NUMBERED and inst.mark:
                     key = (inst.op, inst.type, signatures.get(inst), *inst.args, *inst.imm)
-                    seen.setdefault(key, []).append((inst, block))
+                    if seen.find(key, block) is None:
+                        seen.add(key, inst, block)
             at, first = at + 1, 0
 
 

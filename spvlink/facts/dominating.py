@@ -1,0 +1,80 @@
+"""Equal values, and which of them dominates a block.
+
+    b1: x = a * b          asked in b3: none of the two
+    b2: y = a * b          asked in a block below b2: y
+    b3: z = a * b
+
+The dominator tree's preorder numbers put the blocks of a subtree in a row, so the candidate is
+found by bisection, among any number of siblings, and from there up (each knows the one above it).
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+from spvlink.facts.cfg import Cfg
+from spvlink.ir.core import Block, Inst
+
+
+class Held:
+    """A value in a block; ``above``: the nearest of the others that dominates it."""
+
+    __slots__ = ("above", "block", "value")
+
+    def __init__(self, value: Inst, block: Block, above: Held | None) -> None:
+        self.value = value
+        self.block = block
+        self.above = above
+
+
+class Dominating:
+    """Values in blocks of one function. They are added in an order in which dominators come first
+    (as reverse postorder is)."""
+
+    __slots__ = ("enters", "held")
+
+    def __init__(self, value: Inst, block: Block) -> None:
+        self.held = [Held(value, block, None)]  # in preorder
+        self.enters: list[int] = []  # their blocks' numbers, once there are two
+
+    def find(self, cfg: Cfg, block: Block) -> Held | None:
+        """The nearest that dominates ``block``: through ``above`` it leads to the others."""
+        if len(self.held) == 1:
+            return self.held[0] if cfg.dominates(self.held[0].block, block) else None
+        at = bisect_right(self.enters, cfg.enter[block]) - 1
+        found = self.held[at] if at >= 0 else None
+        while found is not None and not cfg.dominates(found.block, block):
+            found = found.above
+        return found
+
+    def add(self, cfg: Cfg, value: Inst, block: Block, above: Held | None) -> None:
+        """One more; ``above``: what ``find`` says of this block, which is none of the others."""
+        if not self.enters:
+            self.enters.append(cfg.enter[self.held[0].block])
+        at = bisect_right(self.enters, cfg.enter[block])
+        self.enters.insert(at, cfg.enter[block])
+        self.held.insert(at, Held(value, block, above))
+
+
+class Values:
+    """Such values by key, none of which dominates another one of its key."""
+
+    __slots__ = ("by_key", "cfg")
+
+    def __init__(self, cfg: Cfg) -> None:
+        self.cfg = cfg
+        self.by_key: dict[object, Dominating] = {}
+
+    def find(self, key: object, block: Block) -> Inst | None:
+        """The one that dominates ``block``."""
+        among = self.by_key.get(key)
+        found = among.find(self.cfg, block) if among is not None else None
+        return found.value if found is not None else None
+
+    def add(self, key: object, value: Inst, block: Block) -> None:
+        """One more; ``find`` found none for its block."""
+        among = self.by_key.get(key)
+        if among is None:
+            self.by_key[key] = Dominating(value, block)
+        else:
+            among.add(self.cfg, value, block, None)
