@@ -96,6 +96,12 @@ class Effects:
                 return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
         return found
 
+    def removable(self, inst: Inst) -> bool:
+        """Whether an instruction may go if nothing reads its value."""
+        if self.volatile and self.reads_volatile(inst):
+            return False
+        return self.flags(inst) & info.REMOVABLE != 0
+
     def reads_volatile(self, inst: Inst) -> bool:
         """Whether an OpLoad, or an image instruction, reads what is decorated Volatile."""
         source = inst.args[0] if inst.args else inst

@@ -125,7 +125,7 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, live, never, odd, by_lane = self.spread, self.live, NEVER_ROOTS, _ODD, _BY_LANE
+        spread, never, odd, by_lane = self.spread, NEVER_ROOTS, _ODD, _BY_LANE
         volatile, passed, every, vector = self.effects.volatile, _PASSED, ALL, ops.OpTypeVector
         phis, roots, trimmed, moves, flow = _PHIS, _ROOTS, _TRIMMED, self.moves, _FLOW
         alive = block in self.live_blocks
@@ -156,11 +156,7 @@ class _Marker:
                     source = args[0]
                     type = source.type
                     if type is not None and type.op == vector:
-                        mark, lanes = source.mark, 1 << (inst.imm[0] & 15)
-                        if mark & passed:
-                            live(source, lanes)
-                        else:
-                            source.mark = mark | lanes
+                        source.mark |= 1 << (inst.imm[0] & 15)
                         continue
                 elif type is not None and type.op == vector:
                     if op not in by_lane:
@@ -174,13 +170,8 @@ class _Marker:
                 elif op in phis:
                     spread(inst, lanes)
                     continue
-            for arg in args:
-                mark = arg.mark
-                if mark != every:
-                    if mark & passed:
-                        live(arg, every)
-                    else:
-                        arg.mark = every
+            for arg in args:  # of which the walk has passed none
+                arg.mark = every
         if gone:
             self.gaps[block] = gone
 
@@ -197,10 +188,7 @@ class _Marker:
             return block.merge() is None and self.structure.parent.get(block) is None
         if op == ops.OpStore and self.waits(inst):
             return False
-        effects = self.effects
-        if effects.volatile and effects.reads_volatile(inst):
-            return True
-        return not effects.flags(inst) & info.REMOVABLE
+        return not self.effects.removable(inst)
 
     def waits(self, store: Inst) -> bool:
         """A store to a local variable waits until something reads the variable."""
@@ -248,8 +236,6 @@ class _Marker:
     def live_construct(self, header: Block, todo: list[Block]) -> None:
         end = header.terminator
         if end.mark & ALL:
-            if header not in self.live_blocks:
-                todo.append(header)
             return
         merge = header.insts[-2]
         merge.mark |= ALL
@@ -281,7 +267,7 @@ class _Marker:
                 live(args[index], lanes)
                 pred = args[index + 1]
                 assert isinstance(pred, Block)
-                self.live_edge(pred)
+                self.live_block(pred)  # with the ways out of the constructs around it: its branch
             return
         elif type is None:
             pass
@@ -293,8 +279,8 @@ class _Marker:
                 op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
             ):
                 for arg in args:
-                    type = arg.type
-                    part = lanes if type is not None and type.op == ops.OpTypeVector else ALL
+                    own = arg.type
+                    part = lanes if own is not None and own.op == ops.OpTypeVector else ALL
                     if arg.mark | part != arg.mark:
                         live(arg, part)
                 return
@@ -310,19 +296,6 @@ class _Marker:
                     live(arg, ALL)
                 else:
                     arg.mark = ALL  # all that ``live`` would do
-
-    def live_edge(self, pred: Block) -> None:
-        """A live phi tells from where it was reached, so the branch there is live."""
-        if pred not in self.cfg.index:
-            return
-        self.live_block(pred)
-        end = pred.terminator
-        if not end.mark & ALL:
-            if pred.merge() is not None:
-                self.live_construct(pred, [])
-                self.live_block(pred)
-            if not end.mark & ALL:
-                self.live_end(end)
 
     def vector(self, inst: Inst, lanes: int) -> None:
         op, args, live = inst.op, inst.args, self.live
@@ -382,7 +355,7 @@ class _Marker:
         for block in self.function.blocks:
             insts = block.insts
             if block in structure.merge_of:
-                if not insts[-1].mark & ALL and block in self.cfg.index:
+                if not insts[-1].mark & ALL:
                     insts[-2:] = [branch(structure.merge_of[block])]
                     flow = True
             insts[-1].mark |= ALL
@@ -423,8 +396,6 @@ class _Marker:
     def trim(self, inst: Inst, lanes: int) -> None:
         """Something else for the operands that only dead lanes took."""
         assert inst.type is not None
-        if inst.type.op != ops.OpTypeVector:
-            return
         if inst.op == ops.OpCompositeConstruct:
             every = (1 << inst.type.imm[0]) - 1
             if lanes & every != every:
@@ -449,9 +420,6 @@ class _Marker:
                 args[0] = args[1]
             live = next(i for n, i in enumerate(imm) if lanes >> n & 1)
             inst.imm = [live if i == UNDEFINED else i for i in imm]
-        elif inst.op == ops.OpCompositeInsert and args[0].mark & ALL:
-            assert args[1].type is not None
-            args[1] = types.null(self.module, args[1].type)
         else:
             for index, arg in enumerate(args):
                 if not arg.mark & ALL:

@@ -24,7 +24,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import COPY, ENTRY_POINTS, Block, Function, Inst, Module
+from spvlink.ir.core import ENTRY_POINTS, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import (
     annotate,
@@ -48,8 +48,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
 # what ends a block, and all that comes after
 _ENDS: Final = frozenset(
-    op for op, flags in info.FLAGS.items() if flags & info.ENDS and flags & info.TERMINATOR
-) | {ops.OpUnreachable}
+    (*[op for op, flags in info.FLAGS.items() if flags & info.ENDS], ops.OpUnreachable)
+)
 
 # What gives the same wherever it is made: pointers, and images and samplers that are loaded.
 _AGAIN: Final = frozenset(
@@ -77,11 +77,12 @@ def run(module: Module) -> None:
     _check_growth(module, order)
     shapes: dict[Inst, _Shape] = {}
     for function in order:
-        drop_unreachable(module, function)
-        _inline_into(module, function, calls, shapes)
+        if function.blocks:
+            drop_unreachable(module, function)
+            _inline_into(module, function, calls, shapes)
     entries = [i.args[0] for i in module.sections[ENTRY_POINTS]]  # another one may share a callee
     left = {f for e in entries if isinstance(e, Function) for f in _callees_first(e)}
-    keep_functions(module, [f for f in module.functions if f in left or f not in order])
+    keep_functions(module, [f for f in module.functions if f in left])
     if module.debug is not None:
         debuginfo.forget_functions(module)
 
@@ -174,14 +175,12 @@ def _inline_into(
 def _in_continue(cfg: Cfg, structure: Structure, block: Block) -> bool:
     """Whether a block belongs to a continue construct: the continue target of a loop around it
     dominates it."""
-    if block not in cfg.index:
-        return False
     for header in [*structure.around(block), block]:
         target = structure.continue_of.get(header)
         if target is block:
             # also a loop of one block: what follows the call becomes the continue target
             return True
-        if target is not None and target is not header and target in cfg.index:
+        if target is not None and target in cfg.index:
             if cfg.dominates(target, block):
                 return True
     return False
@@ -203,8 +202,6 @@ class _Shape:
     def style_of(self, block: Block) -> int:
         """What a return in this block asks for."""
         around = self.structure.around(block)
-        if block in self.structure.loops:
-            around.insert(0, block)
         if not around:
             return DIRECT
         if any(h in self.structure.loops for h in around):
@@ -239,7 +236,7 @@ class _Body:
             return head
         tail = Block(module.new_id())
         merge = None
-        if len(rest) > 1 and rest[-2].op == ops.OpLoopMerge:
+        if rest[-2].op == ops.OpLoopMerge:
             merge = self.split_header(head, tail, rest)
         for target in dict.fromkeys(rest[-1].args):
             if isinstance(target, Block):
@@ -338,12 +335,9 @@ class _Body:
             end = block.terminator
             if end.op not in _RETURNS:
                 continue
-            around = structure.around(block)
-            if block in structure.loops:
-                raise Refused("a return in a loop header")
-            loops = [h for h in around if h in structure.loops]
+            loops = [h for h in structure.around(block) if h in structure.loops]
             block.insts.pop()
-            if kept is not None and end.op == ops.OpReturnValue:
+            if kept is not None:
                 block.insts.append(Inst(ops.OpStore, None, [kept, end.args[0]], []))
             targets = [structure.merge_of[h] for h in loops] + [tail]
             if loops:
@@ -357,9 +351,8 @@ class _Body:
             self.test_flag(body, merge, target, flag)
         body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], []))
         _mend(module, body)
-        if tests:
-            _Passed(self, body, tail).run()
-            _place_variables(caller, self.variables)
+        _Passed(self, body, tail).run()
+        _place_variables(caller, self.variables)
         if kept is None:
             return None
         return value(module, ops.OpLoad, call.type, [kept], [])
@@ -399,12 +392,6 @@ class _Body:
                 become(module, param, arg)
             body = callee.blocks
             callee.blocks = []
-            for block in body:
-                for inst in block.insts:
-                    for arg in inst.args:
-                        if arg.op == COPY:
-                            inst.args = [resolve(a) for a in inst.args]
-                            break
             flow_changed(module)
         else:
             body = self.copy(call)
@@ -481,7 +468,8 @@ class _Passed:
             for inst in block.insts.copy():
                 for at, arg in enumerate(inst.args):
                     target = inst.args[at + 1] if inst.op == ops.OpPhi and at % 2 == 0 else block
-                    if isinstance(target, Block) and self.is_lost(arg, target):
+                    assert isinstance(target, Block)
+                    if self.is_lost(arg, target):
                         made: list[Inst] = []
                         inst.args[at] = self.fetched(resolve(arg), target, made)
                         end = inst if target is block else target.terminator
@@ -492,7 +480,7 @@ class _Passed:
         for known, variable in self.variables.items():
             block = self.homes[known]
             where = block.insts.index(known) + 1
-            while known.op == ops.OpPhi and block.insts[where].op == ops.OpPhi:
+            while block.insts[where].op == ops.OpPhi:
                 where += 1
             block.insts.insert(where, Inst(ops.OpStore, None, [variable, known], []))
 

@@ -11,10 +11,10 @@ from spvlink.facts.cfg import Cfg
 from spvlink.facts.dominating import Values
 from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep, touched
+from spvlink.ir.edit import become, resolve, touched
 from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
 from spvlink.passes.fold import fold
 from spvlink.passes.parts import CHAINS
@@ -107,8 +107,6 @@ class _Walk:
                                 loose.add(arg)
         for phi in phis_of(self.function):  # all else comes after what it uses
             phi.args = [resolve(a) for a in phi.args]
-        if len(self.cfg.order) < len(self.function.blocks):
-            sweep(self.module, self.function)
         return loose
 
     def rebuild(
@@ -147,11 +145,9 @@ class _Walk:
                     return
                 first += 1
                 if inst.op in _NUMBERED and inst.mark:
-                    signature = signatures.get(inst)
-                    if signature is None or signature == _RELAXED:
-                        key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
-                        if seen.find(key, block) is None:
-                            seen.add(key, inst, block)
+                    key = (inst.op, inst.type, signatures.get(inst), *inst.args, *inst.imm)
+                    if seen.find(key, block) is None:
+                        seen.add(key, inst, block)
             at, first = at + 1, 0
 
 
@@ -186,7 +182,7 @@ def drop_unused(
     trimmed = False
     if not loose and not lanes:
         return trimmed
-    copy, never = COPY, NEVER_ROOTS
+    copy, never, volatile = COPY, NEVER_ROOTS, effects.volatile
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
@@ -202,8 +198,8 @@ def drop_unused(
                     gone += 1
                     continue
                 op = inst.op
-                free = op in never and (not inst.imm or op not in BY_IMM)
-                if free or effects.flags(inst) & info.REMOVABLE:
+                free = op in never and not volatile and (not inst.imm or op not in BY_IMM)
+                if free or effects.removable(inst):
                     trimmed |= op not in _MOVES
                     for construct in spare.pop(inst, ()):
                         trimmed |= _clear(module, construct, inst)
@@ -290,10 +286,10 @@ def hollow(module: Module, function: Function) -> bool:
         around = structure.around(block)
         if block in structure.loops:
             around.append(block)
-        if not around or busy.issuperset(around):
+        if busy.issuperset(around):
             continue
         for inst in block.insts:
-            if inst.op not in _FLOW and not effects.flags(inst) & info.REMOVABLE:
+            if inst.op not in _FLOW and not effects.removable(inst):
                 busy.update(around)
                 break
         else:

@@ -103,7 +103,6 @@ def _read_without_code(tables: Decorations, live: set[Inst]) -> None:
 
 def _asked_for(module: Module, with_ids: dict[Inst, list[Inst]], live: set[Inst]) -> None:
     """The operands of decorations of what lives, but for those that only name another object."""
-    own = set(module.globals)
     groups: dict[Inst, list[Inst]] = {}
     for note in module.annotations:
         if note.op in _GROUPING:
@@ -115,7 +114,7 @@ def _asked_for(module: Module, with_ids: dict[Inst, list[Inst]], live: set[Inst]
             if live.isdisjoint((target, *groups.get(target, ()))):
                 continue
             for note in notes:
-                asked = [a for a in note.args[1:] if a in own and a not in live]
+                asked = [a for a in note.args[1:] if a not in live]
                 if asked and note.imm[0] not in info.NAMING_DECORATIONS:
                     _close(live, asked)
                     changed = True
@@ -143,7 +142,7 @@ def _drop_asides(module: Module, live: set[Inst]) -> None:
 
 def _speaks_of(live: set[Inst], inst: Inst) -> bool:
     """Whether everything that an instruction between functions names is there."""
-    return inst.op != ops.OpExtInst or all(a in live for a in inst.args[1:])
+    return live.issuperset(inst.args[1:])  # the first is the set, or the file of a line
 
 
 def _trim_globals(module: Module, live: set[Inst]) -> None:

@@ -13,7 +13,6 @@ now becomes slots like the others.
 
 from __future__ import annotations
 
-from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.ir.slot import DYNAMIC, Interface, Pinned
 from spvlink.link.border.link import Link
@@ -21,18 +20,15 @@ from spvlink.link.shape import agreement
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
-_SPLITTABLE = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
-
 
 def run(link: Link) -> bool:
     """Take apart what can be by now; whether anything could."""
-    again = [pair for pair in link.pinned() if all(p is None or hopeful(p) for p in pair)]
-    outs = {p.variable for pair in again for p in pair if p in link.outputs.pinned}
-    ins = {p.variable for pair in again for p in pair if p in link.inputs.pinned}
-    if not outs and not ins:
+    pairs = [pair for pair in link.pinned() if all(p is None or hopeful(p) for p in pair)]
+    again = {p.variable for pair in pairs for p in pair if p is not None}
+    if not again:
         return False
-    low_out = _analysed(Lowering(link.producer.module, False, True), link.outputs, outs)
-    low_in = _analysed(Lowering(link.consumer.module, True, False), link.inputs, ins)
+    low_out = _analysed(Lowering(link.producer.module, False, True), link.outputs, again)
+    low_in = _analysed(Lowering(link.consumer.module, True, False), link.inputs, again)
     agreement.run(low_out, low_in)
     lows = (low_out, link.outputs), (low_in, link.inputs)
     if all(low.roots[v].kind == MEMORY for low, _ in lows for v in low.sides):
@@ -45,9 +41,8 @@ def run(link: Link) -> bool:
 
 
 def hopeful(pinned: Pinned) -> bool:
-    type = pinned.variable.type
-    assert type is not None
-    return pinned.pins & DYNAMIC != 0 and type.args[0].op in _SPLITTABLE
+    """Whether it is a dynamic index that keeps it whole."""
+    return pinned.pins & DYNAMIC != 0
 
 
 def _analysed(low: Lowering, side: Interface, variables: set[Inst]) -> Lowering:
