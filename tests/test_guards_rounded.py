@@ -83,6 +83,9 @@ OpEntryPoint {model} %main "main" {listed}
 %apart = OpConstantComposite %vec %much %less
 %c01 = OpConstantComposite %vec %c0 %c1
 %eye = OpConstantComposite %mat %c12 %c12
+%muchmuch = OpConstantComposite %vec %much %much
+%lessless = OpConstantComposite %vec %less %less
+%steep = OpConstantComposite %mat %muchmuch %lessless
 %ptr_uniform = OpTypePointer Uniform %float
 %ptr_input = OpTypePointer Input %float
 %ptr_output = OpTypePointer Output %float
@@ -214,9 +217,7 @@ RANGES = {  # the last instruction: low, high, whether the sign is known
     "%v = OpCompositeConstruct %vec %one %two; %w = OpCompositeInsert %vec %neg %v 0; "
     "%r = OpFAdd %vec %w %w": (-2, -2, True),
     "%v = OpCompositeConstruct %vec %one %two; %r = OpDot %float %v %c12": (5, 5, True),
-    "%v = OpCompositeConstruct %vec %one %two; %r = OpMatrixTimesVector %vec %eye %v": (
-        -INF, INF, False,
-    ),
+    "%v = OpCompositeConstruct %vec %one %two; %r = OpMatrixTimesVector %vec %eye %v": (3, 3, True),
     f"%r = {EXT} Fma %one %two %c1": (3, 3, True),
     f"%r = {EXT} FMix %c1 %c3 %mid": (2, 2, True),
     f"%r = {EXT} FClamp %either %c0 %c1": (0, 1, True),
@@ -327,6 +328,8 @@ KEPT = {  # what stays interpolated
     "%x = OpFMul %float %one %much; %y = OpFSub %float %flat %x": "one",
     "%x = OpFMul %float %one %c2; %y = OpFAdd %float %x %flat": "",
     f"%x = {EXT} Fma %one %much %less": "one",
+    "%x = OpCompositeConstruct %vec %one %one; %y = OpMatrixTimesVector %vec %steep %x": "one",
+    "%x = OpCompositeConstruct %vec %one %one; %y = OpVectorTimesMatrix %vec %x %steep": "",
     f"%x = {EXT} Fma %one %much %c1": "",
     "%x = OpFmaKHR %float %one %much %less": "one",
     f"%x = {EXT} FMix %less %much %mid": "mid",

@@ -24,9 +24,11 @@ EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits,
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
-    """A lane of a float constant."""
-    if inst.op == ops.OpConstantComposite:
-        inst = inst.args[lane]
+    """A lane of a float constant, of a matrix column by column."""
+    while inst.op == ops.OpConstantComposite:
+        of = inst.args[0].type
+        size = of.imm[0] if of is not None and of.op == ops.OpTypeVector else 1
+        inst, lane = inst.args[lane // size], lane % size
     if inst.op == ops.OpConstantNull:
         return 0.0
     bits = types.bits_of(inst)

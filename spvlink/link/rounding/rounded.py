@@ -309,11 +309,8 @@ class Rounded:
         found = self.ranges.get(inst)
         if found is not None:
             return found[number]
-        if inst.type is not None and inst.type.op != ops.OpTypeMatrix:
-            known = number_of(inst, number)
-            if known is not None:
-                return Range(known, known, True, _NOBODY)
-        return ANY
+        known = number_of(inst, number)
+        return ANY if known is None else Range(known, known, True, _NOBODY)
 
     def put(self, inst: Inst, made: list[Range]) -> None:
         old = self.ranges.get(inst)

@@ -37,15 +37,20 @@ _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
 _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS) | {
     INTERPOLATE,  # its offset
 }
-_ENDING: Final = _JUMPING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
+_MATRICES: Final = frozenset(
+    (
+        ops.OpMatrixTimesScalar, ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix,
+        ops.OpMatrixTimesMatrix, ops.OpOuterProduct,
+    )
+)  # fmt: skip
+_SCALING: Final = _MATRICES | {
+    ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv,
+}  # fmt: skip
+_GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
+_ENDING: Final = _JUMPING | _SCALING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
     ops.OpExtInst, ops.OpStore, ops.OpCopyMemory, ops.OpFunctionCall, STORE_OUTPUT,
-    ops.OpFMul, ops.OpFDiv, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR,
 }  # fmt: skip
 STEEP: Final = 2.0**13  # a factor that makes of a last bit of 1.0 a quarter of a step of 8 bits
-_SCALING: Final = frozenset(
-    (ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv)
-)
-_GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
 _CONTINUOUS: Final = frozenset(info.FLAGS) - _ENDING  # most, so they are not asked about
 
 
@@ -70,6 +75,8 @@ def steep(inst: Inst) -> list[Lane]:
     args = scalars.operands(inst)
     if not any([a.op in types.CONSTANTS for a in args]):
         return []
+    if inst.op in _MATRICES:
+        return [lane for a, b in (args, args[::-1]) if _large(b) for lane in all_lanes(a)]
     found: list[Lane] = []
     for number in range(max([scalars.count(a.type) for a in args])):
         group = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
@@ -87,6 +94,14 @@ def steep(inst: Inst) -> list[Lane]:
                 if factor is not None and abs(factor) >= STEEP:
                     found.append(group[at])
     return found
+
+
+def _large(constant: Inst) -> bool:
+    """Whether a constant has a number that makes a step of what it is multiplied with."""
+    if constant.op not in types.CONSTANTS:
+        return False
+    known = [number_of(constant, n) for n in range(scalars.count(constant.type))]
+    return any([n is not None and abs(n) >= STEEP for n in known])
 
 
 def _unknown(inst: Inst) -> bool:
