@@ -101,7 +101,7 @@ class Mutator:
             kind = found[0].types().get(end.words[0], "")
             if self.text.definition(kind) != "OpTypeInt 32 1":
                 return False
-            literals = [w for w in end.words[2::2]]
+            literals = list(end.words[2::2])
             end.words[0] = self.text.number(int(self.r.choice([*literals, "77"])))
         return True
 
