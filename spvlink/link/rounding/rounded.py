@@ -231,6 +231,7 @@ class Rounded:
         self.memory: dict[Inst | None, Range] = {}
         self.varying: set[Inst] | None = None  # by ``varies``
         self.cfg: Cfg | None = None
+        self.straight = True
         self.sweeps = 0
         self.moved = False  # a range grew
         self.seeds = {k: seed for k in link.loads if (seed := self.seed(k)) is not None}
@@ -239,13 +240,16 @@ class Rounded:
         self.effects = Effects.of(module)
         self.sinks = sensitive.of(module)
         self.cfg = Cfg.of(module, module.entry.function)
+        # whether everything is seen before it is used
+        self.straight = all(merge.op != ops.OpLoopMerge for _, merge in self.cfg.headers)
+        self.sweeps = int(self.straight)
         while True:
             self.moved = False
             for block in self.cfg.order:
                 for inst in block.insts:
                     self.look(inst)
             self.sweeps += 1
-            if not self.moved or (len(self.cfg.order) == 1 and not self.memory):
+            if not self.moved or (self.straight and not self.memory):
                 break
 
     # -- asking ------------------------------------------------------------------------------------
@@ -364,6 +368,8 @@ class Rounded:
                     elif not found.isdisjoint(inst.args) and inst not in found:
                         if inst.op == ops.OpPhi or self.effects.flags(inst) & info.SPECULATABLE:
                             found.add(inst)
+            if self.straight:
+                break
         return found
 
     def look(self, inst: Inst) -> None:
