@@ -18,7 +18,9 @@ OpCapability Shader
 OpCapability Int16
 OpCapability ShaderNonUniform
 OpExtension "SPV_EXT_descriptor_indexing"
+OpExtension "SPV_AMD_shader_trinary_minmax"
 OpExtension "SPV_KHR_storage_buffer_storage_class"
+%amd = OpExtInstImport "SPV_AMD_shader_trinary_minmax"
 OpMemoryModel Logical GLSL450
 OpEntryPoint Fragment %main "main" %x %n %o
 OpExecutionMode %main OriginUpperLeft
@@ -133,10 +135,25 @@ def test_what_comes_round_a_loop(name: str) -> None:
     assert (a is b) == one
 
 
+COPIES = (
+    "%w = OpCompositeConstruct %vec2 %v %float_1\n%a2 = OpCompositeExtract %float %w 0",
+    "%a2 = OpCopyObject %float %v",
+)
+
+
+@pytest.mark.parametrize("code", COPIES)
 @pytest.mark.parametrize("note", ["OpDecorate %a2 NonUniform", ""])
-def test_what_is_said_of_a_copy(note: str) -> None:
+def test_what_is_said_of_a_copy(code: str, note: str) -> None:
     """A lookup by it may be another one for each invocation: that is not said of its source."""
-    body = "%w = OpCompositeConstruct %vec2 %v %float_1\n%a2 = OpCompositeExtract %float %w 0\n"
-    body += "%b2 = OpFAdd %float %b %a2"
+    body = code + "\n%b2 = OpFAdd %float %b %a2"
     _, insts = simplified({"body": body, "notes": note})
-    assert any(i.op == ops.OpCompositeExtract for i in insts) == bool(note)
+    copies = (ops.OpCompositeExtract, ops.OpCopyObject)
+    assert any(i.op in copies for i in insts) == bool(note)
+
+
+@pytest.mark.parametrize("name", ["FMax3AMD", "FMid3AMD"])
+def test_other_sets_have_other_numbers(name: str) -> None:
+    """These are operations of one operand in GLSL.std.450."""
+    body = f"%a2 = OpExtInst %float %amd {name} %float_1 %float_1 %float_2\n"
+    _, insts = simplified({"body": body + "%b2 = OpFAdd %float %b %a2"})
+    assert any(i.op == ops.OpExtInst for i in insts)
