@@ -331,7 +331,7 @@ def check_primitives(stages: list[Stage]) -> None:
     if len(stages) < 2 or stages[-1].name != "frag" or stages[-2].name == "mesh":
         return
     frag = stages[-1]
-    if not any([i.imm[0] in _PER_PRIMITIVE for i in frag.module.sections[CAPABILITIES]]):
+    if not any(i.imm[0] in _PER_PRIMITIVE for i in frag.module.sections[CAPABILITIES]):
         return
     try:
         inputs = interface.declared(frag.module, enums.StorageClass_Input)

@@ -458,7 +458,7 @@ def _finished(r: Random, name: str, text: str, writer: Flow) -> str:
     if name == "frag":
         head += "float global_hits;\n"
         text = text.replace("#version 450\n", f"#version 450\n{LEAVERS}{DEMOTERS}", 1)
-    structs = [m for m in re.finditer(r"^struct .*\n", text, re.M)]
+    structs = list(re.finditer(r"^struct .*\n", text, re.M))
     if structs:
         at = structs[-1].end()
         text = text[:at] + head + text[at:]

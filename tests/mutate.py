@@ -101,24 +101,29 @@ class Mutator:
             kind = found[0].types().get(end.words[0], "")
             if self.text.definition(kind) != "OpTypeInt 32 1":
                 return False
-            literals = [w for w in end.words[2::2]]
+            literals = list(end.words[2::2])
             end.words[0] = self.text.number(int(self.r.choice([*literals, "77"])))
         return True
 
     def is_owed(self, function: Function, block: Block) -> bool:
         """Whether one way alone must be taken, or must not be: it is never entered, leaves before
-        everything is written, or writes what one invocation writes for all (without the indices of
-        a mesh, or with those of too many primitives, a driver reads what was never written)."""
+        everything is written, ends a loop, or writes what one invocation writes for all (without
+        the indices of a mesh, or with those of too many primitives, a driver reads what was never
+        written)."""
         parents, types = dominators(function), function.types()
         merge = block.merge()
         assert merge is not None
+        loops = [m for m in (b.merge() for b in function.blocks) if m and m.op == "OpLoopMerge"]
+        left = {m.words[0] for m in loops}
+        if left.intersection(block.successors()):
+            return True
         for inner in function.blocks:
             label = inner.label
             while label in parents and parents[label] != block.label:
                 label = parents[label]
             if label not in block.successors() or label == merge.words[0]:
                 continue  # it is on no way of the selection
-            if inner.end.op in ("OpUnreachable", "OpReturn"):
+            if inner.end.op in ("OpUnreachable", "OpReturn") or left & {*inner.successors()}:
                 return True
             if self.shared_outputs() and merge.words[0] in block.successors():
                 for line in inner.lines:

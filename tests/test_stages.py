@@ -82,7 +82,7 @@ def test_only_a_mesh_stage_writes_per_primitive(place: str) -> None:
 
 @pytest.mark.parametrize("stages", SETS, ids=lambda s: " ".join(sorted(s, key=ORDER.index)))
 def test_every_set_of_stages(stages: frozenset[str]) -> None:
-    sources = [Source(code(s), f"{s}.spv") for s in reversed(sorted(stages))]
+    sources = [Source(code(s), f"{s}.spv") for s in sorted(stages, reverse=True)]
     broken = rule(stages)
     if not broken:
         linked = spvlink.link(sources)

@@ -49,8 +49,8 @@ def specialize(chain: Chain) -> None:
 def find_resources(chain: Chain) -> None:
     """The resources that stages share, where a pass will ask for them."""
     enabled = chain.runner.enabled
-    asking = any([s.name == "tese" for s in chain.stages]) and enabled("weighted")
-    if asking or any([enabled(name) for name in _ACROSS]):
+    asking = any(s.name == "tese" for s in chain.stages) and enabled("weighted")
+    if asking or any(enabled(name) for name in _ACROSS):
         find_visible(chain.stages)
 
 
@@ -166,7 +166,7 @@ def analyse_interface(chain: Chain, stage: Stage, inputs: bool, outputs: bool) -
     low.analyse()
     for variable in low.sides:
         root = low.roots[variable]
-        if root.kind != WHOLE and any([leaf.pins & DYNAMIC for leaf in root.leaves()]):
+        if root.kind != WHOLE and any(leaf.pins & DYNAMIC for leaf in root.leaves()):
             break
     else:
         return low

@@ -76,7 +76,7 @@ def has_variables(module: Module) -> bool:
         if first.op not in _LINES:
             break  # variables come first in a function, but for lines
     variables = types.by_op(module).get(ops.OpVariable, ())
-    return any([v.imm[0] == enums.StorageClass_Private for v in variables])
+    return any(v.imm[0] == enums.StorageClass_Private for v in variables)
 
 
 class Runner:

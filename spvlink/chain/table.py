@@ -109,7 +109,7 @@ class Pass:
         """Whether there is anything to look at."""
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
             return False
-        return all([site.enabled(name) for name in self.needs])
+        return all(site.enabled(name) for name in self.needs)
 
 
 # -- when ------------------------------------------------------------------------------------------

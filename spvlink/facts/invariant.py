@@ -193,7 +193,7 @@ class Dependences:
     def level(self, pointer: Inst, variable: Inst) -> int:
         """How much what is stored in an output variable must stay."""
         words = decorations(self.tables, pointer)
-        if any([w[0] == enums.Decoration_Invariant for w in words]):
+        if any(w[0] == enums.Decoration_Invariant for w in words):
             return FROZEN
         if variable in self.module.settled_variables:
             return SETTLED

@@ -83,7 +83,7 @@ def may_be_denormal(bits: int, cast: Inst) -> bool:
     if width not in (16, 32):
         return True
     windows = [bits >> at & ((1 << width) - 1) for at in range(0, 64, width)]
-    return any([is_denormal(width, window) for window in windows])
+    return any(is_denormal(width, window) for window in windows)
 
 
 def _denormals_in(source: Inst, width: int) -> bool:
@@ -97,4 +97,4 @@ def _denormals_in(source: Inst, width: int) -> bool:
         bits |= known << size
         size += part.type.imm[0]
     mask = (1 << width) - 1
-    return any([is_denormal(width, bits >> at & mask) for at in range(0, size, width)])
+    return any(is_denormal(width, bits >> at & mask) for at in range(0, size, width))

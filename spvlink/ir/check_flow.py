@@ -277,7 +277,7 @@ class _Structure:
     def reducible(self) -> None:
         """Without the back edges found so far, no cycle is left."""
         flow = self.flow
-        waiting = {b: 0 for b in flow.order}
+        waiting = dict.fromkeys(flow.order, 0)
         for block in flow.order:
             for succ in flow.succs[block]:
                 if not flow.dominates(succ, block):

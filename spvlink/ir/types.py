@@ -195,14 +195,14 @@ def holds_pointers(type: Inst) -> bool:
     if type.op == ops.OpTypePointer:
         return type.imm[0] != enums.StorageClass_PhysicalStorageBuffer
     if type.op in _COMPOSITES:
-        return any([holds_pointers(a) for a in type.args if a.type is None])
+        return any(holds_pointers(a) for a in type.args if a.type is None)
     return False
 
 
 def is_plain(type: Inst) -> bool:
     """Whether values of a type are made of numbers and booleans alone."""
     if type.op in _COMPOSITES:
-        return all([is_plain(a) for a in type.args if a.type is None])
+        return all(is_plain(a) for a in type.args if a.type is None)
     return type.op in _SCALARS
 
 

@@ -134,7 +134,7 @@ def empty_selections(module: Module, function: Function) -> None:
         ways = [_through(cfg, structure, arm, header, merge) for arm in end.args[1:]]
         if ways[0] is None or ways[1] is None or end.args[1] is end.args[2]:
             continue
-        if frozen and any([i in frozen for i in merge.insts if i.op == ops.OpPhi]):
+        if frozen and any(i in frozen for i in merge.insts if i.op == ops.OpPhi):
             continue  # an Invariant output keeps its control flow
         if set(cfg.preds[merge]) != set(ways) or merge in cfg.dead_preds:
             continue

@@ -138,7 +138,7 @@ def take_notes(module: Module) -> None:
     sets = debug_sets(module)
     for function in module.functions:
         for block in function.blocks:
-            if any([i.op in _EXTENDED and i.args[0] in nonsemantic for i in block.insts]):
+            if any(i.op in _EXTENDED and i.args[0] in nonsemantic for i in block.insts):
                 _take(held, nonsemantic, sets, function, block)
                 touched(module)
 

@@ -33,7 +33,7 @@ _TYPES: Final = frozenset((ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampled
 def run(module: Module, function: Function) -> None:
     """Of all functions, since a call that stays may have had another one inlined."""
     by_op = types.by_op(module)
-    if not any([by_op.get(op) for op in _TYPES]):
+    if not any(by_op.get(op) for op in _TYPES):
         return
     for each in module.functions:
         if len(each.blocks) > 1:

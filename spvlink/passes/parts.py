@@ -99,7 +99,7 @@ def extract(
 
 def lower_copies(module: Module, block: Block) -> None:
     """OpCopyMemory as OpLoad and OpStore."""
-    if not any([i.op == ops.OpCopyMemory for i in block.insts]):
+    if not any(i.op == ops.OpCopyMemory for i in block.insts):
         return
     insts: list[Inst] = []
     for inst in block.insts:

@@ -65,10 +65,10 @@ _LAST: Final = max(types.CONSTANTS)  # nearly all values have higher opcodes
 _NOTHING: Final[frozenset[int]] = frozenset()
 _PLANS: Final = {
     **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
-    **{
-        op: (SPECIAL, 0, _NOTHING)
-        for op in (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT)
-    },
+    **dict.fromkeys(
+        (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT),
+        (SPECIAL, 0, _NOTHING),
+    ),
 }
 
 
@@ -127,7 +127,7 @@ class _Walk:
                 self.block(block)
             if self.module.version != version:
                 self.resolve_phis()
-            if not headers or not any([self.late_phis(b) for b in headers]):
+            if not headers or not any(self.late_phis(b) for b in headers):
                 return
 
     def resolve_phis(self) -> None:
@@ -233,7 +233,7 @@ class _Walk:
                         other = VECTOR_RULES[op](module, inst)
                         op, args = inst.op, inst.args
                 elif other is None and how == ALGEBRA and signature is None:
-                    if known or inner is None or any([a.op in inner for a in args]):
+                    if known or inner is None or any(a.op in inner for a in args):
                         other = self.algebra(inst, block, out)
                 if other is not None:
                     become(module, inst, resolve(other))

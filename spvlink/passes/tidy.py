@@ -297,7 +297,7 @@ def hollow(module: Module, function: Function) -> bool:
                 inside.setdefault(header, []).append(block)
     idle = [header for header in inside if header not in busy]
     users = _users(function) if idle else {}
-    return any([not _gives(users, structure.merge_of[h], set(inside[h])) for h in idle])
+    return any(not _gives(users, structure.merge_of[h], set(inside[h])) for h in idle)
 
 
 def _users(function: Function) -> dict[Inst, set[Block]]:

@@ -292,7 +292,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
         lanes.append(_lane(source) if index < 0 else (source, index))
     if not through and first is not second:
         return None
-    if all([index < 0 for _, index in lanes]):
+    if all(index < 0 for _, index in lanes):
         scalars = [s for s, _ in lanes]
         if all(s.op in types.CONSTANTS for s in scalars):
             return types.composite(module, type, scalars)

@@ -79,7 +79,7 @@ class Link(Known):
         # every value comes over to the bit: only fragment shaders interpolate
         self.exact = consumer.name != "frag"
         # whether there are 64-bit numbers, or may be once an array is taken apart
-        wide = any([s.width == 64 for s in self.inputs.slots.values()])
+        wide = any(s.width == 64 for s in self.inputs.slots.values())
         self.wide = wide or bool(self.inputs.pinned)
 
         # what the code says, read anew when it has changed (``gather``)
@@ -242,12 +242,12 @@ class Link(Known):
     def frozen(self, key: int) -> bool:
         """Whether the consumer makes something Invariant of this input."""
         held = invariant.frozen(self.consumer.module)
-        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+        return bool(held) and any(load in held for load in self.loads.get(key, ()))
 
     def settled(self, key: int) -> bool:
         """Whether it does, or makes a position, a depth or the like of it."""
         held = invariant.settled(self.consumer.module)
-        return bool(held) and any([load in held for load in self.loads.get(key, ())])
+        return bool(held) and any(load in held for load in self.loads.get(key, ()))
 
     def settled_outputs(self) -> tuple[frozenset[int], set[Inst]]:
         """The outputs that the consumer makes positions and the like of: slots by their keys, and

@@ -113,7 +113,7 @@ def drop_undefined(link: Link) -> bool:
     """Delete stores of an undefined value: what was there, or nothing, is one as well. Whether
     there were any."""
     undef = ops.OpUndef
-    if not any([s.args[0].op == undef for stores in link.stores.values() for s in stores]):
+    if not any(s.args[0].op == undef for stores in link.stores.values() for s in stores):
         return False
     entry = link.producer.module.entry
     assert entry is not None
@@ -128,7 +128,7 @@ def check_types(link: Link) -> None:
     07754). Signedness is no matter: the bits are the same, and both sides come out with the
     consumer's type."""
     written = link.outputs.slots
-    if any([slot.width == 64 for slot in written.values()]):
+    if any(slot.width == 64 for slot in written.values()):
         written = {k: slot for slot in written.values() for k in slot.covered()}
     for key in sorted(link.loads):
         slot = link.inputs.slots[key]

@@ -49,7 +49,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         return False
     equal: set[int] = set()
     keys = [k for k in link.loads if replaceable(link, k)]
-    if not (exact or link.exact or all([varies_at_a_glance(link, k) for k in keys])):
+    if not (exact or link.exact or all(varies_at_a_glance(link, k) for k in keys)):
         divergence = divergence_of(link)
         equal = {k for k in keys if equal_on_primitive(link, k, divergence)}
     graph = ConsumerGraph(link, transfer, exact, equal)
@@ -62,9 +62,9 @@ def choose_and_move(
     """Choose and move; whether anything did."""
     if graph.hopeless or len(graph.nodes) > MAX_NODES:
         return False
-    if all([n.sink for n in graph.inputs.values()]):
+    if all(n.sink for n in graph.inputs.values()):
         return False  # what crosses must take the place of one
-    if all([n.key is not None for n in graph.nodes]):
+    if all(n.key is not None for n in graph.nodes):
         return False
     for _ in range(MAX_TRIES):
         made, crossing, freed = graph.choose(*expect)

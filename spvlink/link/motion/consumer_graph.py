@@ -188,7 +188,7 @@ class ConsumerGraph:
             self.spoil(inst)
             return
         if not scalars.may_be_linear(inst) and not any(
-            [isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used]
+            isinstance(e, tuple) or e.node.flat or e.node.convergent for e in used
         ):
             self.spoil(inst)
             return
@@ -295,13 +295,13 @@ class ConsumerGraph:
         """Whether a value may be interpolated, and rounded in another way; says so if not."""
         free = [u for g in groups for e in g if isinstance(e, tuple) for u in self.behind(e)]
         module = self.link.consumer.module
-        if any([sensitive.unbounded(module, i) for i in (inst, *free)]):
+        if any(sensitive.unbounded(module, i) for i in (inst, *free)):
             what = sensitive.words(module, inst)
             self.remark(deps, f"{what} may give an infinity, which does not interpolate")
             return False
         if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
             return False
-        if all([d.node.convergent for d in deps]):
+        if all(d.node.convergent for d in deps):
             return (inst, number) not in sensitive.at(self.link).poles
         return True
 

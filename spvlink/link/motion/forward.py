@@ -145,7 +145,7 @@ class ProducerGraph:
         by_lane = scalars.lanewise(node.inst, self.effects.flags(node.inst))
         made_of = scalars.made_of(node.inst, node.lane, by_lane)
         if not self.flat and node.inst.op in _SUMS:
-            if not any([self.origin(g[0])[0].op in types.CONSTANTS for g in made_of]):
+            if not any(self.origin(g[0])[0].op in types.CONSTANTS for g in made_of):
                 return  # see ``small``
         groups = [[self.expand(lane, depth + 1) for lane in group] for group in made_of]
         if not self.flat:
@@ -155,7 +155,7 @@ class ProducerGraph:
                 return
             free = [e[0] for g in groups for e in g if isinstance(e, tuple)]
             module = self.link.producer.module
-            if any([sensitive.unbounded(module, i) for i in (node.inst, *free)]):
+            if any(sensitive.unbounded(module, i) for i in (node.inst, *free)):
                 return  # an infinity does not interpolate
         node.leaf = False
         node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
@@ -206,7 +206,7 @@ class ProducerGraph:
             leaves = made_of[node]
             twice |= once & leaves
             once |= leaves
-        return all([made_of[node] & ~twice for node in self.roots.values()])
+        return all(made_of[node] & ~twice for node in self.roots.values())
 
     def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
         """(what crosses, what the consumer computes), the cheapest. Nobody but the source computes
@@ -274,7 +274,7 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
         slot = link.inputs.slots.get(key)
         if slot is None or slot.relaxed or not replaceable(link, key):
             continue
-        if any([i.op != LOAD_INPUT for i in link.loads[key]]):
+        if any(i.op != LOAD_INPUT for i in link.loads[key]):
             continue
         if not link.exact and enums.Decoration_Flat not in slot.qualifiers:
             if exact or slot.type.op != ops.OpTypeFloat:
@@ -297,7 +297,7 @@ def _group(
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
-    if all([n.leaf for n in graph.nodes]):
+    if all(n.leaf for n in graph.nodes):
         return False
     graph.spare_sensitive()
     if graph.independent():

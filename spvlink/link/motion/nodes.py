@@ -113,4 +113,4 @@ def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False
     sites = link.sites
-    return all([s in sites for s in stores])
+    return all(s in sites for s in stores)

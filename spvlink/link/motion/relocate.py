@@ -47,7 +47,7 @@ def same_range(node: Node) -> bool:
     """Whether a value that crosses is one that the consumer computed, not one that it interpolates:
     RelaxedPrecision allows a range of 2^14 (SPIR-V 2.15), and a sum at a vertex off the screen may
     be far beyond what any fragment saw."""
-    return node.convergent or (node.flat and not any([kind.blends for _, _, kind in node.places]))
+    return node.convergent or (node.flat and not any(kind.blends for _, _, kind in node.places))
 
 
 class Move:

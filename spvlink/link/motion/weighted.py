@@ -228,7 +228,7 @@ def _is_fixed(uses: invariant.Dependences, pointer: Inst) -> bool:
     variable = root(pointer)
     if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
         return False
-    return any([w[0] in _CAPTURED for w in invariant.decorations(uses.tables, pointer)])
+    return any(w[0] in _CAPTURED for w in invariant.decorations(uses.tables, pointer))
 
 
 class WeightedGraph(consumer_graph.ConsumerGraph):

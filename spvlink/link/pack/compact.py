@@ -90,7 +90,7 @@ def _is_mixed(placement: Placement) -> bool:
     """Whether something of a patch or primitive shares a Location with something of a vertex."""
     held = {v.qualifiers for v in placement.varyings}
     shared = info.KIND_DECORATIONS
-    if not placement.moved and all([shared.isdisjoint(qualifiers) for qualifiers in held]):
+    if not placement.moved and all(shared.isdisjoint(qualifiers) for qualifiers in held):
         return False
     kinds: dict[int, set[bool]] = {}
     for varying in placement.varyings:

@@ -98,7 +98,7 @@ def possible(link: Link) -> bool:
     """Whether ``run`` may find anything."""
     if len(link.loads) < 3:
         return False  # two Locations of one component each are of different kinds
-    return link.exact or any([link.carries_bits(link.inputs.slots[k]) for k in link.loads])
+    return link.exact or any(link.carries_bits(link.inputs.slots[k]) for k in link.loads)
 
 
 def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
@@ -175,9 +175,9 @@ def _two_values(link: Link, key: int) -> list[int] | None:
             return None  # to compare them takes integers of that size
         values |= found
     slot = link.inputs.slots[key]
-    if slot.type.op == ops.OpTypeFloat and any([is_denormal(slot.width, v) for v in values]):
+    if slot.type.op == ops.OpTypeFloat and any(is_denormal(slot.width, v) for v in values):
         return None  # the consumer's compiler would know it (``makes_denormal``)
-    if any([cast_to_denormal(link, key, v) for v in values]):
+    if any(cast_to_denormal(link, key, v) for v in values):
         return None
     return sorted(values) if len(values) == 2 else None
 

@@ -131,11 +131,11 @@ def _plans(link: Link) -> list[Plan]:
     link.gather()
     slots = {k: link.slot(k) for k in link.used()}
     wide = [k for k, slot in slots.items() if slot is not None and slot.width == WIDE]
-    if not wide or not all([_may(link, k) for k in wide]):
+    if not wide or not all(_may(link, k) for k in wide):
         return []
-    if any([_flushes(stage.module) for stage in (link.producer, link.consumer)]):
+    if any(_flushes(stage.module) for stage in (link.producer, link.consumer)):
         return []
-    if any([_is_wide(p) for pair in link.pinned() for p in pair if p is not None]):
+    if any(_is_wide(p) for pair in link.pinned() for p in pair if p is not None):
         return []
     words = Words(link.producer.module)
     plans = [
@@ -148,7 +148,7 @@ def _plans(link: Link) -> list[Plan]:
         )
         for k in wide
     ]
-    return [] if any([_is_denormal(link, plan) for plan in plans]) else plans
+    return [] if any(_is_denormal(link, plan) for plan in plans) else plans
 
 
 def _is_denormal(link: Link, plan: Plan) -> bool:
@@ -201,7 +201,7 @@ def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> Non
             elif plan.bits(half) is not None and enabled("propagate"):
                 plan.fates[half] = CONSTANT
         if plan.fates == [CROSSES, CROSSES] and enabled("forward"):
-            if all([high.is_sign_of(low) for low, high in plan.stored]):
+            if all(high.is_sign_of(low) for low, high in plan.stored):
                 plan.fates[HIGH] = SIGN
 
 
@@ -509,7 +509,7 @@ def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:
     halves = (LOW,) if inst.op in RESIZES else HALVES
     places: list[tuple[Lane, int]] = [((source, n), h) for n in range(count) for h in halves]
     found = [words.of(*place) for place in places]
-    if any([_is_whole(word) for word in found]):
+    if any(_is_whole(word) for word in found):
         return None
     assert inst.type is not None
     scalar = scalars.scalar(inst.type)

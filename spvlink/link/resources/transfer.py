@@ -499,14 +499,14 @@ def surely_there(access: Access, *stages: Blocks) -> bool:
     """Whether one of the stages reads these bytes in each invocation, or bytes behind them."""
     name = access.key, *access.element
     end = access.offset + size_of(access.type, access.words)
-    return any([end <= always_read(blocks).get(name, 0) for blocks in stages])
+    return any(end <= always_read(blocks).get(name, 0) for blocks in stages)
 
 
 def _on_all(ways: list[Ends]) -> Ends:
     """What is read on each of several ways."""
     first, *others = ways
     return {n: min([e, *[w[n] for w in others]]) for n, e in first.items()
-            if all([n in w for w in others])}  # fmt: skip
+            if all(n in w for w in others)}  # fmt: skip
 
 
 def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:

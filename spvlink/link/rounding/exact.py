@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 def unbounded(link: Link, key: int) -> bool:
     """Whether what is stored may be an infinity or NaN, of which interpolation makes a NaN."""
     module = link.producer.module
-    return any([sensitive.unbounded(module, store.args[0]) for store in link.stores[key]])
+    return any(sensitive.unbounded(module, store.args[0]) for store in link.stores[key])
 
 
 def comes_exact(link: Link, key: int, what: str) -> bool:

@@ -281,13 +281,13 @@ class Rounded:
             return None
         values = {store.args[0] for store in link.stores[key]}
         numbers = [number_of(v, 0) for v in values]
-        if all([n is not None for n in numbers]):
+        if all(n is not None for n in numbers):
             found = [n for n in numbers if n is not None]
             return min(found), max(found), any(map(sensitive.negative_zero, found))
         if link.producer.name == "vert" and varies_at_a_glance(link, key):
             return None
         chosen = [number_of(*lane) for lane in sensitive.choices(values)]
-        return -Inf, Inf, any([n is not None and sensitive.negative_zero(n) for n in chosen])
+        return -Inf, Inf, any(n is not None and sensitive.negative_zero(n) for n in chosen)
 
     def loaded(self, load: Inst) -> Range | None:
         key = load.imm[0]
@@ -315,12 +315,12 @@ class Rounded:
     def put(self, inst: Inst, made: list[Range]) -> None:
         old = self.ranges.get(inst)
         if old is not None:
-            if all([a.same(b) for a, b in zip(old, made)]):
+            if all(a.same(b) for a, b in zip(old, made)):
                 return
             made = [_hull([a, b]) for a, b in zip(old, made)]
             if self.sweeps >= _PATIENCE:
                 made = [_of_any([r], False) for r in made]
-            if all([a.same(b) for a, b in zip(old, made)]):
+            if all(a.same(b) for a, b in zip(old, made)):
                 return
         self.ranges[inst] = made
         self.moved = True
@@ -386,7 +386,7 @@ class Rounded:
         if op == ops.OpPhi:
             size = scalars.count(inst.type) or 1
             seen = [a for a in inst.args[::2] if a in table or a.op in types.CONSTANTS]
-            rest = any([a not in seen for a in inst.args[::2]]) and self.sweeps > 0
+            rest = any(a not in seen for a in inst.args[::2]) and self.sweeps > 0
             made = [_hull([self.at((a, n)) for a in seen]) for n in range(size)]
             self.put(inst, [_hull([r, ANY]) for r in made] if rest else made)
             return
@@ -432,7 +432,7 @@ class Rounded:
         flags = self.effects.flags(inst)
         size = scalars.count(inst.type)
         operands = scalars.operands(inst)
-        splits = size and all([scalars.count(a.type) for a in operands])
+        splits = size and all(scalars.count(a.type) for a in operands)
         if not splits or not flags & (info.SPECULATABLE | info.LANEWISE):
             self.whole(inst, flags)
             return
@@ -492,7 +492,7 @@ class Rounded:
                 self.keep_singular(edges, inst, inst.args[1 if edges[0].keys else 2])
         elif number == glsl.Glsl_Atan2:
             self.turn(inst, groups[0][0], groups[1][0])
-        elif flags & info.SINGULAR and not all([r.signed for r in every]):
+        elif flags & info.SINGULAR and not all(r.signed for r in every):
             base = inst.args[1] if number == glsl.Glsl_Pow else inst
             if number not in _FROM_ZERO or groups[0][0].low < 0 or not self.varies(base):
                 self.keep_singular(every, inst, base)

@@ -73,7 +73,7 @@ def steep(inst: Inst) -> list[Lane]:
     if not ours and inst.op not in _SCALING:
         return []
     args = scalars.operands(inst)
-    if not any([a.op in types.CONSTANTS for a in args]):
+    if not any(a.op in types.CONSTANTS for a in args):
         return []
     if inst.op in _MATRICES:
         return [lane for a, b in (args, args[::-1]) if _large(b) for lane in all_lanes(a)]
@@ -101,7 +101,7 @@ def _large(constant: Inst) -> bool:
     if constant.op not in types.CONSTANTS:
         return False
     known = [number_of(constant, n) for n in range(scalars.count(constant.type))]
-    return any([n is not None and abs(n) >= STEEP for n in known])
+    return any(n is not None and abs(n) >= STEEP for n in known)
 
 
 def _unknown(inst: Inst) -> bool:
@@ -232,7 +232,7 @@ class Sensitive:
             return [(object, 0) if number == inst.imm[0] else (whole, number)]
         flags = self.effects.flags(inst)
         if flags & info.SPECULATABLE and scalars.count(inst.type):
-            if all([scalars.count(arg.type) for arg in scalars.operands(inst)]):
+            if all(scalars.count(arg.type) for arg in scalars.operands(inst)):
                 made_of = scalars.made_of(inst, number, scalars.lanewise(inst, flags))
                 return [at for group in made_of for at in group]
         return [at for arg in scalars.operands(inst) for at in all_lanes(arg)]
@@ -331,7 +331,7 @@ def _harmless(inst: Inst) -> bool:
     if inst.op != ops.OpFDiv:
         return False
     divisor = inst.args[1]
-    return all([number_of(divisor, n) for n in range(scalars.count(divisor.type))])
+    return all(number_of(divisor, n) for n in range(scalars.count(divisor.type)))
 
 
 def beyond(link: Link) -> frozenset[int] | None:

@@ -130,7 +130,7 @@ def _order(link: Link) -> list[int]:
 
     def rank(key: int) -> tuple[int, bool, bool, bool, bool, bool, bool, bool, int]:
         negated = component(link.stores[key][0].args[0])[0].op == ops.OpFNegate
-        interpolated = any([i.op == INTERPOLATE for i in link.loads[key]])
+        interpolated = any(i.op == INTERPOLATE for i in link.loads[key])
         slot = link.inputs.slots[key]
         smooth = not link.carries_bits(slot)
         aside = enums.Decoration_Centroid in slot.qualifiers
