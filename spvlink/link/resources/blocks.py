@@ -191,7 +191,7 @@ class Blocks:
         inherited: list[list[int]],
     ) -> list[int] | None:  # fmt: skip
         size = types.size_of(type)
-        if not size:
+        if not size and type.op != ops.OpTypeStruct:  # that one may be empty as yet
             raise Cannot("the other stage has an array of unknown length at these bytes")
         for index in range(size):
             part = types.part_type(type, index)
