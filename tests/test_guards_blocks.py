@@ -112,6 +112,7 @@ def test_what_a_load_reads(name: str) -> None:
 TYPE = "the other stage declares another type at these bytes"
 UNKNOWN = "the other stage has an array of unknown length at these bytes"
 MEMBERS = {  # member of the other block, notes -> where a float at byte 20 or 12 is there, or why
+    "nothing yet": ("", "", 20, None),
     "another one": ("%float", "", 20, None),
     "an element": ("%floats", "OpDecorate %floats ArrayStride 20", 20, [0, 1]),
     "a component": ("%mat4", COLUMNS, 20, [0, 1, 1]),
