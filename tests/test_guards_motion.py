@@ -49,6 +49,13 @@ def test_only_sums_of_what_varies_move_off_the_middle(expression: str, qualifier
     assert components(done) == 4
 
 
+def test_what_only_comes_round_a_loop_is_needed() -> None:
+    body = "vec4 s = vec4(0); o = s;"
+    body += " for (int i = 0; i < int(gl_FragCoord.x); ++i) { o += cos(s); s = x + y; }"
+    vert = producer(f"x = {X}; y = {Y};", PAIR)
+    assert components(link(vert, consumer(body, PAIR), backward_only())) == 4
+
+
 # --- the two stages may not compute alike ---
 
 PRESERVE, TO_ZERO = ("SignedZeroInfNanPreserve 32",), ("RoundingModeRTZ 32",)

@@ -536,6 +536,32 @@ def test_an_integer_that_becomes_a_denormal_stays(use: str, stays: bool) -> None
     assert any("denormal" in why for why in whys) == stays
 
 
+@pytest.mark.parametrize(
+    "use, stays",
+    [
+        ("uintBitsToFloat(a) + unpackHalf2x16(a).x", True),  # the second cast makes one
+        ("uintBitsToFloat(a >> 20)", True),
+        ("uintBitsToFloat(p.x > 0 ? own : a >> 20)", True),
+        ("uintBitsToFloat(a & zero) + uintBitsToFloat(zero + 1u)", True),
+        ("uintBitsToFloat(floatBitsToUint(one) >> 20)", True),
+        ("uintBitsToFloat(p.x > 0 ? own : a)", False),
+        ("uintBitsToFloat((a ^ own) >> 20)", False),  # its compiler does not know it
+        ("uintBitsToFloat(a) + float(a >> 20)", False),
+    ],
+)
+def test_a_number_that_is_made_into_a_denormal_stays(use: str, stays: bool) -> None:
+    head = "".join(
+        f"layout(location = {at}) flat {{0}} {name};\n"
+        for at, name in enumerate(("uint a", "uint zero", "float one", "uint own"))
+    )
+    done = link(
+        head.format("out") + "--a = 0x3f800001u; zero = 0u; one = 1.0; own = uint(p.x);",
+        head.format("in") + "--" + f"o = vec4({use});".replace("p.x", "gl_FragCoord.x"),
+    )
+    whys = [r.why for r in done.linked.remarks]
+    assert any("denormal" in why for why in whys) == stays, whys
+
+
 # --- pictures ---
 
 UV_OUT, UV_IN = "layout(location = 3) out vec2 uv;\n", "layout(location = 3) in vec2 uv;\n"

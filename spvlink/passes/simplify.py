@@ -107,7 +107,6 @@ class _Walk:
         self.seen: dict[object, Inst] = {}  # the first value of a key
         self.equal_to: dict[Inst, Dominating] = {}  # it and more, where there are
         self.phis: list[Inst] = []  # met in this walk
-        self.homes: dict[Inst, Block] = {}
         self.frozen: set[Inst] = set()  # what an Invariant output hangs on
         self.placed: dict[Inst, Block] = {}  # where values of the first ``done`` blocks are
         self.done = 0
@@ -159,7 +158,8 @@ class _Walk:
                 return False
             step = 1
             if a.op == ops.OpPhi:
-                if a.args[1::2] != b.args[1::2] or self.home(a) is not self.home(b):
+                # No two blocks on one way have the same predecessors: it is one block.
+                if a.args[1::2] != b.args[1::2]:
                     return False
                 step = 2
             elif not flags(a) & info.PURE or flags(a) & _PLACED:
@@ -182,12 +182,6 @@ class _Walk:
                     become(self.module, inst, found)
             elif inst.op not in _LINES:
                 break
-
-    def home(self, phi: Inst) -> Block | None:
-        """The block that a phi stands in."""
-        if phi not in self.homes:
-            self.homes = {i: b for b in self.cfg.order for i in b.insts if i.op == ops.OpPhi}
-        return self.homes.get(phi)
 
     def block(self, block: Block) -> None:
         if len(block.insts) > 2 and block.insts[1].op == ops.OpPhi:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from spvlink.facts.effects import root
 from spvlink.facts.numbers import casts_to_float, may_be_denormal
-from spvlink.facts.scalars import scalar
+from spvlink.facts.scalars import MOVES, scalar
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import Inst, Module
+from spvlink.ir import types
+from spvlink.ir.core import LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import annotate, value
+from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
 
 TYPE_CHECKING = False
@@ -19,6 +21,15 @@ _AGGREGATES: Final = frozenset((ops.OpTypeStruct, ops.OpTypeArray))
 _LOCAL: Final = frozenset((enums.StorageClass_Function, enums.StorageClass_Private))
 _ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 
+# What becomes of a number's bits, as far as the consumer's compiler knows
+_MIXED: Final = 0  # with others that it does not know
+_SAME: Final = 1
+_OTHER: Final = 2  # others, made of what it knows
+_MOVES: Final = MOVES | {
+    ops.OpCompositeInsert, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic, ops.OpPhi,
+    ops.OpSelect, ops.OpBitcast,
+}  # fmt: skip
+
 
 def centred(qualifiers: tuple[int, ...]) -> bool:
     """Whether inputs with these qualifiers are interpolated at the middle of the pixel."""
@@ -26,34 +37,57 @@ def centred(qualifiers: tuple[int, ...]) -> bool:
 
 
 def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
-    """Whether an integer of known bits (None: they are not) may be a denormal number where the
-    consumer casts it, or what it makes of it, to a float (``numbers.makes_denormal``)."""
-    if not bits or link.inputs.slots[key].type.op != ops.OpTypeInt:
-        return False
+    """Whether a number of known bits (None: they are not) may be a denormal number where the
+    consumer casts it to a float, or what it makes of it (``numbers.makes_denormal``)."""
     module = link.consumer.module
-    casts = {i for f in module.functions for b in f.blocks for i in b.insts if casts_to_float(i)}
-    if not casts:
+    if bits is None or not fact(module, _casts, module.version):
         return False
     entry = module.entry
     assert entry is not None
-    reached = set(link.loads[key])
-    size = 0
-    while size < len(reached):
-        size = len(reached)
+    casts = fact(module, _casts, module.version)
+    reached = dict.fromkeys(link.loads[key], _SAME)
+    before: dict[Inst, int] = {}
+    while before != reached:
+        before = dict(reached)
         for block in entry.function.blocks:
             for inst in block.insts:
-                if inst in reached or reached.isdisjoint(inst.args):
+                if reached.keys().isdisjoint(inst.args):
                     continue
                 if inst in casts:
-                    return may_be_denormal(bits, inst)
-                if inst.type is None:
+                    other = any([reached.get(a) == _OTHER for a in inst.args])
+                    if other or may_be_denormal(bits, inst):
+                        return True
+                elif inst.type is None:
                     if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
                         return True  # it may be read anywhere
                 elif inst.op == ops.OpFunctionCall or scalar(inst.type).op in _AGGREGATES:
                     return True
-                elif scalar(inst.type).op == ops.OpTypeInt:
-                    reached.add(inst)
+                elif inst.op in _MOVES or scalar(inst.type).op == ops.OpTypeInt:
+                    reached[inst] = _made(link, inst, reached)
     return False
+
+
+def _casts(module: Module) -> set[Inst]:
+    """The instructions that make floats of bits."""
+    return {i for f in module.functions for b in f.blocks for i in b.insts if casts_to_float(i)}
+
+
+def _made(link: Link, inst: Inst, reached: dict[Inst, int]) -> int:
+    """Which bits the consumer makes of what is reached."""
+    if inst.op in _MOVES:
+        return max([reached.get(a, _MIXED) for a in inst.args])
+    for arg in inst.args:
+        if not reached.get(arg, _SAME if _is_known(link, arg) else _MIXED):
+            return _MIXED
+    return _OTHER
+
+
+def _is_known(link: Link, inst: Inst) -> bool:
+    """Whether the consumer may come to know a value: a constant, here or where it is stored."""
+    if inst.op != LOAD_INPUT:
+        return inst.op in types.CONSTANTS
+    stored = single_value(link, inst.imm[0])
+    return stored is not None and stored.op in types.CONSTANTS
 
 
 def _is_local(variable: Inst) -> bool:

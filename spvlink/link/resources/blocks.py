@@ -138,7 +138,7 @@ class Blocks:
                 words = [w for w in own if w[0] in _MATRIX_WORDS]
             type = types.part_type(type, index)
             if type.op in (ops.OpTypeVector, ops.OpTypeInt, ops.OpTypeFloat) and words:
-                words = [] if type.op != ops.OpTypeMatrix else words
+                words = []
             offset += step
         return offset, words
 
@@ -190,9 +190,10 @@ class Blocks:
         self, type: Inst, base: int, start: int, end: int, want: str, words: list[list[int]],
         inherited: list[list[int]],
     ) -> list[int] | None:  # fmt: skip
-        if type.op in (ops.OpTypeRuntimeArray,):
-            raise Cannot("a runtime array")
-        for index in range(types.size_of(type)):
+        size = types.size_of(type)
+        if not size and type.op != ops.OpTypeStruct:  # that one may be empty as yet
+            raise Cannot("the other stage has an array of unknown length at these bytes")
+        for index in range(size):
             part = types.part_type(type, index)
             own = inherited
             if type.op == ops.OpTypeStruct:
@@ -231,9 +232,9 @@ class Blocks:
                 ]
                 ends.append(self.step(type, index, []) + self.extent(member, own))
             return max(ends)
-        if type.op == ops.OpTypeArray:
+        if type.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
             count = types.size_of(type)
-            return self.step(type, count - 1, []) + self.extent(type.args[0], words) if count else 0
-        if type.op == ops.OpTypeRuntimeArray:
-            return 1 << 40
+            if not count:  # the pipeline says how many, or the buffer
+                return 1 << 40
+            return self.step(type, count - 1, []) + self.extent(type.args[0], words)
         return size_of(type, words)

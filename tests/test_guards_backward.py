@@ -1,0 +1,46 @@
+"""What ``backward`` says of the values that cross, in code that no front end writes like this
+(scripts/mutants found that no other test has it)."""
+
+from __future__ import annotations
+
+import pytest
+
+from spvlink.ir.core import LOAD_INPUT
+from spvlink.options import Options
+from tests.cases import passes
+from tests.cases.slots import site_of
+from tests.test_cases import load
+
+HEAD = """\
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main"
+{notes}
+%void = OpTypeVoid
+%int = OpTypeInt 32 1
+%1 = OpTypeFunction %void
+%main = OpFunction %void None %1
+%2 = OpLabel
+%a = LOAD_INPUT %int 0
+%b = LOAD_INPUT %int 2
+{body}
+OpReturn
+OpFunctionEnd
+"""
+STORES = "STORE_OUTPUT %a 0\nSTORE_OUTPUT %b 2"
+SUMS = "%s = OpIAdd %int %a %b\nSTORE_OUTPUT %s 0\n%t = OpIAdd %int %a %b\nSTORE_OUTPUT %t 2"
+RELAXED = "OpDecorate %{} RelaxedPrecision"
+
+
+@pytest.mark.parametrize(("names", "relaxed"), [("st", True), ("s", False), ("t", False)])
+def test_a_value_that_is_wanted_whole_somewhere_is_not_relaxed(names: str, relaxed: bool) -> None:
+    notes = "\n".join(RELAXED.format(name) for name in names)
+    vert = HEAD.format(model="Vertex", notes="", body=STORES)
+    mode = "OpExecutionMode %main OriginUpperLeft\n"
+    frag = HEAD.format(model="Fragment", notes=mode + notes, body=SUMS)
+    site = site_of([load(vert), load(frag)], ["0.x i32 a Flat", "0.y i32 b Flat"], Options())
+    assert any("moved-backward" in line for line in passes.backward(site))
+    insts = site.link.consumer.module.functions[0].blocks[0].insts
+    (key,) = {i.imm[0] for i in insts if i.op == LOAD_INPUT}
+    assert site.link.inputs.slots[key].relaxed == relaxed
+    assert site.link.outputs.slots[key].relaxed == relaxed

@@ -1,0 +1,99 @@
+"""Values that a user gives to specialization constants: what is no value, and what becomes of the
+rest (scripts/mutants found that no other test has these)."""
+
+from __future__ import annotations
+
+import pytest
+
+from spvlink.errors import Usage
+from spvlink.ir import types
+from spvlink.ir.check import check
+from spvlink.ir.core import Inst, Module
+from spvlink.passes import spec_constants
+from tests.test_cases import load
+
+TEXT = """\
+OpCapability Shader
+OpCapability Int64
+OpCapability Int16
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %main "main"
+OpDecorate %a SpecId 1
+OpDecorate %b SpecId 2
+OpDecorate %long SpecId 3
+OpDecorate %short SpecId 4
+OpDecorate %flag SpecId 5
+%void = OpTypeVoid
+%1 = OpTypeFunction %void
+%bool = OpTypeBool
+%int = OpTypeInt 32 1
+%i64 = OpTypeInt 64 1
+%i16 = OpTypeInt 16 1
+%pair = OpTypeVector %int 2
+%a = OpSpecConstant %int 1
+%b = OpSpecConstant %int 2
+%long = OpSpecConstant %i64 3
+%short = OpSpecConstant %i16 4
+%flag = OpSpecConstantTrue %bool
+%sum = OpSpecConstantOp %int IAdd %a %b
+%both = OpSpecConstantComposite %pair %a %b
+%main = OpFunction %void None %1
+%first = OpLabel
+OpReturn
+OpFunctionEnd
+"""
+A, B, LONG, SHORT, FLAG, SUM, BOTH = range(7)
+
+
+def given(values: dict[int, str]) -> tuple[Module, list[Inst]]:
+    """The constants of the text, in order."""
+    module = load(TEXT)
+    constants = [i for i in module.globals if i.type is not None]
+    spec_constants.run(module, values)
+    check(module)
+    return module, constants
+
+
+VALUES = {  # number, text -> which constant, and the bits that it has
+    (1, "-1"): (A, 0xFFFFFFFF),
+    (1, "4294967295"): (A, 0xFFFFFFFF),
+    (3, "0x123456789A"): (LONG, 0x123456789A),
+    (3, "-2"): (LONG, 0xFFFFFFFFFFFFFFFE),
+    (4, "7"): (SHORT, 7),
+}
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_values(value: tuple[int, str]) -> None:
+    number, text = value
+    at, bits = VALUES[value]
+    _, constants = given({number: text})
+    assert types.bits_of(constants[at]) == bits
+
+
+def test_narrow_numbers_are_sign_extended() -> None:
+    _, constants = given({4: "-2"})
+    assert constants[SHORT].imm == [0xFFFFFFFE]
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(1, "4294967296"), (1, "-2147483649"), (1, "x"), (4, "65536"), (5, "2"), (5, "yes")],
+)
+def test_no_values(number: int, text: str) -> None:
+    with pytest.raises(Usage, match="is no value for this specialization constant"):
+        given({number: text})
+
+
+def test_no_constant_of_that_number() -> None:
+    with pytest.raises(Usage, match="the module has no specialization constant 6"):
+        given({6: "1"})
+
+
+def test_what_is_made_of_others_waits_for_all_of_them() -> None:
+    module, constants = given({1: "40"})
+    assert constants[SUM].op not in types.CONSTANTS and constants[BOTH].op not in types.CONSTANTS
+    assert len(module.annotations) == 4
+    _, constants = given({1: "40", 2: "2"})
+    assert types.bits_of(constants[SUM]) == 42
+    assert [types.bits_of(part) for part in constants[BOTH].args] == [40, 2]
