@@ -54,7 +54,7 @@ def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
                 if reached.keys().isdisjoint(inst.args):
                     continue
                 if inst in casts:
-                    other = any([reached.get(a) == _OTHER for a in inst.args])
+                    other = any(reached.get(a) == _OTHER for a in inst.args)
                     if other or may_be_denormal(bits, inst):
                         return True
                 elif inst.type is None:
