@@ -231,9 +231,6 @@ class Rounded:
         self.memory: dict[Inst | None, Range] = {}
         self.varying: set[Inst] | None = None  # by ``varies``
         self.cfg: Cfg | None = None
-        self.straight = True
-        self.sweeps = 0
-        self.moved = False  # a range grew
         self.seeds = {k: seed for k in link.loads if (seed := self.seed(k)) is not None}
         if not self.seeds:
             return
@@ -244,7 +241,7 @@ class Rounded:
         self.straight = all(merge.op != ops.OpLoopMerge for _, merge in self.cfg.headers)
         self.sweeps = int(self.straight)
         while True:
-            self.moved = False
+            self.moved = False  # no range grew
             for block in self.cfg.order:
                 for inst in block.insts:
                     self.look(inst)
