@@ -23,6 +23,9 @@ OpDecorate %b SpecId 2
 OpDecorate %long SpecId 3
 OpDecorate %short SpecId 4
 OpDecorate %flag SpecId 5
+OpDecorate %c SpecId 35
+OpMemberDecorate %struct 0 Offset 0
+OpMemberDecorate %struct 1 Offset 4
 %void = OpTypeVoid
 %1 = OpTypeFunction %void
 %bool = OpTypeBool
@@ -30,6 +33,7 @@ OpDecorate %flag SpecId 5
 %i64 = OpTypeInt 64 1
 %i16 = OpTypeInt 16 1
 %pair = OpTypeVector %int 2
+%struct = OpTypeStruct %int %int
 %a = OpSpecConstant %int 1
 %b = OpSpecConstant %int 2
 %long = OpSpecConstant %i64 3
@@ -37,6 +41,7 @@ OpDecorate %flag SpecId 5
 %flag = OpSpecConstantTrue %bool
 %sum = OpSpecConstantOp %int IAdd %a %b
 %both = OpSpecConstantComposite %pair %a %b
+%c = OpSpecConstant %int 3
 %main = OpFunction %void None %1
 %first = OpLabel
 OpReturn
@@ -93,7 +98,14 @@ def test_no_constant_of_that_number() -> None:
 def test_what_is_made_of_others_waits_for_all_of_them() -> None:
     module, constants = given({1: "40"})
     assert constants[SUM].op not in types.CONSTANTS and constants[BOTH].op not in types.CONSTANTS
-    assert len(module.annotations) == 4
+    assert len(module.annotations) == 7
     _, constants = given({1: "40", 2: "2"})
     assert types.bits_of(constants[SUM]) == 42
     assert [types.bits_of(part) for part in constants[BOTH].args] == [40, 2]
+
+
+def test_other_decorations_stay() -> None:
+    """Member 1 and Offset (35) are the numbers of SpecId and of a constant."""
+    module, _ = given({35: "4"})
+    assert [n.imm for n in module.annotations][-2:] == [[0, 35, 0], [1, 35, 4]]
+    assert len(module.annotations) == 7

@@ -86,8 +86,8 @@ def _set(inst: Inst, text: str) -> None:
             if not -(1 << width - 1) <= number < 1 << width:
                 raise ValueError
             bits = number & ((1 << width) - 1)
-            if width < 32 and type.imm[1] and bits >> (width - 1):
-                bits |= 0xFFFFFFFF & ~((1 << width) - 1)  # sign-extended (specification 2.2.1)
+            if type.imm[1] and bits >> (width - 1):  # narrow ones are sign-extended (2.2.1)
+                bits |= 0xFFFFFFFF & ~((1 << width) - 1)
     except (ValueError, KeyError, OverflowError):
         raise Usage(f"{text!r} is no value for this specialization constant") from None
     inst.op = ops.OpConstant
