@@ -7,7 +7,7 @@ import pytest
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, resource_key
+from spvlink.link.resources.blocks import Access, Blocks, Cannot, resource_key, size_of
 from spvlink.text import parse
 
 HEAD = """\
@@ -26,6 +26,7 @@ OpDecorate %B Block
 %vec4 = OpTypeVector %float 4
 %mat3 = OpTypeMatrix %vec3 3
 %mat4 = OpTypeMatrix %vec4 4
+%tall = OpTypeMatrix %vec3 2
 %n0 = OpConstant %int 0
 %n1 = OpConstant %int 1
 %n2 = OpConstant %int 2
@@ -143,3 +144,12 @@ def test_what_lies_at_a_place(name: str) -> None:
         assert blocks.find(pointer.args[0], wanted) == where
     except Cannot as refused:
         assert str(refused) == where
+
+
+def test_bytes_of_a_matrix() -> None:
+    """A stride for each of two columns of three, or for each of three rows."""
+    module = module_of("%tall", PLACE + OFFSET)
+    tall = next(i for i in module.globals if i.op == ops.OpTypeMatrix and i.imm == [2])
+    stride = [enums.Decoration_MatrixStride, 32]
+    assert size_of(tall, [[enums.Decoration_ColMajor], stride]) == 64
+    assert size_of(tall, [[enums.Decoration_RowMajor], stride]) == 96
