@@ -200,11 +200,12 @@ def _change(
     room for that among what stays whole."""
     before = [(side.slots[k], side.slots[k].qualifiers, side.slots[k].length)
               for side in (link.inputs, link.outputs) for k in keys]  # fmt: skip
-    highest = max(compact.at_old_places(link, []).locations, default=-1)
+    old = compact.at_old_places(link, []).locations
     for slot, _, _ in before:
         slot.qualifiers = kind
         slot.length = None
-    if max(compact.packed(link, []).locations, default=-1) > highest:
+    new = compact.packed(link, []).locations
+    if len(new) > len(old) or max(new, default=-1) > max(old, default=-1):
         for slot, qualifiers, held in before:
             slot.qualifiers, slot.length = qualifiers, held
         return False
