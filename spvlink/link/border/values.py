@@ -40,11 +40,11 @@ def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
     """Whether a number of known bits (None: they are not) may be a denormal number where the
     consumer casts it to a float, or what it makes of it (``numbers.makes_denormal``)."""
     module = link.consumer.module
-    if bits is None or not fact(module, _casts, module.version):
+    casts = fact(module, _casts, module.version)
+    if bits is None or not casts:
         return False
     entry = module.entry
     assert entry is not None
-    casts = fact(module, _casts, module.version)
     reached = dict.fromkeys(link.loads[key], _SAME)
     before: dict[Inst, int] = {}
     while before != reached:
