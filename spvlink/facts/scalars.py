@@ -27,14 +27,14 @@ _SCALED: Final = frozenset((ops.OpVectorTimesScalar, ops.OpMatrixTimesScalar))
 # Sums, differences and negations of what varies are linear in it ...
 _ADDITIVE: Final = frozenset((ops.OpFNegate, ops.OpFAdd, ops.OpFSub))
 # ... and products, if one factor at most varies.
-_PRODUCTS: Final = frozenset(
+PRODUCTS: Final = frozenset(
     (
         ops.OpFMul, ops.OpVectorTimesScalar, ops.OpMatrixTimesScalar, ops.OpVectorTimesMatrix,
         ops.OpMatrixTimesVector, ops.OpMatrixTimesMatrix, ops.OpOuterProduct, ops.OpDot,
     )
 )  # fmt: skip
 # What may be linear at all (``linear``).
-_LINEAR: Final = _ADDITIVE | _PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR}
+_LINEAR: Final = _ADDITIVE | PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR}
 _GLSL_LINEAR: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_FMix, glsl.Glsl_Cross))
 
 
@@ -145,7 +145,7 @@ def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
     op = inst.op
     if op in _ADDITIVE:
         return affine or all(varies)
-    if op in _PRODUCTS:
+    if op in PRODUCTS:
         return sum(varies) <= 1
     if op == ops.OpFDiv:
         return not varies[1]

@@ -37,15 +37,8 @@ _WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
 _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS) | {
     INTERPOLATE,  # its offset
 }
-_MATRICES: Final = frozenset(
-    (
-        ops.OpMatrixTimesScalar, ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix,
-        ops.OpMatrixTimesMatrix, ops.OpOuterProduct,
-    )
-)  # fmt: skip
-_SCALING: Final = _MATRICES | {
-    ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot, ops.OpFmaKHR, ops.OpFDiv,
-}  # fmt: skip
+_MATRICES: Final = scalars.PRODUCTS - {ops.OpFMul, ops.OpVectorTimesScalar, ops.OpDot}
+_SCALING: Final = scalars.PRODUCTS | {ops.OpFDiv, ops.OpFmaKHR}
 _GLSL_SCALING: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_SmoothStep))
 _ENDING: Final = _JUMPING | _SCALING | {o for o, f in info.FLAGS.items() if f & info.ATOMIC} | {
     ops.OpExtInst, ops.OpStore, ops.OpCopyMemory, ops.OpFunctionCall, STORE_OUTPUT,
