@@ -52,7 +52,6 @@ from spvlink.binary.reader import (
     GROUP_WORD,
     MODELS,
     Reader,
-    Sparse,
 )
 from spvlink.binary.words import MAX_BOUND, words_in
 from spvlink.errors import BadSpirv
@@ -130,8 +129,7 @@ class _Decoder(Reader):
         module.generator = words[2]
         module.bound = words[3]
         module.schema = words[4]
-        dense = words[3] < 0x1000 + 16 * self.size
-        self.defs = [None] * words[3] if dense else Sparse(words[3])
+        self.defs = [None] * words[3]
 
     def read(self) -> None:
         """Every instruction becomes an Inst in its place."""

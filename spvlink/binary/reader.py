@@ -29,20 +29,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-class Sparse(dict[int, "Inst | None"]):
-    """What stands in for the list of Insts by id where that would be much longer than the module:
-    None for what is not defined, IndexError from the bound on."""
-
-    __slots__ = ("bound",)
-
-    def __init__(self, bound: int) -> None:
-        self.bound = bound
-
-    def __missing__(self, id: int) -> None:
-        if id >= self.bound:
-            raise IndexError
-
-
 class Reader:
     """The state of one reading."""
 
@@ -52,8 +38,7 @@ class Reader:
         self.data = data  # the same as bytes, to search for labels; empty: look at instructions
         self.module = Module()
         self.module.rare = set()
-        # By id; None: nothing defined it so far. A list is thrice as fast as a dict.
-        self.defs: list[Inst | None] | Sparse = []
+        self.defs: list[Inst | None] = []  # by id; None: nothing defined it so far
         # id -> word index of its first use before definition, and whether a type uses it
         self.missing: dict[int, tuple[int, bool]] = {}
         self.entries: list[int] = []  # starts of entry points, which are read at the end

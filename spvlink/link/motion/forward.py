@@ -297,7 +297,7 @@ def _group(
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
-    if all(n.leaf for n in graph.nodes):
+    if all(n.leaf for n in graph.nodes) or graph.independent():
         return False
     graph.spare_sensitive()
     if graph.independent():

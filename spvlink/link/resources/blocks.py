@@ -28,10 +28,6 @@ class Cannot(Exception):
     """Why an expression cannot be copied."""
 
 
-class Varies(Cannot):
-    """It is different at each vertex, so there is nothing to ask."""
-
-
 class Access:
     """A load of a resource: which, array element, byte offset, and the member it begins in."""
 
@@ -104,7 +100,7 @@ class Blocks:
         if pointer.op != ops.OpVariable or pointer.type is None or load.type is None:
             raise Cannot("a load through a pointer that is no variable's")
         if pointer.imm[0] == enums.StorageClass_Input:
-            raise Varies("it is made from what differs at each vertex")
+            raise Cannot("it is made from what differs at each vertex")
         key = resource_key(self.tables, pointer)
         if key is None or not self.effects.reads_constant(load):
             raise Cannot("it reads memory that may change or that only this stage has")

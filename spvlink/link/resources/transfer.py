@@ -22,7 +22,7 @@ from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.edit import annotate, list_variable, value
 from spvlink.ir.known import fact
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, Varies, shape, size_of
+from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, shape, size_of
 from spvlink.passes.raise_io import glsl_import
 from spvlink.rules.arithmetic import BITS
 
@@ -133,6 +133,32 @@ class Transfer:
         """The same once more: an exception holds the frames that it went through."""
         return type(why)(*why.args)
 
+    def varies(self, root_value: Inst) -> bool:
+        """Whether an expression is made of something that is read from an input: most are, and to
+        find out what ``check`` says of it takes longer."""
+        flags = self.from_blocks.effects.flags
+        known = fact(self.source, _varying, self.source.version)
+        todo = [root_value]
+        while todo:
+            inst = todo[-1]
+            found = known.get(inst)
+            if found is None:
+                found = _is_input(inst)
+                if not found and inst.args and flags(inst) & info.SPECULATABLE:
+                    for arg in inst.args:
+                        held = known.get(arg)
+                        if held is None:
+                            todo.append(arg)
+                            break
+                        if held:
+                            found = True
+                            break
+                    if todo[-1] is not inst:
+                        continue
+                known[inst] = found
+            todo.pop()
+        return known[root_value]
+
     def moves(self, root_value: Inst) -> bool:
         """Whether an expression can be copied: ``check`` for many values that share parts, each
         looked at once."""
@@ -184,7 +210,7 @@ class Transfer:
     def own_cost(self, inst: Inst) -> int:
         op = inst.op
         if op >= core.PRIVATE:
-            raise Varies("it is made from an input of its stage")
+            raise Cannot("it is made from an input of its stage")
         if op in types.CONSTANTS:
             self.check_type(inst.type)
             self.able(inst)
@@ -433,6 +459,17 @@ class Transfer:
 
     def refresh(self) -> None:
         self.to_blocks = Blocks(self.target)
+
+
+def _varying(module: Module) -> dict[Inst, bool]:
+    return {}  # what was looked at
+
+
+def _is_input(inst: Inst) -> bool:
+    if inst.op != ops.OpLoad:
+        return inst.op >= core.PRIVATE
+    source = root(inst.args[0])
+    return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
 
 
 def always_read(blocks: Blocks) -> Ends:

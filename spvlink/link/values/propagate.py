@@ -39,9 +39,8 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.facts.effects import root
 from spvlink.facts.floats import Floats, alike
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.ir.edit import become, sweep, value
@@ -49,7 +48,7 @@ from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
-from spvlink.link.resources.blocks import Cannot, Varies, size_of
+from spvlink.link.resources.blocks import Cannot, size_of
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import rounded, sensitive
 from spvlink.pipeline import PROPAGATED
@@ -122,7 +121,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             continue
         slot = link.inputs.slots[key]
         stored = single_value(link, key)
-        if stored is None or _is_attribute(stored):
+        if stored is None or transfer.varies(stored):
             continue
         flat = link.carries_bits(slot)
         try:
@@ -150,8 +149,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
                 if not rounded.of(link).free(key):
                     raise Cannot(rounded.of(link).why(key))
         except Cannot as why:
-            if not isinstance(why, Varies):
-                link.notes[key] = f"not propagated: {why}"
+            link.notes[key] = f"not propagated: {why}"
             continue
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
@@ -163,17 +161,6 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
         candidate.cost = joint_cost(transfer, candidate.values)
         candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
     return list(groups.values())
-
-
-def _is_attribute(stored: Inst) -> bool:
-    """Whether what is stored was only read from an input: ``Transfer.check`` would take longer to
-    say so."""
-    while stored.op == ops.OpCompositeExtract:
-        stored = stored.args[0]
-    if stored.op != ops.OpLoad:
-        return stored.op == LOAD_INPUT
-    source = root(stored.args[0])
-    return source.op == ops.OpVariable and source.imm[0] == enums.StorageClass_Input
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
