@@ -346,10 +346,9 @@ def at(link: Link) -> Sensitive:
 def words(module: Module, place: Inst) -> str:
     """An instruction for people: what it is, and where its names and lines say."""
     if place.op == ops.OpExtInst or place.op == INTERPOLATE:
-        from spvlink.grammar import names  # which nobody else needs
-
         number = place.imm[0] if place.op == ops.OpExtInst else place.imm[1]
-        what = names.EXT_NAMES["GLSL.std.450"].get(number, "OpExtInst")
+        named = (n for n, held in vars(glsl).items() if n[:5] == "Glsl_" and held == number)
+        what = next(named, "Glsl_OpExtInst")[5:]
     elif place.op in (ops.OpStore, STORE_OUTPUT):
         what = "a store"
     else:
