@@ -10,6 +10,7 @@ from tests import chain_text
 from tests.motion_pairs import (
     PAIR,
     X,
+    Y,
     actions,
     backward_only,
     components,
@@ -104,3 +105,10 @@ def test_what_is_per_vertex_takes_no_place_of_what_is_per_primitive(alone: str) 
     assert linked.defect is None and linked.validated == "validated"
     assert linked.interfaces[0].components == (3, 3)
     assert "moved-backward" not in {r.action for r in linked.remarks}
+
+
+def test_equal_vectors_of_two_blocks() -> None:
+    """One value is made for both, of which each is used as a whole."""
+    body = "if (gl_FragCoord.x > 20.0) o = cos(vec4(dot(K, x + y)));"
+    body += " else o = sin(vec4(dot(L, x + y)));"
+    moved(producer(f"x = {X}; y = {Y};", PAIR), consumer(body, PAIR), 2, backward_only())
