@@ -31,6 +31,7 @@ OpDecorate %B Block
 %n1 = OpConstant %int 1
 %n2 = OpConstant %int 2
 %floats = OpTypeArray %float %n2
+%mats = OpTypeArray %mat4 %n2
 %run = OpTypeRuntimeArray %float
 %later = OpSpecConstant %int 8
 %sized = OpTypeArray %float %later
@@ -43,6 +44,7 @@ OpFunctionEnd
 """
 PLACE = "OpDecorate %b DescriptorSet 0\nOpDecorate %b Binding 0\n"
 OFFSET = "OpMemberDecorate %B 0 Offset 0\n"
+MATS = "OpDecorate %mats ArrayStride 64\n"
 COLUMNS = "OpMemberDecorate %B 0 ColMajor\nOpMemberDecorate %B 0 MatrixStride 16\n"
 ROWS = COLUMNS.replace("Col", "Row")
 
@@ -51,7 +53,7 @@ def module_of(member: str, notes: str, of: str = "%B", body: str = "") -> Module
     """One with a block of one member, or what is made of that block."""
     types = f"%B = OpTypeStruct {member}\n%Bs = OpTypeArray %B %n2\n%Br = OpTypeRuntimeArray %B\n"
     types += f"%ptr = OpTypePointer Uniform {of}\n%b = OpVariable %ptr Uniform\n"
-    types += "%to = OpTypePointer Uniform %float"
+    types += "%to = OpTypePointer Uniform %float\n%tomat = OpTypePointer Uniform %mat4"
     return parse(HEAD.format(types=types, notes=notes, body=body))
 
 
@@ -94,6 +96,11 @@ LOADS = {  # member, notes, type of the variable, code -> why it is not copied
         "%mat4", OFFSET + ROWS, "%B", CHAIN.format("%n0 %n1 %n1"), "a column of a row-major matrix",
     ),
     "a column": ("%mat4", OFFSET + COLUMNS, "%B", CHAIN.format("%n0 %n1 %n1"), ""),
+    "a whole block": ("%float", OFFSET, "%B", "%x = OpLoad %B %b", "a value of OpTypeStruct"),
+    "by a copy of a pointer": (
+        "%float", OFFSET, "%B", "%c = OpCopyObject %ptr %b\n%at = OpAccessChain %to %c %n0\n"
+        "%x = OpLoad %float %at", "a load through a pointer that is no variable's",
+    ),
 }  # fmt: skip
 
 
@@ -110,13 +117,33 @@ def test_what_a_load_reads(name: str) -> None:
         assert not why and found.words == []
 
 
+def test_a_matrix_of_an_array_lies_as_its_member_says() -> None:
+    body = "%m = OpAccessChain %tomat %b %n0 %n1\n%x = OpLoad %mat4 %m"
+    module = module_of("%mats", PLACE + OFFSET + MATS + ROWS, "%B", body)
+    found = Blocks(module).access(module.functions[0].blocks[0].insts[-2])
+    assert found.offset == 64
+    assert found.words == [[enums.Decoration_RowMajor], [enums.Decoration_MatrixStride, 16]]
+
+
+def test_two_variables_of_one_resource() -> None:
+    """What one of them declares says nothing of the other."""
+    twice = PLACE + PLACE.replace("%b", "%other")
+    types = "%B = OpTypeStruct %float\n%ptr = OpTypePointer Uniform %B\n"
+    types += "%b = OpVariable %ptr Uniform\n%other = OpVariable %ptr Uniform"
+    module = parse(HEAD.format(types=types, notes=twice + OFFSET, body=""))
+    with pytest.raises(Cannot, match="several variables alias the resource there"):
+        Blocks(module).variable((enums.StorageClass_Uniform, 0, 0))
+
+
 TYPE = "the other stage declares another type at these bytes"
 UNKNOWN = "the other stage has an array of unknown length at these bytes"
-MEMBERS = {  # member of the other block, notes -> where a float at byte 20 or 12 is there, or why
+MEMBERS = {  # member of the other block, notes -> where a float at that byte is there, or why
     "nothing yet": ("", "", 20, None),
     "another one": ("%float", "", 20, None),
     "an element": ("%floats", "OpDecorate %floats ArrayStride 20", 20, [0, 1]),
+    "the first element": ("%floats", "OpDecorate %floats ArrayStride 16", 0, [0, 0]),
     "a component": ("%mat4", COLUMNS, 20, [0, 1, 1]),
+    "a component in an array": ("%mats", MATS + COLUMNS, 84, [0, 1, 1, 1]),
     "of rows": ("%mat4", ROWS, 20, "the blocks lay out that member differently"),
     "between elements": (
         "%floats", "OpDecorate %floats ArrayStride 16", 12,

@@ -8,7 +8,8 @@ import pytest
 from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import branches
+from spvlink.ir.edit import branch, flow_changed
+from spvlink.passes import branches, flow
 from spvlink.validate import validate_all
 from tests.test_cases import load
 
@@ -121,3 +122,84 @@ def test_what_must_stay_structured(name: str) -> None:
     branches.merge_blocks(module, module.functions[0])
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     assert merges(module) == left
+
+
+GOES_ON = """OpBranch %header
+%header = OpLabel
+OpLoopMerge %end %again None
+OpBranchConditional %c %body %end
+%body = OpLabel
+OpSelectionMerge %never None
+OpSwitch %n %one 1 %two
+%one = OpLabel
+OpBranch {way}
+%two = OpLabel
+OpBranch %again
+%never = OpLabel
+OpUnreachable
+%again = OpLabel
+OpBranch %header
+%end = OpLabel
+%x = OpFAdd %float %float_1 %float_1
+"""
+
+
+@pytest.mark.parametrize(("way", "leaves"), [("%again", False), ("%end", True)])
+def test_what_nothing_reaches_leaves_a_loop_that_others_leave(way: str, leaves: bool) -> None:
+    """What only goes on with the loop is left as it is."""
+    module = load(HEAD + GOES_ON.format(way=way) + TAIL)
+    before = module.version
+    flow.leave_loops(module, module.functions[0])
+    assert validate_all([encode(module)], "vulkan1.0") == [None]
+    assert (module.version != before) == leaves
+    stubs = [b for b in module.functions[0].blocks if b.terminator.op == ops.OpUnreachable]
+    assert len(stubs) == (not leaves)
+
+
+LINES = """OpSelectionMerge %end None
+OpBranchConditional %c %case %end
+%case = OpLabel
+OpBranch %end
+%end = OpLabel
+%y = OpPhi %float %float_1 %first %float_0 %case
+OpLine %file 7 0
+%x = OpPhi %float %float_0 %first %float_1 %case
+"""
+
+
+def test_phis_behind_a_line() -> None:
+    head = HEAD.replace("OpDecorate", '%file = OpString "a.frag"\nOpDecorate', 1)
+    module = load(head + LINES + TAIL)
+    function = module.functions[0]
+    first, case, end = function.blocks
+    assert [i.op for i in end.insts[:3]] == [ops.OpPhi, ops.OpLine, ops.OpPhi]
+    first.insts[-2:] = [branch(end)]
+    flow_changed(module)
+    flow.drop_unreachable(module, function)
+    assert validate_all([encode(module)], "vulkan1.0") == [None]
+    assert function.blocks == [first, end] and case not in end.insts[2].args
+
+
+ORDER = """OpBranch %before
+%before = OpLabel
+OpSelectionMerge %never None
+OpBranchConditional %c %left %right
+%left = OpLabel
+OpReturn
+%right = OpLabel
+OpReturn
+%never = OpLabel
+OpUnreachable
+OpFunctionEnd
+"""
+
+
+def test_a_merge_block_that_nothing_reaches_waits_for_its_header() -> None:
+    module = load(HEAD + ORDER)
+    function = module.functions[0]
+    first, before, left, right, never = function.blocks
+    function.blocks = [first, left, never, before, right]
+    flow_changed(module)
+    flow.put_in_order(module, function)
+    assert function.blocks == [first, before, left, never, right]
+    assert validate_all([encode(module)], "vulkan1.0") == [None]

@@ -84,7 +84,7 @@ def speculatable(effects: Effects, inst: Inst) -> bool:
     """Whether an operation may run where it did not run before, and depends on its operands
     alone."""
     flags = effects.flags(inst)
-    if not flags & info.SPECULATABLE or not scalars.count(inst.type):
+    if not flags & info.SPECULATABLE:
         return False
     signature = effects.signatures.get(inst)
     relaxed = ((enums.Decoration_RelaxedPrecision,),)
@@ -306,17 +306,19 @@ def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:
     """Whether as many Locations suffice if components change their qualifiers."""
     if link.exact:
         return False
+    slots = link.inputs.slots
     before: dict[tuple[int, ...], int] = {}
     for key in link.used():
-        slot = link.inputs.slots.get(key)
+        slot = slots.get(key)
         if slot is not None:
             before[slot.qualifiers] = before.get(slot.qualifiers, 0) + 1
     after = dict(before)
     for key in freed:
-        after[link.inputs.slots[key].qualifiers] -= 1
+        after[slots[key].qualifiers] -= 1
+    all_kinds = [slots[k].qualifiers for k in freed] + [q for q, _ in wanted]
+    if any(_OF_OTHER_KINDS.intersection(q) for q in all_kinds):
+        return False  # what is per vertex is no value of a patch or primitive
     for qualifiers, _ in wanted:
-        if _OF_OTHER_KINDS.intersection(qualifiers):
-            return False
         after[qualifiers] = after.get(qualifiers, 0) + 1
     return _locations(after) <= _locations(before)
 

@@ -8,8 +8,9 @@ those of the same sum written out.
 
 What rounds on purpose is no algebra, and an atom too: conversions between widths, what is decorated
 (NoContraction: ``(u * 16 + 1.5 * 2^23) - 1.5 * 2^23`` is a whole number; RelaxedPrecision may have
-10 bits), and sums in which something large goes out again (``sound``). For weights that are equal
-as polynomials stand for each other, whichever way each was computed.
+10 bits), and sums in which something large goes out again (``sound``): numbers, or atoms of which
+it is not known how large they are, two of them or the same one. For weights that are equal as
+polynomials stand for each other, whichever way each was computed.
 
 In the triangle domain z is 1 - x - y, in the others it is 0 (Vulkan, "Tessellation": the
 tessellator produces (u, v, w) with u + v + w = 1, or (u, v) and a third coordinate of 0). With
@@ -40,6 +41,10 @@ MAX_TERMS: Final = 64  # of a polynomial; a longer one is an atom
 _MAX_DEPTH: Final = 40
 _NEAR: Final = 1e-6  # what counts as nothing beside 1
 _LARGE: Final = 64.0  # a sum with more than that loses digits of what else is in it
+_BOUNDED: Final = frozenset(  # give no more than 1
+    (glsl.Glsl_Sin, glsl.Glsl_Cos, glsl.Glsl_Fract, glsl.Glsl_SmoothStep, glsl.Glsl_Normalize)
+)
+_CLAMPS: Final = (glsl.Glsl_FClamp, glsl.Glsl_NClamp)
 _PRODUCTS: Final = frozenset((ops.OpFMul, ops.OpVectorTimesScalar))
 _DOMAINS: Final = (
     enums.ExecutionMode_Triangles, enums.ExecutionMode_Quads, enums.ExecutionMode_Isolines,
@@ -96,16 +101,26 @@ def is_one(polynomial: Polynomial) -> bool:
 
 
 def _bounded(term: tuple[Atom, ...]) -> bool:
-    """Whether a product is one of tessellation coordinates, so that it is no more than 1."""
+    """Whether a product is one of what is no more than 1."""
     return all(atom[0] == 0 for atom in term)
+
+
+def _unbounded(polynomial: Polynomial) -> set[Atom]:
+    return {atom for term in polynomial for atom in term if atom[0] != 0}
 
 
 def sound(a: Polynomial, b: Polynomial, total: Polynomial) -> bool:
     """Whether a sum of a and b loses no digits that count: nothing in it is large, and nothing that
-    may be cancels."""
+    may be cancels, or all but cancels."""
     if any(abs(n) > _LARGE for n in (*a.values(), *b.values())):
         return False
-    return all(term in total or _bounded(term) for term in a.keys() & b.keys())
+    left, right = _unbounded(a), _unbounded(b)
+    if left and right and len(left | right) > 1:
+        return False  # they may be large, and nearly equal
+    return all(
+        _bounded(term) or abs(total.get(term, 0.0)) * _LARGE >= max(abs(a[term]), abs(b[term]))
+        for term in a.keys() & b.keys()
+    )
 
 
 def origin(lane: Lane) -> Lane:
@@ -135,7 +150,8 @@ class Weights:
         return found
 
     def atom(self, lane: Lane) -> Polynomial:
-        return {((lane[0].id, lane[1]),): 1.0}
+        inst, number = lane
+        return {((0, inst.id, number) if _small(inst, number) else (inst.id, number),): 1.0}
 
     def reciprocal(self, lane: Lane) -> Polynomial:
         """One over a weight, which is an atom of its own."""
@@ -197,6 +213,16 @@ class Weights:
                 return None if product is None else summed(product, c)
             return mixed(a, b, c)
         return None
+
+
+def _small(inst: Inst, number: int) -> bool:
+    """Whether a scalar is surely no more than 1, either way."""
+    if inst.op != ops.OpExtInst:
+        return False
+    if inst.imm[0] in _CLAMPS:
+        ends = [number_of(end, number) for end in inst.args[2:]]
+        return all(end is not None and abs(end) <= 1.0 for end in ends)
+    return inst.imm[0] in _BOUNDED
 
 
 def summed(a: Polynomial, b: Polynomial, factor: float = 1.0) -> Polynomial | None:

@@ -130,10 +130,10 @@ class Blocks:
                 raise Cannot("an index that is not constant")
             step = self.step(type, index, words)
             if type.op == ops.OpTypeStruct:
-                own = self.tables.members.get((type, index), ())
+                own = self.tables.members.get((type, index), [])
                 words = [w for w in own if w[0] in _MATRIX_WORDS]
             type = types.part_type(type, index)
-            if type.op in (ops.OpTypeVector, ops.OpTypeInt, ops.OpTypeFloat) and words:
+            if type.op in (ops.OpTypeVector, ops.OpTypeInt, ops.OpTypeFloat):
                 words = []
             offset += step
         return offset, words
@@ -221,11 +221,7 @@ class Blocks:
         if type.op == ops.OpTypeStruct:
             ends = [0]
             for index, member in enumerate(type.args):
-                own = [
-                    list(w)
-                    for w in self.tables.members.get((type, index), ())
-                    if w[0] in _MATRIX_WORDS
-                ]
+                own = self.tables.members.get((type, index), [])
                 ends.append(self.step(type, index, []) + self.extent(member, own))
             return max(ends)
         if type.op in (ops.OpTypeArray, ops.OpTypeRuntimeArray):
