@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.errors import Usage
 from spvlink.options import Options
-from spvlink.pipeline import STAGES
+from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.sources import Argument
 from spvlink.validate import ENVIRONMENTS
 
@@ -43,6 +43,9 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --expect vertices=N,fragments=N
                           how often each stage is expected to run, of which only the ratio
                           counts: work moves to where it is done less often (default 1 and 8)
+  --pack locations|vectors|none
+                          what may be torn over two Locations to save one: everything, no vector;
+                          none: nothing moves (default: everything but image coordinates)
   --complete              these are all stages of the pipeline: if there is no fragment shader,
                           only fixed functions and transform feedback read what the last one writes
   --exact                 only changes that keep every output bit of every stage
@@ -65,7 +68,7 @@ of spvlink itself, with the inputs passed through.
 _FLAGS: Final = ("--complete", "--explain", "--exact", "--no-validate", "--strict", "--time")
 _VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
-    "--print-after", "--stop-after", "--check",
+    "--print-after", "--stop-after", "--check", "--pack",
 )  # fmt: skip
 _LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
@@ -227,6 +230,9 @@ def _apply(command: Command, given: dict[str, str]) -> None:
         options.cost_limit = int(limit)
     if "--expect" in given:
         options.expect = _expect(given["--expect"])
+    if "--pack" in given:
+        _one_of("--pack", given["--pack"], PACKINGS)
+        options.pack = given["--pack"]
     options.validate = "--no-validate" not in given
     options.strict = "--strict" in given
     options.target_env = given.get("--target-env")

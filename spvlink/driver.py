@@ -26,7 +26,7 @@ from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
-from spvlink.pipeline import STAGES, VALIDATED, Linked, Source, StageResult
+from spvlink.pipeline import PACKINGS, STAGES, VALIDATED, Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -89,6 +89,8 @@ def _check(options: Options) -> None:
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")
+    if options.pack not in ("", *PACKINGS):
+        raise Usage(f"there is no packing {options.pack}")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 

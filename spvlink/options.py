@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         check_each: bool
         stop_after: int | None
         layout: dict[str, object] | None
+        pack: str
         spec: Mapping[tuple[str, int], str]
         observer: Callable[[int, str, str, object], None] | None
 
@@ -41,6 +42,9 @@ class Options:
                     "mesh" "frag"
     layout          the pipeline layout as a dict, as ``--layout`` reads it from JSON (default None:
                     a resource is only read by stages that use it already)
+    pack            what may be torn over two Locations to save one: "" (default) vectors but for
+                    image coordinates, "locations" these too, "vectors" nothing; "none": everything
+                    stays in its Location
     spec            (stage, SpecId) -> value as text: specialization constants that pipeline
                     creation will use; others count as unknown
     target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
@@ -54,7 +58,7 @@ class Options:
 
     __slots__ = (
         "check_each", "complete", "cost_limit", "disabled", "exact", "expect", "keep_interface",
-        "layout", "observer", "spec", "stop_after", "strict", "target_env", "validate",
+        "layout", "observer", "pack", "spec", "stop_after", "strict", "target_env", "validate",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +76,7 @@ class Options:
         check_each: bool = False,
         stop_after: int | None = None,
         layout: dict[str, object] | None = None,
+        pack: str = "",
         spec: Mapping[tuple[str, int], str] | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
@@ -87,5 +92,6 @@ class Options:
         self.check_each = check_each
         self.stop_after = stop_after
         self.layout = layout
+        self.pack = pack
         self.spec: dict[tuple[str, int], str] = dict(spec or {})
         self.observer = observer

@@ -101,6 +101,11 @@ KEPT: Final = "kept"
 ACTIONS: Final = (
     REMOVED, UNDEFINED, PROPAGATED, MERGED, MOVED_BACKWARD, MOVED_FORWARD, FLATTENED, PACKED, KEPT,
 )  # fmt: skip
+# What packing may tear (``Options.pack``), if not what is the default.
+PACK_LOCATIONS: Final = "locations"
+PACK_VECTORS: Final = "vectors"
+PACK_NONE: Final = "none"
+PACKINGS: Final = (PACK_LOCATIONS, PACK_VECTORS, PACK_NONE)
 VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 

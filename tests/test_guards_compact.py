@@ -10,6 +10,7 @@ from spvlink.ir.slot import Aggregate, Varying
 from spvlink.link.border.link import Link
 from spvlink.link.pack import compact
 from spvlink.link.pack.bins import Bin, close_gap, put
+from spvlink.link.pack.dissolve import dissolve
 from spvlink.options import Options
 from tests.cases.slots import site_of
 from tests.test_cases import load
@@ -111,24 +112,29 @@ DISSOLVED: dict[str, tuple[Rows, str, bool, Rows]] = {  # before, width, whether
 }  # fmt: skip
 
 
+def every_slot() -> Link:
+    """A border that has the components that are dissolved here."""
+    return link_of([f"{n}.xyzw f32 v{n}" for n in range(3)])
+
+
 @pytest.mark.parametrize("name", DISSOLVED)
 def test_what_is_dissolved(name: str) -> None:
     before, width, cast, after = DISSOLVED[name]
     bins = filled(before)
-    compact._dissolve(bins, FLAT, width, cast, frozenset())
+    dissolve(every_slot(), bins, FLAT, width, cast, frozenset())
     assert rows_of(bins) == after
 
 
 def test_what_comes_before_stays() -> None:
     bins = filled([("f32", [0]), ("f32", [8, 10])])
-    compact._dissolve(bins, FLAT, "32", True, frozenset(map(id, bins.values())))
+    dissolve(every_slot(), bins, FLAT, "32", True, frozenset(map(id, bins.values())))
     assert rows_of(bins) == [("f32", [0]), ("f32", [8, 10])]
 
 
 def test_what_is_read_otherwise_is_not_dissolved() -> None:
     bins = filled([("f32", [0]), ("f32", [8, 10])])
     bins[0].qualifiers = SMOOTH
-    compact._dissolve(bins, FLAT, "32", True, frozenset())
+    dissolve(every_slot(), bins, FLAT, "32", True, frozenset())
     assert rows_of(bins) == [("f32", [0]), ("f32", [8, 10])]
 
 

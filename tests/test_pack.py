@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.chain import table
 from tests.chain_hazards import frag, tesc, tese, vert
-from tests.linking import Result, fragment, vertex
+from tests.linking import Result, base_options, fragment, vertex
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 
@@ -209,3 +209,58 @@ layout(location = 2) in vec3 c[];
         frag("layout(location = 0) in vec4 f;", "color = f;"),
     ]
     drawn(stages)
+
+
+# -- what is torn ---------------------------------------------------------------------------------
+
+
+TORN = vertex(
+    """layout(location = 0) out vec3 a; layout(location = 2) out vec3 b;
+    layout(location = 4) out vec3 c; layout(location = 6) out vec2 d;
+    void main() { a = p.xyz; b = p.zxy + 0.5; c = p.yzx * p.x; d = p.xy * p.z; gl_Position = p; }"""
+)
+READS_TORN = """layout(location = 0) in vec3 a; layout(location = 2) in vec3 b;
+layout(location = 4) in vec3 c; layout(location = 6) in vec2 d;
+layout(binding = 1) uniform sampler2D flat_one; layout(binding = 2) uniform samplerCube cube;
+"""
+ONE_LOOKUP = fragment(
+    READS_TORN
+    + "void main() { o = texture(flat_one, d) + sin(vec4(a, b.x) + vec4(b.yz, c.xy) * c.z); }"
+)
+ONLY_LOOKUPS = fragment(
+    READS_TORN
+    + """void main() {
+        o = texture(flat_one, d) + texture(cube, a) + texture(cube, b) + texture(cube, c);
+    }"""
+)
+NO_LOOKUP = fragment(
+    READS_TORN + "void main() { o = sin(vec4(a, b.x) + vec4(b.yz, c.xy) * c.z + d.xyxy); }"
+)
+# consumer, packing -> Locations, what stays one vector
+TEARS: dict[str, tuple[bytes, str, set[int], str]] = {
+    "a coordinate stays, another vector does not": (ONE_LOOKUP, "", {0, 1, 2}, "abd"),
+    "nothing but coordinates": (ONLY_LOOKUPS, "", {0, 1, 2, 3}, "abcd"),
+    "coordinates too": (ONLY_LOOKUPS, "locations", {0, 1, 2}, "abc"),
+    "no coordinate": (NO_LOOKUP, "", {0, 1, 2}, "abc"),
+    "no vector": (NO_LOOKUP, "vectors", {0, 1, 2, 3}, "abcd"),
+    "nothing moves": (NO_LOOKUP, "none", {0, 2, 4, 6}, "abcd"),
+}
+
+
+@pytest.mark.parametrize("name", TEARS)
+def test_what_may_be_torn_to_save_a_location(name: str) -> None:
+    consumer, pack, locations, together = TEARS[name]
+    options = base_options()
+    options.pack = pack
+    done = Result(TORN, consumer, options)
+    assert done.linked.validated == "validated" and done.locations == locations
+    for declared in (done.outputs, done.inputs):
+        names = [d.name for d in declared]
+        assert "".join(n for n in "abcd" if names.count(n) == 1) == together
+    scene, before = draw_covering([TORN, consumer])
+    assert before.is_good() and not compare(before, draw(done.data, scene))
+
+
+def test_an_unknown_packing_is_refused() -> None:
+    with pytest.raises(spvlink.Usage, match="no packing tight"):
+        spvlink.link([TORN, NO_LOOKUP], pack="tight")

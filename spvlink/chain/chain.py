@@ -57,6 +57,7 @@ def open_borders(chain: Chain) -> None:
     for border in chain.borders:
         if not border.kept:
             border.link = Link(border.producer, border.consumer)
+            border.link.pack = chain.options.pack
             in_file(border.consumer, varyings.check_types, border.link)
     join(chain.borders)
 

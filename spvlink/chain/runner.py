@@ -23,6 +23,7 @@ from spvlink.passes import (
 )
 from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
+from spvlink.pipeline import PACK_NONE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -84,18 +85,21 @@ class Runner:
 
     def __init__(self, options: Options) -> None:
         self.options = options
+        self.disabled = options.disabled
+        if options.pack == PACK_NONE:
+            self.disabled |= {"compact"}
         self.seconds: dict[str, float] = {}
         self.count = 0
         self.watched = options.check_each or options.observer is not None
         # whether nobody looks between the passes and each of them runs
         seen = self.watched or options.stop_after is not None
-        self.plain = not seen and "simplify" not in options.disabled
+        self.plain = not seen and "simplify" not in self.disabled
 
     def enabled(self, name: str) -> bool:
-        options = self.options
-        if name in options.disabled:
+        if name in self.disabled:
             return False
-        return options.stop_after is None or self.count < options.stop_after
+        last = self.options.stop_after
+        return last is None or self.count < last
 
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""

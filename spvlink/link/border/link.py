@@ -56,6 +56,7 @@ class Link(Known):
         "made",
         "notes",
         "outputs",
+        "pack",
         "producer",
         "read_back",
         "returns",
@@ -74,6 +75,7 @@ class Link(Known):
         self.outputs: Interface = producer.outputs
         self.inputs: Interface = consumer.inputs
         self.after: Link | None = None  # the border at which the consumer is the producer
+        self.pack = ""  # what may be torn (``Options.pack``)
         self.hidden = False  # there is such a border, but it stays as it is
         self.in_place = producer.name in IN_PLACE
         # every value comes over to the bit: only fragment shaders interpolate

@@ -4,11 +4,10 @@ The unit is a group: the live components of one vector, which stay together wher
 nothing. A Location takes groups of one interpolation qualifier tuple only
 (VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but
 drivers and GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as
-long as all components of one qualifier tuple would fit into a Location less, the emptiest Location
-is dissolved into the holes of the others, component by component. That always succeeds, since four
-holes or more then stand against at most three components to move. Flat components of different base
-types may share that way, as uint through OpBitcast, which keeps every bit; floats never carry
-integers, since a float may lose its payload or be flushed to zero on the way.
+long as all components of one qualifier tuple would fit into a Location less, one is dissolved into
+the holes of the others (``dissolve`` says which, and what is not torn for that). Flat components of
+different base types may share that way, as uint through OpBitcast, which keeps every bit; floats
+never carry integers, since a float may lose its payload or be flushed to zero on the way.
 
 64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; a vector of three or
 four runs on in the next Location and stays one variable, as matrices and arrays do, where that
@@ -29,7 +28,8 @@ from __future__ import annotations
 from spvlink.grammar import enums, info
 from spvlink.ir.slot import Aggregate, Pinned, Varying
 from spvlink.link.border.link import Link
-from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
+from spvlink.link.pack.bins import Bin, new_bin, put
+from spvlink.link.pack.dissolve import dissolve
 from spvlink.link.pack.placement import Placement
 from spvlink.link.pack.unread import aside_keys, place_captured
 from spvlink.link.pack.variables import describe, relaxed_by, variables_of
@@ -41,7 +41,7 @@ from spvlink.link.pack.whole_variables import (
     whole_values,
     whole_varying,
 )
-from spvlink.pipeline import FLATTENED
+from spvlink.pipeline import FLATTENED, PACK_VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -185,7 +185,7 @@ def packed(
     if convergent:
         _fill(link, bins, _groups(link, taken | aside | (set(link.used()) - convergent)))
         # what became Flat may be cast now
-        _dissolve(bins, (enums.Decoration_Flat,), "32", True, frozenset())
+        dissolve(link, bins, (enums.Decoration_Flat,), "32", True, frozenset())
     if aside:
         read = frozenset(id(bin) for bin in bins.values())
         captured = link.outputs.captured.keys()
@@ -211,7 +211,7 @@ def _place_groups(
         for width in ("16", "32", "64"):
             # a component of an integer type must be Flat in a fragment shader
             flat = link.exact or enums.Decoration_Flat in qualifiers
-            _dissolve(bins, qualifiers, width, flat, fixed)
+            dissolve(link, bins, qualifiers, width, flat, fixed)
 
 
 def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
@@ -250,47 +250,6 @@ def _place(
     put(best, best.fit(size, wide), keys, wide)
 
 
-def _dissolve(
-    bins: dict[int, Bin], qualifiers: tuple[int, ...], width: str, flat: bool, fixed: frozenset[int]
-) -> None:
-    """Empty Locations into the holes of others as long as that saves one."""
-    if width == "64":
-        return  # scalars of 64 bits leave no holes that another could not have used
-    while True:
-        mine = [b for b in bins.values() if b.qualifiers == qualifiers and b.base.endswith(width)]
-        # what fills one of them and its holes are four components together
-        if sum([b.free() for b in mine]) < 4:
-            return
-        if not _dissolve_one(bins, mine, flat and width == "32", fixed):
-            return
-
-
-def _dissolve_one(bins: dict[int, Bin], mine: list[Bin], cast: bool, fixed: frozenset[int]) -> bool:
-    """Dissolve one Location if it can be; same base type first, then by bit-casting."""
-    for by_cast in (False, True) if cast else (False,):
-        for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
-            if -2 in bin.components or id(bin) in fixed:
-                continue  # it holds a part of something whole, or comes before these
-            moving = [c for c in bin.components if c >= 0]
-            others = [
-                b
-                for b in mine
-                if b is not bin and (b.base == bin.base or (by_cast and -2 not in b.components))
-            ]
-            if sum([b.free() for b in others]) < len(moving):
-                continue
-            others.sort(key=lambda b: (b.base != bin.base, b.free(), b.location))
-            for key in moving:
-                target = next(b for b in others if b.free())
-                target.components[target.components.index(-1)] = key
-                if target.base != bin.base:
-                    target.base = UINT
-            del bins[bin.location]
-            close_gap(bins, bin.location)
-            return True
-    return False
-
-
 def _fill(link: Link, bins: dict[int, Bin], groups: list[Group]) -> None:
     """Slots that may be read with any qualifier: whole groups into holes of their own kind, then
     single components into any hole as far as that saves a Location, the rest into new flat
@@ -312,7 +271,8 @@ def _fill(link: Link, bins: dict[int, Bin], groups: list[Group]) -> None:
             rest.append((qualifiers, base, keys))
     for qualifiers, base, keys in rest:
         holes = [b for b in bins.values() if b.base == base and b.free() and _hosts(b, qualifiers)]
-        if sum(b.free() for b in holes) >= len(keys):
+        tears = len(keys) > 1 and link.pack == PACK_VECTORS
+        if sum(b.free() for b in holes) >= len(keys) and not tears:
             holes.sort(key=lambda b: (b.qualifiers != flat, b.free(), b.location))
             for key in keys:
                 host = next(b for b in holes if b.free())
