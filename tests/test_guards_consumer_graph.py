@@ -8,10 +8,11 @@ import re
 import pytest
 
 import spvlink
-from tests.chain_text import frag, geom, vert
+from tests.chain_text import frag, geom, tesc, tese, vert
 from tests.linking import Result
 from tests.motion_pairs import (
     PAIR,
+    PUSH,
     THREE,
     X,
     Y,
@@ -225,6 +226,43 @@ def test_nothing_moves_out_of_what_is_invariant(invariant: bool) -> None:
     done = spvlink.link([compile_glsl(text, stage) for stage, text in stages], backward_only())
     assert done.defect is None
     assert done.interfaces[0].components == (2, 2 if invariant else 1)
+
+
+POSITIONS = {  # what the evaluation shader makes of s, interfaces kept -> components to control
+    "": (frozenset[str](), 1),
+    "gl_Position.z += s * 0.01;": (frozenset[str](), 2),
+    "kept": (frozenset(("tese",)), 2),  # nobody knows
+}
+
+
+@pytest.mark.parametrize("name", POSITIONS)
+def test_nothing_moves_out_of_what_a_later_stage_makes_positions_of(name: str) -> None:
+    kept, count = POSITIONS[name]
+    place = name if not kept else ""
+    settings = backward_only(keep_interface=kept)
+    for shown in (*settings.layout["setLayouts"][0]["bindings"],
+                  *settings.layout["pushConstantRanges"]):  # fmt: skip
+        shown["stageFlags"] += ["TESSELLATION_CONTROL", "TESSELLATION_EVALUATION"]
+    at = "gl_InvocationID"
+    stages = [
+        vert(
+            "layout(location = 0) out float x; layout(location = 1) out float y;",
+            "x = a.x * b.y; y = sin(a.z);",
+        ),
+        tesc(
+            f"{PUSH}layout(location = 0) in float x[]; layout(location = 1) in float y[];"
+            "layout(location = 0) out float d[];",
+            f"d[{at}] = x[{at}] * K.x + y[{at}];",
+        ),
+        tese(
+            "layout(location = 0) in float d[]; layout(location = 0) out float c;",
+            f"float s = d[0] * d[1] + d[2]; c = s; {place}",
+        ),
+        frag("layout(location = 0) in float c;", "color = vec4(cos(c));"),
+    ]
+    done = spvlink.link([compile_glsl(text, stage) for stage, text in stages], settings)
+    assert done.defect is None
+    assert done.interfaces[0].components == (2, count)
 
 
 # --- prices, and what there is no component for ---
