@@ -63,10 +63,8 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
 def comes_back(link: Link, key: int) -> bool:
     """Whether interpolation gives a value back that all vertices have: where the weights sum to
     one."""
-    slot = link.inputs.slots[key]
-    if link.carries_bits(slot):
-        return True
-    return centred(slot.qualifiers) and all(i.op == LOAD_INPUT for i in link.loads[key])
+    qualifiers = link.inputs.slots[key].qualifiers
+    return centred(qualifiers) and all(i.op == LOAD_INPUT for i in link.loads[key])
 
 
 def choose_and_move(
