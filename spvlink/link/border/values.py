@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.facts.effects import root
 from spvlink.facts.numbers import casts_to_float, may_be_denormal
-from spvlink.facts.scalars import MOVES, scalar
+from spvlink.facts.scalars import MOVES
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst, Module
@@ -17,7 +17,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-_AGGREGATES: Final = frozenset((ops.OpTypeStruct, ops.OpTypeArray))
 _LOCAL: Final = frozenset((enums.StorageClass_Function, enums.StorageClass_Private))
 _ASIDE: Final = frozenset((enums.Decoration_Centroid, enums.Decoration_Sample))
 
@@ -60,9 +59,9 @@ def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
                 elif inst.type is None:
                     if inst.op == ops.OpStore and _is_local(root(inst.args[0])):
                         return True  # it may be read anywhere
-                elif inst.op == ops.OpFunctionCall or scalar(inst.type).op in _AGGREGATES:
+                elif inst.op == ops.OpFunctionCall:
                     return True
-                elif inst.op in _MOVES or scalar(inst.type).op == ops.OpTypeInt:
+                else:
                     reached[inst] = _made(link, inst, reached)
     return False
 
@@ -108,7 +107,7 @@ Scalar = tuple[Inst, int]  # a component of a vector, or (a scalar, -1)
 
 def component(stored: Inst) -> Scalar:
     """One name for one component, whichever extract took it out."""
-    if stored.op == ops.OpCompositeExtract and len(stored.imm) == 1:
+    if stored.op == ops.OpCompositeExtract:
         source = stored.args[0]
         if source.type is not None and source.type.op == ops.OpTypeVector:
             return source, stored.imm[0]

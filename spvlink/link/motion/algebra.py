@@ -28,10 +28,11 @@ What breaks it, and what is done about it:
   bit becomes another picture: such values stay (``sensitive``), Flat ones too, since a compiler may
   contract them in one stage and not in the other. What floor and the like make of convergent values
   is not interpolated either: int(floor(id + 0.5)) is right for a rounded id, and wrong for a
-  rounded floor.
+  rounded floor. Nor is it made of what is Flat and what is interpolated, unless the latter may come
+  to the bit everywhere (``rounded``).
 * Weights that do not sum to 1. They do in the middle of a pixel; elsewhere (Centroid, Sample,
-  interpolateAt*) at least one driver is off by some thousandths where w varies. There only
-  homogeneous sums move: x + y, but not x + c.
+  interpolateAt*) at least one driver is off where w varies, by a quarter in places. There only
+  homogeneous sums move: x + y, but not x + c; and nothing that is read so counts as convergent.
 * Infinity and NaN. interp(inf) is NaN (0 * inf), so is what is computed from it, but in another
   place. So a division by what is no constant does not cross interpolation, nor does a factor with a
   logarithm or another pole in it (UNBOUNDED). What overflows, and uniforms that are infinities, are

@@ -25,8 +25,10 @@ one vertex or another, at the pixel, at an offset. What is made of several verti
 from __future__ import annotations
 
 from spvlink.facts.floats import Floats
+from spvlink.ir.core import LOAD_INPUT
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive, varies_at_a_glance
+from spvlink.link.border.values import centred
 from spvlink.link.motion import algebra
 from spvlink.link.motion.consumer_graph import ConsumerGraph
 from spvlink.link.motion.nodes import replaceable
@@ -51,9 +53,18 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
     keys = [k for k in link.loads if replaceable(link, k)]
     if not (exact or link.exact or all(varies_at_a_glance(link, k) for k in keys)):
         divergence = divergence_of(link)
-        equal = {k for k in keys if equal_on_primitive(link, k, divergence)}
+        equal = {
+            k for k in keys if comes_back(link, k) and equal_on_primitive(link, k, divergence)
+        }  # fmt: skip
     graph = ConsumerGraph(link, transfer, exact, equal)
     return choose_and_move(link, transfer, graph, expect)
+
+
+def comes_back(link: Link, key: int) -> bool:
+    """Whether interpolation gives a value back that all vertices have: where the weights sum to
+    one."""
+    qualifiers = link.inputs.slots[key].qualifiers
+    return centred(qualifiers) and all(i.op == LOAD_INPUT for i in link.loads[key])
 
 
 def choose_and_move(

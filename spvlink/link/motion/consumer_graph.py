@@ -19,6 +19,8 @@ from spvlink.link.motion.nodes import Entry, Kind, Node, Use, closest, replaceab
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
+from spvlink.link.rounding.exact import comes_exact
+from spvlink.link.rounding.rounded import TESTS
 from spvlink.link.rounding.sensitive import Sensitive
 
 TYPE_CHECKING = False
@@ -208,9 +210,17 @@ class ConsumerGraph:
             ]
             made.append(self.node(inst, number, lanewise, groups))
         if not splits and (None in made or not self.together(inst)):
-            self.spoil(inst)  # one lane of a matrix product is not made alone
+            self.unmake(inst)  # one lane of a matrix product is not made alone
+            self.spoil(inst)
             return
         self.table[inst] = made
+
+    def unmake(self, inst: Inst) -> None:
+        """Forget the nodes that were just made for an instruction: an equal lane of another one
+        would be taken for them."""
+        while self.nodes[-1].inst is inst:
+            self.nodes.pop()
+            self.numbered.popitem()
 
     def stays(self, inst: Inst) -> bool:
         """Whether something of what is ``settled`` would come to other bits before the border."""
@@ -299,10 +309,22 @@ class ConsumerGraph:
             what = sensitive.words(module, inst)
             self.remark(deps, f"{what} may give an infinity, which does not interpolate")
             return False
+        if inst.op in TESTS:
+            return False  # interpolation makes NaNs of infinities
         if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
             return False
         if all(d.node.convergent for d in deps):
             return (inst, number) not in sensitive.at(self.link).poles
+        return True
+
+    def come_exact(self, deps: list[Use]) -> bool:
+        """Whether what is interpolated, and equal at all vertices, may come to the bit, as it does
+        in what crosses Flat; says so if not."""
+        todo = [d.node for d in deps if not d.node.flat]
+        for node in todo:
+            if node.key is not None and not comes_exact(self.link, node.key, "not moved: "):
+                return False
+            todo += node.deps
         return True
 
     def rounds(self, inst: Inst, number: int, deps: list[Use]) -> bool:
@@ -345,14 +367,11 @@ class ConsumerGraph:
         if like.node.flat:
             # the other stage may contract it with its own
             rounds = not algebra.bit_exact(inst) and self.rounds(inst, number, deps)
-            return None if rounds else like
+            return None if rounds or not self.come_exact(deps) else like
         varies = [any(isinstance(e, Use) and not e.node.convergent for e in g) for g in groups]
         affine = like.kind.centred(like.node.qualifiers)
         if varying and not (single(inst) and scalars.linear(inst, varies, affine)):
             return None
-        if inst.op == ops.OpSelect and not varying:
-            if any(isinstance(e, Use) and not e.node.flat for e in groups[0]):
-                return None  # 2.0 would come over as 1.9999999
         return like if self.smooth(inst, number, groups, deps) else None
 
     def name(self, lane: Lane) -> object:
@@ -417,20 +436,15 @@ class ConsumerGraph:
                 if out != SINK:
                     network.edge(SOURCE, out, price)
                 continue
-            crossing = self.crossing(node, fragments, price)
-            made_of = [inner[d] for d in node.deps if d.key is None]
-            if SINK in made_of or (out == SINK and crossing == INFINITE):
-                mine = inner[node] = SINK
-            else:
-                mine = inner[node] = network.node()
-                network.edge(mine, out, crossing)
-                for dep in made_of:  # made there of what is made there, or of inputs
-                    network.edge(mine, dep, INFINITE)
-                gain = node.weight * fragments - node.work * vertices
-                if gain > 0:
-                    network.edge(SOURCE, mine, gain)
-                elif gain < 0:
-                    network.edge(mine, SINK, -gain)
+            mine = inner[node] = network.node()
+            network.edge(mine, out, self.crossing(node, fragments, price))
+            for dep in [inner[d] for d in node.deps if d.key is None]:
+                network.edge(mine, dep, INFINITE)  # made there of what is made there, or of inputs
+            gain = node.weight * fragments - node.work * vertices
+            if gain > 0:
+                network.edge(SOURCE, mine, gain)
+            elif gain < 0:
+                network.edge(mine, SINK, -gain)
             for dep in [outer[d] for d in node.deps]:
                 if dep != SINK:  # what does not cross is needed there only
                     network.edge(dep, mine, INFINITE)

@@ -187,7 +187,7 @@ _FROM_ZERO: Final = frozenset((glsl.Glsl_Sqrt, glsl.Glsl_Pow))
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
 _WAVES: Final = frozenset((glsl.Glsl_Sin, glsl.Glsl_Cos, glsl.Glsl_Tan))
 _CANCELLING: Final = _WAVES | {glsl.Glsl_Cross, glsl.Glsl_Distance, glsl.Glsl_Reflect}
-_TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
+TESTS: Final = frozenset((ops.OpIsNan, ops.OpIsInf))
 _STEPS: Final[dict[int, Callable[[float], float]]] = {  # constant between their jumps
     glsl.Glsl_Floor: math.floor,
     glsl.Glsl_Ceil: math.ceil,
@@ -481,7 +481,7 @@ class Rounded:
         number = inst.imm[0] if inst.op == ops.OpExtInst else -1
         if flags & info.DISCONTINUOUS:
             return self.jump(inst, number, [group[0] for group in groups], every)
-        if inst.op in _TESTS:
+        if inst.op in TESTS:
             return ANY
         if flags & info.DERIVATIVE:
             wide = 2.0 * (every[0].high - every[0].low)
