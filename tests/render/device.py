@@ -21,7 +21,7 @@ from .reflect import CannotDraw
 LAYER = "VK_LAYER_KHRONOS_validation"
 
 # Extensions to enable where offered, with the struct that switches their features on.
-_EXTENSIONS = {
+EXTENSIONS: dict[str, str | None] = {
     "VK_EXT_mesh_shader": "VkPhysicalDeviceMeshShaderFeaturesEXT",
     "VK_EXT_transform_feedback": "VkPhysicalDeviceTransformFeedbackFeaturesEXT",
     "VK_KHR_fragment_shader_barycentric": "VkPhysicalDeviceFragmentShaderBarycentricFeaturesKHR",
@@ -78,6 +78,8 @@ new = Structs()
 
 class Device:
     """Instance, device and queue. `messages` collects validation message ids since `clear`."""
+
+    extensions = EXTENSIONS
 
     def __init__(self, validate: bool) -> None:
         os.environ.setdefault("LP_NUM_THREADS", "0")
@@ -144,7 +146,7 @@ class Device:
             "VkPhysicalDeviceVulkan13Features",
         ]
         names = []
-        for name, struct in _EXTENSIONS.items():
+        for name, struct in self.extensions.items():
             if name in offered:
                 names.append(name)
                 structs += [struct] if struct else []

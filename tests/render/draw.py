@@ -1,6 +1,6 @@
 """Draws a Scene with a list of stages and reads everything back.
 
-One draw is one object of class `_Draw`: resources, layout, render pass, pipeline, commands,
+One draw is one object of class `Draw`: resources, layout, render pass, pipeline, commands,
 read-back, in that order. All images stay in the GENERAL layout; all attachments are 32-bit.
 """
 
@@ -51,7 +51,7 @@ def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
             if NEEDS[capability] not in device.offered:
                 raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
     with Pool(device) as pool:
-        return _Draw(device, pool, stages, scene).run()
+        return Draw(device, pool, stages, scene).run()
 
 
 def draw_covering(
@@ -94,15 +94,16 @@ _VIEWPORTS = (
 )
 
 
-class _Draw(Resources):
+class Draw(Resources):
     """All that belongs to one draw. Objects live as long as the pool."""
 
     def run(self) -> Result:
         self.make_pointees()
         layouts = self.make_descriptors()
-        self._make_attachments()
-        self._make_render_pass()
-        self._make_pipeline(layouts)
+        self.make_attachments()
+        self.make_render_pass()
+        self._make_framebuffer()
+        self.pipeline = self.made(self.create_info(layouts))
         self.feedback: Feedback | None = None
         if self.scene.captures:
             self.feedback = Feedback(self.device, self.pool, self.scene.captures)
@@ -110,18 +111,18 @@ class _Draw(Resources):
 
     # -- attachments -----------------------------------------------------------------------
 
-    def _make_attachments(self) -> None:
+    def make_attachments(self) -> None:
         """self.attachments: (name, kind, image, view, format, samples); colours first."""
         self.attachments: list[tuple[str, str, Any, Any, int, int]] = []
         scene = self.scene
         for target in scene.targets:
-            self._attach(f"color{target.location}", target.kind, scene.samples)
-        self._attach("depth", "depth", scene.samples)
+            self.attach(f"color{target.location}", target.kind, scene.samples)
+        self.attach("depth", "depth", scene.samples)
         if scene.samples > 1:
             for target in scene.targets:
-                self._attach(f"color{target.location}", target.kind, 1)
+                self.attach(f"color{target.location}", target.kind, 1)
 
-    def _attach(self, name: str, kind: str, samples: int) -> None:
+    def attach(self, name: str, kind: str, samples: int) -> None:
         format_ = formats.D32_SFLOAT if kind == "depth" else formats.TARGETS[kind]
         usage = vk.VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT
         if kind == "depth":
@@ -139,7 +140,7 @@ class _Draw(Resources):
         view = self.view(image, format_, 5 if layers > 1 else 1, layers)
         self.attachments.append((name, kind, image, view, format_, samples))
 
-    def _make_render_pass(self) -> None:
+    def make_render_pass(self) -> None:
         scene = self.scene
         descriptions = [
             new.VkAttachmentDescription(
@@ -153,14 +154,12 @@ class _Draw(Resources):
             )
             for _, _, _, _, format_, samples in self.attachments
         ]
-        views = [view for _, _, _, view, _, _ in self.attachments]
         colors = self._references({t.location: i for i, t in enumerate(scene.targets)})
         first = len(scene.targets) + 1
         resolves = self._references({t.location: first + i for i, t in enumerate(scene.targets)})
         inputs = {}
-        for index, (view, format_) in sorted(self.inputs.items()):
+        for index, (_, format_) in sorted(self.inputs.items()):
             inputs[index] = len(descriptions)
-            views.append(view)
             descriptions.append(
                 new.VkAttachmentDescription(
                     format=format_, samples=1, initialLayout=GENERAL, finalLayout=GENERAL
@@ -177,6 +176,12 @@ class _Draw(Resources):
         )
         info = new.VkRenderPassCreateInfo(pAttachments=descriptions, pSubpasses=[subpass])
         self.render_pass = self.pool.make(vk.vkCreateRenderPass, vk.vkDestroyRenderPass, info)
+        self.color_count = len(colors)
+
+    def _make_framebuffer(self) -> None:
+        scene = self.scene
+        views = [view for _, _, _, view, _, _ in self.attachments]
+        views += [view for _, (view, _) in sorted(self.inputs.items())]
         self.framebuffer = self.pool.make(
             vk.vkCreateFramebuffer,
             vk.vkDestroyFramebuffer,
@@ -188,7 +193,6 @@ class _Draw(Resources):
                 layers=scene.layers,
             ),
         )
-        self.color_count = len(colors)
 
     @staticmethod
     def _references(places: dict[int, int]) -> list[Any]:
@@ -200,7 +204,8 @@ class _Draw(Resources):
 
     # -- pipeline --------------------------------------------------------------------------
 
-    def _make_pipeline(self, set_layouts: list[Any]) -> None:
+    def create_info(self, set_layouts: list[Any]) -> dict[str, Any]:
+        """The fields of a VkGraphicsPipelineCreateInfo."""
         ranges = [
             new.VkPushConstantRange(stageFlags=flag, size=size)
             for flag, size in self.scene.push_ranges
@@ -218,17 +223,21 @@ class _Draw(Resources):
             fetch["pInputAssemblyState"] = new.VkPipelineInputAssemblyStateCreateInfo(
                 topology=self.scene.topology
             )
-        create = new.VkGraphicsPipelineCreateInfo(
-            pStages=[self._stage(stage) for stage in self.stages],
+        return {
+            "pStages": [self._stage(stage) for stage in self.stages],
             **fetch,
-            pTessellationState=tessellation,
+            "pTessellationState": tessellation,
             **self._fixed_state(),
-            layout=self.layout,
-            renderPass=self.render_pass,
-        )
-        made = vk.vkCreateGraphicsPipelines(self.device.device, None, 1, [create], None)
-        self.pipeline = made[0]
-        self.pool.on_exit(vk.vkDestroyPipeline, self.pipeline)
+            "layout": self.layout,
+            "renderPass": self.render_pass,
+        }
+
+    def made(self, fields: dict[str, Any]) -> Any:
+        """The pipeline."""
+        create = new.VkGraphicsPipelineCreateInfo(**fields)
+        pipeline = vk.vkCreateGraphicsPipelines(self.device.device, None, 1, [create], None)[0]
+        self.pool.on_exit(vk.vkDestroyPipeline, pipeline)
+        return pipeline
 
     def _stage(self, stage: Stage) -> Any:
         code, module = stage.code, stage.module

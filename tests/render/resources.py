@@ -83,8 +83,8 @@ class Resources:
             filled[pointer.offsets[:, None] + np.arange(8)] = address
         return filled
 
-    def make_descriptors(self) -> list[Any]:
-        """Set layouts for sets 0 to the highest; fills the sets. Returns the layouts."""
+    def make_layouts(self) -> list[Any]:
+        """Set layouts for sets 0 to the highest."""
         bindings = self.scene.bindings
         layouts = []
         for number in range(max((b.set for b in bindings), default=-1) + 1):
@@ -104,6 +104,11 @@ class Resources:
                     vk.vkCreateDescriptorSetLayout, vk.vkDestroyDescriptorSetLayout, info
                 )
             )
+        return layouts
+
+    def make_descriptors(self) -> list[Any]:
+        """Fills the sets. Returns their layouts."""
+        bindings, layouts = self.scene.bindings, self.make_layouts()
         if not bindings:
             return layouts
         sizes: Counter[int] = Counter()

@@ -1,0 +1,150 @@
+"""What a driver's compiler makes of a pipeline, counted by the driver itself. Nothing is drawn, so
+no GPU is needed.
+
+RADV does so on hardware that RADV_FORCE_FAMILY names, Turnip on a pretended kernel. Which driver it
+is, the environment says (``environment``); a process has one, and its standard error is gone.
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+from typing import Any
+
+import vulkan as vk
+from vulkan import ffi
+
+from . import formats
+from .device import EXTENSIONS, Device, Pool, new
+from .draw import Draw
+from .reflect import FRAGMENT, CannotDraw
+from .scene import Code, make_scene, read_stages
+
+_LIBRARY = vk.VK_PIPELINE_CREATE_LIBRARY_BIT_KHR
+_COUNT = vk.VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
+_BEFORE = vk.VK_GRAPHICS_PIPELINE_LIBRARY_VERTEX_INPUT_INTERFACE_BIT_EXT | (
+    vk.VK_GRAPHICS_PIPELINE_LIBRARY_PRE_RASTERIZATION_SHADERS_BIT_EXT
+)
+_AFTER = vk.VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_SHADER_BIT_EXT | (
+    vk.VK_GRAPHICS_PIPELINE_LIBRARY_FRAGMENT_OUTPUT_INTERFACE_BIT_EXT
+)
+_LIBRARIES = "VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT"
+_MORE: dict[str, str | None] = {
+    "VK_KHR_pipeline_executable_properties": (
+        "VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR"
+    ),
+    "VK_KHR_pipeline_library": None,
+    "VK_EXT_graphics_pipeline_library": _LIBRARIES,
+}
+
+Counts = dict[str, int]  # what the driver counts -> how many, all stages together
+
+
+def environment(driver: str, turnip: str = "") -> dict[str, str]:
+    """What a process must have in its environment to use a driver: ``radv``, or ``turnip``, whose
+    build folder is given. Raises CannotDraw if it is not there."""
+    if driver == "turnip":
+        icd = glob.glob(f"{turnip}/src/freedreno/vulkan/freedreno_devenv_icd.*.json")
+        shim = f"{turnip}/src/freedreno/drm-shim/libfreedreno_noop_drm_shim.so"
+        more = {"LD_PRELOAD": shim, "FD_GPU_ID": "740"}
+    else:
+        icd = glob.glob("/usr/share/vulkan/icd.d/radeon_icd*.json")
+        more = {"RADV_FORCE_FAMILY": "navi31"}
+    if not icd:
+        raise CannotDraw(f"there is no {driver}")
+    return {**more, "VK_ICD_FILENAMES": icd[0], "MESA_SHADER_CACHE_DISABLE": "true"}
+
+
+class Compiler(Device):
+    """A device that only compiles."""
+
+    extensions = EXTENSIONS | _MORE
+
+    def _choose(self) -> Any:
+        devices = vk.vkEnumeratePhysicalDevices(self.instance)
+        if not devices:
+            raise CannotDraw("the driver pretends no device")
+        return devices[0]
+
+
+class _Compile(Draw):
+    """All that belongs to one pipeline; nothing has memory."""
+
+    def attach(self, name: str, kind: str, samples: int) -> None:
+        format_ = formats.D32_SFLOAT if kind == "depth" else formats.TARGETS[kind]
+        self.attachments.append((name, kind, None, None, format_, samples))
+
+    def pipeline_of(self, libraries: bool) -> Any:
+        """The whole pipeline; ``libraries``: of two that the driver does not link."""
+        self.scene.exact = False  # the modules as they are
+        for binding in self.scene.bindings:
+            if binding.kind == "input_attachment":
+                for i, data in enumerate(binding.images):
+                    self.inputs[binding.input_attachment + i] = (None, data.format)
+        self.make_attachments()
+        self.make_render_pass()
+        fields = self.create_info(self.make_layouts())
+        if not libraries:
+            return self.made({**fields, "flags": _COUNT})
+        stages = dict(zip((s.model for s in self.stages), fields["pStages"]))
+        frag = stages.pop(FRAGMENT)
+        parts = []
+        for bits, mine in ((_BEFORE, list(stages.values())), (_AFTER, [frag])):
+            part = new.VkGraphicsPipelineLibraryCreateInfoEXT(flags=bits)
+            parts.append(
+                self.made({**fields, "pNext": part, "pStages": mine, "flags": _LIBRARY | _COUNT})
+            )
+        both = new.VkPipelineLibraryCreateInfoKHR(pLibraries=parts)
+        return self.made({"pNext": both, "layout": self.layout, "flags": _COUNT})
+
+
+_device: list[Compiler] = []
+
+
+def count(codes: Sequence[Code], libraries: bool = False) -> Counts:
+    """What the driver counts of a pipeline. Raises CannotDraw, or what the driver says."""
+    if not _device:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno(), 2)  # where drivers tell of what they cannot compile
+        _device.append(Compiler(False))
+    device = _device[0]
+    if "VK_KHR_pipeline_executable_properties" not in device.offered:
+        raise CannotDraw("the driver counts nothing")
+    with Pool(device) as pool:
+        compiling = _Compile(device, pool, read_stages(codes), make_scene(codes))
+        return _counts(device, compiling.pipeline_of(libraries))
+
+
+def _counts(device: Device, pipeline: Any) -> Counts:
+    """The sums over all executables but those that only bin."""
+    info = ffi.new("VkPipelineInfoKHR*")
+    info.sType, info.pipeline = vk.VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR, pipeline
+    executables = _all(device, "ExecutableProperties", info)
+    found: Counts = {}
+    for number, executable in enumerate(executables):
+        if ffi.string(executable.name) == b"Binning VS":
+            continue
+        which = ffi.new("VkPipelineExecutableInfoKHR*")
+        which.sType = vk.VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR
+        which.pipeline, which.executableIndex = pipeline, number
+        for statistic in _all(device, "ExecutableStatistics", which):
+            name = ffi.string(statistic.name).decode()
+            found[name] = found.get(name, 0) + int(statistic.value.u64)
+    return found
+
+
+def _all(device: Device, what: str, info: Any) -> Any:
+    """What vkGetPipelineExecutable...KHR gives."""
+    function = device.function(f"vkGetPipeline{what}KHR")
+    struct, kind = {
+        "ExecutableProperties": ("VkPipelineExecutablePropertiesKHR", "PROPERTIES"),
+        "ExecutableStatistics": ("VkPipelineExecutableStatisticKHR", "STATISTIC"),
+    }[what]
+    number = ffi.new("uint32_t*")
+    function(device.device, info, number, ffi.NULL)
+    rows = ffi.new(f"{struct}[]", number[0])
+    for row in rows:
+        row.sType = getattr(vk, f"VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_{kind}_KHR")
+    function(device.device, info, number, rows)
+    return rows
