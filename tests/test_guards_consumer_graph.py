@@ -315,3 +315,12 @@ def test_two_resources_of_one_type_are_two(alike: bool) -> None:
     chain = "OpAccessChain %_ptr_Uniform_v4float "
     one = assemble(disassemble(codes[1]).replace(f"{chain}%b", f"{chain}%a"))
     assert components(Result(codes[0], one, settings)) == 4
+
+
+def test_what_is_made_of_shared_values_is_asked_once() -> None:
+    """Two roads to each of two values, forty times over: each value is looked at once."""
+    outputs = "float x; float y; flat float f"
+    vert = producer(f"x = {ID} * 0.25; y = {ID} * 0.5; f = p.x * p.y + 0.3;", outputs)
+    steps = "c = a + b; b = a * b; a = c; " * 40
+    frag = consumer(f"float a = x, b = y, c; {steps} o = vec4((a + b) * f);", outputs)
+    assert components(link(vert, frag, backward_only())) == 1

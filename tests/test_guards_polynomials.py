@@ -122,3 +122,16 @@ def test_weights_of_any_depth(count: int) -> None:
     deep = "float t = w.x;" + " t = t * 0.9 + w.y; t = t * 0.8 + w.z;" * count
     main = f"{deep} f = {summed('p', ['t', 'w.x'])} + {summed('q', ['t', 'w.x'])};"
     assert components(prove(chain("triangles", HALVES + READ, main))) == (8, 4)
+
+
+@pytest.mark.parametrize(
+    ("factor", "moves"), [("20.0", True), ("1e6", False), ("1e3 * 1e3", False)]
+)
+def test_weights_that_are_large(factor: str, moves: bool) -> None:
+    """They show the last bit of p + q."""
+    form = f"((X[0] - X[1]) * (w.x * {factor}) + X[2])"
+    main = f"f = {form.replace('X', 'p')} + {form.replace('X', 'q')} * 0.5;"
+    store = "p[gl_InvocationID] = vec4(0.3) + c[gl_InvocationID] * 1e-5;"
+    store += " q[gl_InvocationID] = vec4(0.2) + d[gl_InvocationID] * 1e-5;"
+    linked = prove(chain("triangles", READ, main, STORED, store))
+    assert components(linked) == (8, 4 if moves else 8)

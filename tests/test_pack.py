@@ -261,6 +261,24 @@ def test_what_may_be_torn_to_save_a_location(name: str) -> None:
     assert before.is_good() and not compare(before, draw(done.data, scene))
 
 
+CAPTURED = vertex(
+    """layout(location = 0, xfb_buffer = 0, xfb_offset = 0, xfb_stride = 48) out vec3 a;
+    layout(location = 2, xfb_buffer = 0, xfb_offset = 12) out vec3 b;
+    layout(location = 4, xfb_buffer = 0, xfb_offset = 24) out vec3 c;
+    layout(location = 6, xfb_buffer = 0, xfb_offset = 36) out vec3 d;
+    void main() { a = p.xyz; b = p.zxy; c = p.yzx * p.x; d = p.xyx * p.z; gl_Position = p; }"""
+)
+
+
+@pytest.mark.parametrize(("pack", "locations"), [("", 3), ("vectors", 4)])
+def test_what_is_captured_may_be_torn(pack: str, locations: int) -> None:
+    options = base_options()
+    options.pack = pack
+    done = Result(CAPTURED, fragment("void main() { o = gl_FragCoord; }"), options)
+    assert done.linked.validated == "validated" and len(done.locations) == locations
+    assert len(done.outputs) == (4 if pack else 6)
+
+
 def test_an_unknown_packing_is_refused() -> None:
     with pytest.raises(spvlink.Usage, match="no packing tight"):
         spvlink.link([TORN, NO_LOOKUP], pack="tight")

@@ -321,10 +321,13 @@ class ConsumerGraph:
         """Whether what is interpolated, and equal at all vertices, may come to the bit, as it does
         in what crosses Flat; says so if not."""
         todo = [d.node for d in deps if not d.node.flat]
+        seen = set(todo)
         for node in todo:
             if node.key is not None and not comes_exact(self.link, node.key, "not moved: "):
                 return False
-            todo += node.deps
+            fresh = [d for d in node.deps if d not in seen]
+            seen.update(fresh)
+            todo += fresh
         return True
 
     def rounds(self, inst: Inst, number: int, deps: list[Use]) -> bool:

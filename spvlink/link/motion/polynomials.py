@@ -109,10 +109,14 @@ def _unbounded(polynomial: Polynomial) -> set[Atom]:
     return {atom for term in polynomial for atom in term if atom[0] != 0}
 
 
+def is_large(polynomial: Polynomial) -> bool:
+    return any(abs(number) > _LARGE for number in polynomial.values())
+
+
 def sound(a: Polynomial, b: Polynomial, total: Polynomial) -> bool:
     """Whether a sum of a and b loses no digits that count: nothing in it is large, and nothing that
     may be cancels, or all but cancels."""
-    if any(abs(n) > _LARGE for n in (*a.values(), *b.values())):
+    if is_large(a) or is_large(b):
         return False
     left, right = _unbounded(a), _unbounded(b)
     if left and right and len(left | right) > 1:

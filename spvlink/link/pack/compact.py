@@ -191,7 +191,7 @@ def packed(
         captured = link.outputs.captured.keys()
         others = taken | (set(link.used()) - aside)
         _place_groups(link, bins, _groups(link, others | captured), read)
-        place_captured(bins, _groups(link, others | aside.difference(captured)), read)
+        place_captured(link, bins, _groups(link, others | aside.difference(captured)), read)
     place_unread_whole(link, bins, moved)
     for location in sorted(bins):
         varyings += variables_of(link, location, bins[location].components, bins[location])

@@ -17,6 +17,7 @@ from spvlink.grammar import enums
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.pack.bins import UINT, Bin, close_gap, new_bin, put
+from spvlink.pipeline import PACK_VECTORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -34,7 +35,9 @@ def aside_keys(link: Link) -> frozenset[int]:
     return frozenset([*slots, *whole])
 
 
-def place_captured(bins: dict[int, Bin], groups: list[Group], fixed: frozenset[int]) -> None:
+def place_captured(
+    link: Link, bins: dict[int, Bin], groups: list[Group], fixed: frozenset[int]
+) -> None:
     """What transform feedback alone consumes. ``fixed``: the Locations that the consumer reads (by
     the ids of their bins), which stay as they are but for their holes."""
     for _, base, keys in groups:
@@ -45,7 +48,7 @@ def place_captured(bins: dict[int, Bin], groups: list[Group], fixed: frozenset[i
         host = host or new_bin(bins, (), base)
         put(host, host.fit(size, wide), keys, wide)
     # what is read back only keeps its kind: there is no feedback where outputs are read back
-    while groups and _dissolve_captured(bins, fixed):
+    while groups and link.pack != PACK_VECTORS and _dissolve_captured(bins, fixed):
         pass
 
 
