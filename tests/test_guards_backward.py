@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import pytest
 
+from spvlink.grammar import ops
 from spvlink.ir.core import LOAD_INPUT
 from spvlink.options import Options
 from tests.cases import passes
@@ -18,6 +19,7 @@ OpEntryPoint {model} %main "main"
 {notes}
 %void = OpTypeVoid
 %int = OpTypeInt 32 1
+%float = OpTypeFloat 32
 %1 = OpTypeFunction %void
 %main = OpFunction %void None %1
 %2 = OpLabel
@@ -44,3 +46,36 @@ def test_a_value_that_is_wanted_whole_somewhere_is_not_relaxed(names: str, relax
     (key,) = {i.imm[0] for i in insts if i.op == LOAD_INPUT}
     assert site.link.inputs.slots[key].relaxed == relaxed
     assert site.link.outputs.slots[key].relaxed == relaxed
+
+
+NAMES = {ops.OpIAdd: "add", ops.OpIMul: "mul", ops.OpConvertSToF: "float"}
+MADE = {  # what the consumer does -> what the producer makes
+    "what nothing uses": (
+        """%s = OpIAdd %int %a %b
+STORE_OUTPUT %s 0
+%n = OpIMul %int %s %s
+%m = OpIMul %int %s %s""",
+        ["add"],
+    ),
+    "what there is no component for": (  # no float stands beside the integer b
+        """%c = LOAD_INPUT %int 4
+%f = OpConvertSToF %float %a
+STORE_OUTPUT %f 0
+STORE_OUTPUT %b 2
+%m = OpIMul %int %c %c
+STORE_OUTPUT %m 4""",
+        ["mul"],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_what_the_producer_makes(name: str) -> None:
+    body, made = MADE[name]
+    vert = HEAD.format(model="Vertex", notes="", body=f"{STORES}\nSTORE_OUTPUT %a 4")
+    frag = HEAD.format(model="Fragment", notes="OpExecutionMode %main OriginUpperLeft\n", body=body)
+    lines = ["0.x i32 a Flat", "0.y i32 b Flat", "0.z i32 c Flat"]
+    site = site_of([load(vert), load(frag)], lines, Options())
+    passes.backward(site)
+    insts = site.link.producer.module.functions[0].blocks[0].insts
+    assert [NAMES[i.op] for i in insts if i.op in NAMES] == made
