@@ -57,7 +57,9 @@ def test_an_integer_is_not_interpolated() -> None:
 def test_what_is_read_otherwise_takes_no_location_more(width: str, moves: bool) -> None:
     """A Flat sum in place of an interpolated value: a second Location, if one is full."""
     outputs = f"flat {width} f; float s; float t"
-    vert = producer(f"f = {width}({X}); {EQUAL} s = sin(c); t = sin(p.x) * p.y;", outputs)
+    # s may come to the bit, as it does in a Flat sum
+    stores = f"f = {width}({X}); s = float(gl_InstanceIndex); t = sin(p.x) * p.y;"
+    vert = producer(stores, outputs)
     lanes = "xyzw" if width == "vec4" else "xyzx"
     body = f"o = vec4(cos(t) + cos(f.x * K.x + s * L.y)) + cos(f).{lanes};"
     done = link(vert, consumer(body, outputs), backward_only())
@@ -75,7 +77,8 @@ def hashed(value: str) -> str:
 def test_what_is_read_otherwise_is_no_column_of_a_matrix() -> None:
     """The other column is interpolated."""
     outputs = "flat vec4 f; mat2x4 m"
-    stores = f"f = p * p.wzyx; {EQUAL} m = mat2x4(sin(p), sin(c), cos(c), c, c * c);"
+    stores = "f = p * p.wzyx; float c = float(gl_InstanceIndex);"
+    stores += "m = mat2x4(sin(p), c, c + 1, c + 2, c * 3);"
     body = "o = cos(m[0]) + cos(f * K + m[1] * L) + cos(f);"
     vert, frag = producer(stores, outputs), consumer(body, outputs)
     done = moved(vert, frag, 12, backward_only())

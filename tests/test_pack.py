@@ -236,11 +236,19 @@ ONLY_LOOKUPS = fragment(
 NO_LOOKUP = fragment(
     READS_TORN + "void main() { o = sin(vec4(a, b.x) + vec4(b.yz, c.xy) * c.z + d.xyxy); }"
 )
+MADE_LOOKUP = fragment(
+    READS_TORN
+    + """void main() {
+        o = texture(flat_one, sin(d)) + sin(vec4(a, b.x) + vec4(b.yz, c.xy) * c.z);
+    }"""
+)
 # consumer, packing -> Locations, what stays one vector
 TEARS: dict[str, tuple[bytes, str, set[int], str]] = {
     "a coordinate stays, another vector does not": (ONE_LOOKUP, "", {0, 1, 2}, "abd"),
     "nothing but coordinates": (ONLY_LOOKUPS, "", {0, 1, 2, 3}, "abcd"),
     "coordinates too": (ONLY_LOOKUPS, "locations", {0, 1, 2}, "abc"),
+    "a coordinate costs more": (ONE_LOOKUP, "locations", {0, 1, 2}, "abd"),
+    "what is made of it is the coordinate": (MADE_LOOKUP, "", {0, 1, 2}, "abc"),
     "no coordinate": (NO_LOOKUP, "", {0, 1, 2}, "abc"),
     "no vector": (NO_LOOKUP, "vectors", {0, 1, 2, 3}, "abcd"),
     "nothing moves": (NO_LOOKUP, "none", {0, 2, 4, 6}, "abcd"),
