@@ -25,7 +25,7 @@ from tests.samples import assemble, compile_glsl, pair
 VERT = vertex(
     "layout(location = 0) out vec4 a; layout(location = 1) out vec3 b;"
     "layout(set = 0, binding = 0) uniform Block { vec4 tint; };"
-    "void main() { gl_Position = p; a = p * tint; b = normalize(p.xyz) + tint.xyz; }"
+    "void main() { gl_Position = p; a = p * tint; b = normalize(tint.xyz); }"
 )
 FRAG = fragment(
     "layout(location = 0) in vec4 a; layout(location = 1) in vec3 b;"

@@ -103,7 +103,7 @@ class Draw(Resources):
         self.make_attachments()
         self.make_render_pass()
         self._make_framebuffer()
-        self.pipeline = self.made(self.create_info(layouts))
+        self.make_pipeline(layouts)
         self.feedback: Feedback | None = None
         if self.scene.captures:
             self.feedback = Feedback(self.device, self.pool, self.scene.captures)
@@ -203,6 +203,9 @@ class Draw(Resources):
         ]
 
     # -- pipeline --------------------------------------------------------------------------
+
+    def make_pipeline(self, set_layouts: list[Any]) -> None:
+        self.pipeline = self.made(self.create_info(set_layouts))
 
     def create_info(self, set_layouts: list[Any]) -> dict[str, Any]:
         """The fields of a VkGraphicsPipelineCreateInfo."""

@@ -21,7 +21,7 @@ from vulkan import ffi
 from . import device as device_module
 from .compare import CLEAR, CLEAR_DEPTH, Result
 from .device import Device, Pool, get_device, new
-from .draw import _Draw
+from .draw import Draw
 from .reflect import Stage
 from .resources import GENERAL
 from .rewrite import drawable
@@ -33,7 +33,7 @@ _PARTS = {"vertex-input": 1, "pre-rasterization": 2, "fragment": 4, "output": 8}
 _LINK_STAGE = 1  # VK_SHADER_CREATE_LINK_STAGE_BIT_EXT
 _SPIRV = 1  # VK_SHADER_CODE_TYPE_SPIRV_EXT
 # What the forms need, beside what every draw needs.
-device_module._EXTENSIONS.update(
+device_module.EXTENSIONS.update(
     {
         "VK_KHR_pipeline_library": None,
         "VK_EXT_graphics_pipeline_library": ("VkPhysicalDeviceGraphicsPipelineLibraryFeaturesEXT"),
@@ -42,7 +42,7 @@ device_module._EXTENSIONS.update(
 )
 
 
-class _FormDraw(_Draw):
+class _FormDraw(Draw):
     """A draw in one of the forms; the monolithic one is that of the base class."""
 
     form = "monolithic"
@@ -63,9 +63,9 @@ class _FormDraw(_Draw):
         self.codes.append(code)
         return code
 
-    def _make_pipeline(self, set_layouts: list[Any]) -> None:
+    def make_pipeline(self, set_layouts: list[Any]) -> None:
         if self.form in ("monolithic", "inline"):
-            super()._make_pipeline(set_layouts)
+            super().make_pipeline(set_layouts)
             return
         self.layout = self._pipeline_layout(set_layouts)
         if self.form.endswith("-object") or self.form.endswith("-objects"):

@@ -13,23 +13,23 @@ from typing import Any
 import vulkan as vk
 
 from .device import Pool, get_device
-from .draw import _Draw
+from .draw import Draw
 from .scene import make_scene, read_stages
 
 
-class _Many(_Draw):
+class _Many(Draw):
     """Everything that a draw needs, once, and its pipeline as often as it is asked for."""
 
     def prepare(self) -> None:
         self.layouts = self.make_descriptors()
-        self._make_attachments()
-        self._make_render_pass()
+        self.make_attachments()
+        self.make_render_pass()
 
     def once(self) -> None:
         outer = self.pool
         with Pool(self.device) as self.pool:
             self.codes: list[Any] = []
-            self._make_pipeline(self.layouts)
+            self.make_pipeline(self.layouts)
         self.pool = outer
 
 
