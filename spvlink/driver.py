@@ -89,7 +89,7 @@ def _check(options: Options) -> None:
         raise Usage(f"no optimization is called {name}")
     for name in sorted(options.keep_interface - frozenset(STAGES.values())):
         raise Usage(f"no stage is called {name}")
-    if options.pack not in ("", *PACKINGS):
+    if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
