@@ -15,7 +15,7 @@ everything but image coordinates.
 from __future__ import annotations
 
 from spvlink.facts import scalars
-from spvlink.grammar import ops
+from spvlink.grammar import info
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
@@ -29,16 +29,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     Places = list[tuple[int, Bin, int]]  # key, where it goes, component
 
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
-_LOOKUPS: Final = frozenset(
-    (
-        ops.OpImageSampleImplicitLod, ops.OpImageSampleExplicitLod,
-        ops.OpImageSampleDrefImplicitLod, ops.OpImageSampleDrefExplicitLod,
-        ops.OpImageSampleProjImplicitLod, ops.OpImageSampleProjExplicitLod,
-        ops.OpImageSampleProjDrefImplicitLod, ops.OpImageSampleProjDrefExplicitLod,
-        ops.OpImageFetch, ops.OpImageGather, ops.OpImageDrefGather, ops.OpImageRead,
-        ops.OpImageWrite, ops.OpImageQueryLod,
-    )
-)  # fmt: skip
 _DEAR: Final = 4  # tears of other vectors that one of a coordinate is worth
 
 
@@ -137,7 +127,7 @@ def _coordinates(module: Module) -> frozenset[int]:
     assert module.entry is not None
     todo: list[Inst] = []
     for block in module.entry.function.blocks:
-        todo += [i.args[1] for i in block.insts if i.op in _LOOKUPS]
+        todo += [i.args[1] for i in block.insts if info.FLAGS.get(i.op, 0) & info.COORDINATES]
     seen = set(todo)
     for inst in todo:  # grows
         if inst.op in scalars.MOVES:
