@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 
 from spvlink.binary.encode import encode
-from spvlink.chain import remarks
+from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
 from spvlink.chain.lowering import apply_kept, find_resources, lower, prepare, specialize
 from spvlink.chain.raising import finish, trim_blocks
@@ -40,9 +40,12 @@ def run(chain: Chain) -> list[bytes]:
     open_borders(chain)
     sweep(chain)
     place_to_fixpoint(chain)
+    if as_it_came.nothing_crossed(chain):
+        raise Refused("nothing to gain")
     for stage in chain.touched():
         in_file(stage, finish, chain, stage)
     trim_blocks(chain)
+    as_it_came.restore(chain)
     outputs = encode_all(chain)
     check_borders(chain)
     for border in chain.borders:

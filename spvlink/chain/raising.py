@@ -65,6 +65,7 @@ def _raise_side(
     keys = {*link.used()} if is_output else {*link.loads}
     storage = OUTPUT if is_output else INPUT
     mine = [v for v in placement.varyings if not keys.isdisjoint(v.keys)]
+    chain.declared[stage, storage] = mine
     raised = raise_io.Raise(stage.module, mine, storage, side.slots)
     # ``tidy`` comes next
     runner.run("raise", stage, raised.run, runner.plain and not link.locals)
@@ -86,8 +87,10 @@ def trim_blocks(chain: Chain) -> None:
         if runner.enabled("dead"):
             if runner.run("dead", border.producer, builtin_blocks.run, link):
                 stages[border.producer] = None
+                border.producer.linked = True
             if runner.changed("dead", border.consumer, version):
                 stages[border.consumer] = None
+                border.consumer.linked = True
     for stage in stages:
         kept = chain.staying[stage]
         runner.run("trim", stage, trim.run, stage.module, frozenset(), kept)

@@ -10,6 +10,7 @@ from spvlink.entry import select_entry
 from spvlink.errors import SpvlinkError
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst, Module
+from spvlink.ir.slot import Varying
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import Linked
@@ -32,8 +33,8 @@ class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "fixed_function_consumer", "linked", "listed", "options",
-        "runner", "stages", "staying", "untouched",
+        "afters", "befores", "borders", "declared", "fixed_function_consumer", "linked", "listed",
+        "options", "runner", "stages", "staying", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -54,6 +55,8 @@ class Chain:
             self.befores[behind] = self.afters[stages[-1]] = self.borders[-1]
         self.untouched: set[Stage] = set()  # go out as they came
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
+        # stage, storage class -> the variables of its new interface
+        self.declared: dict[tuple[Stage, int], list[Varying]] = {}
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
     def touched(self) -> list[Stage]:

@@ -80,7 +80,7 @@ def _link_last(runner: Runner, link: Link) -> None:
     if runner.run("promote", producer, split_late.run, link):
         runner.clean(producer)
     if runner.enabled("dead"):
-        runner.run("dead", producer, varyings.run, link)
+        producer.linked |= runner.run("dead", producer, varyings.run, link)
         runner.sweep_out(producer)
 
 
@@ -110,7 +110,11 @@ def _first_change(runner: Runner, site: Site, rows: list[Pass], version: int) ->
     for row in rows:
         if runner.enabled(row.name) or row.name not in PASSES:
             ran = runner.run(row.name, producer, row.run, site)
-            if runner.changed(row.name, consumer, version) or ran:
+            changed = runner.changed(row.name, consumer, version)
+            if row.name in PASSES:  # not just what a stage does for itself
+                producer.linked |= ran
+                consumer.linked |= changed
+            if changed or ran:
                 return row
     return None
 
@@ -167,7 +171,8 @@ def _repack(chain: Chain, row: Pass) -> bool:
         version = border.consumer.module.version
         if runner.run(row.name, border.producer, row.run, site):
             done = True
-            runner.changed(row.name, border.consumer, version)
+            border.producer.linked = True
+            border.consumer.linked |= runner.changed(row.name, border.consumer, version)
             for stage in (border.producer, border.consumer):
                 in_file(stage, runner.clean, stage)
     return done

@@ -1,0 +1,121 @@
+"""Stages that linking does not need go out as they came, byte for byte.
+
+The passes look at code in its simplest form, with all calls inlined. A driver's compiler has passes
+of its own for that, and what it makes of our form is a little worse about as often as it is better
+(docs/isa.md). A module that stays as it is can also be shared with other pipelines. So a stage is
+rewritten only if something crossed one of its borders, or if its interface is another one now.
+"""
+
+from __future__ import annotations
+
+from spvlink.chain.border import Border
+from spvlink.chain.state import INPUT, OUTPUT, Chain, original
+from spvlink.errors import Broken
+from spvlink.ir.core import Module
+from spvlink.link.border.stage import Stage
+from spvlink.link.check import interface
+from spvlink.link.dead.builtins import CONSUMERS
+from spvlink.passes import sample_rate, shell
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    Shape = tuple[object, ...]
+
+
+def nothing_crossed(chain: Chain) -> bool:
+    """Whether no stage was changed from outside and everything stays in its place. Where there may
+    be blocks of built-ins to trim, nobody knows yet."""
+    for border in chain.borders:
+        if border.consumer.name in CONSUMERS or not _stays(border):
+            return False
+    return not any(stage.linked for stage in chain.stages)
+
+
+def restore(chain: Chain) -> None:
+    """Take back the stages that no border changed. A side fits if it declares what it declared; or
+    if everything stays in its place there and the neighbour is taken back, too: the variables that
+    both had may be others than those that were made of it. What does not fit gets a shell."""
+    came = {stage: original(stage) for stage in chain.touched() if not stage.linked}
+    fit = came
+    while True:
+        left = {
+            stage: module
+            for stage, module in fit.items()
+            if all(_fits(border, stage, module, fit) for border in _around(chain, stage))
+        }
+        if len(left) == len(fit):
+            break
+        fit = left
+    for stage, module in came.items():
+        if stage in fit:
+            chain.untouched.add(stage)
+        elif not _enclose(chain, stage, module):
+            continue
+        stage.module = module
+
+
+def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
+    """Give a module as it came the interface that its stage has now; whether that is possible."""
+    for border in _around(chain, stage):
+        if border.link is None or border.placement is None or border.payload is not None:
+            return False
+        storage = OUTPUT if border.producer is stage else INPUT
+        side = border.link.outputs if border.producer is stage else border.link.inputs
+        moved = {p.variable.id: border.placement.moved[p] for p in side.pinned}
+        try:
+            shell.run(module, storage, side, chain.declared[stage, storage], moved)
+            if _shapes(stage.module, storage) != _shapes(module, storage):
+                return False
+        except (shell.Unfit, Broken):
+            return False
+    if stage.per_sample:
+        sample_rate.keep_sample_rate(module)
+    return True
+
+
+def _around(chain: Chain, stage: Stage) -> list[Border]:
+    both = (chain.before(stage), chain.after(stage))
+    return [border for border in both if border is not None and not border.kept]
+
+
+def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module]) -> bool:
+    """Whether a stage's side of a border may be the one that it had."""
+    if border.payload is not None:
+        return False
+    other = border.consumer if border.producer is stage else border.producer
+    if other in came and _stays(border):
+        return True
+    storage = OUTPUT if border.producer is stage else INPUT
+    try:
+        return _shapes(stage.module, storage) == _shapes(module, storage)
+    except Broken:
+        return False  # what the checker does not take is not ours to judge
+
+
+def _shapes(module: Module, storage: int) -> set[Shape]:
+    """What a side declares."""
+    return {
+        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers))
+        for d in interface.declared(module, storage)
+    }
+
+
+def _stays(border: Border) -> bool:
+    """Whether all that is declared at a border is still there, in its old place."""
+    link, placement = border.link, border.placement
+    if link is None or placement is None:
+        return True  # it is not linked
+    moved = any(at != pinned.location for pinned, at in placement.moved.items())
+    if moved or link.gone or border.payload is not None:
+        return False
+    outputs, inputs = link.outputs.slots, link.inputs.slots
+    left = outputs.keys() | inputs.keys()
+    for varying in placement.varyings:
+        for lane, key in enumerate(varying.keys):
+            slot = inputs.get(key) or outputs.get(key)
+            if slot is None or varying.place_of(lane) != (slot.location, slot.component):
+                return False
+            if varying.qualifiers != slot.qualifiers:
+                return False
+        left -= {*varying.keys}
+    return not left
