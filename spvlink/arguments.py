@@ -46,6 +46,8 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --pack locations|vectors|none
                           what may be torn over two Locations to save one: everything, no vector;
                           none: nothing moves (default: everything but image coordinates)
+  --clean                 write stages that linking does not need in their simplest form, too
+                          (default: they go out as they came)
   --complete              these are all stages of the pipeline: if there is no fragment shader,
                           only fixed functions and transform feedback read what the last one writes
   --exact                 only changes that keep every output bit of every stage
@@ -65,7 +67,9 @@ or with --strict was passed through; 2 usage, or a file that cannot be read or w
 of spvlink itself, with the inputs passed through.
 """
 
-_FLAGS: Final = ("--complete", "--explain", "--exact", "--no-validate", "--strict", "--time")
+_FLAGS: Final = (
+    "--clean", "--complete", "--explain", "--exact", "--no-validate", "--strict", "--time",
+)  # fmt: skip
 _VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
     "--print-after", "--stop-after", "--check", "--pack",
@@ -221,6 +225,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.dump = given.get("--dump")
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
+    options.clean = "--clean" in given
     options.complete = "--complete" in given
     options.exact = "--exact" in given
     if "--cost-limit" in given:

@@ -120,6 +120,8 @@ class _Session:
         except Exception as error:  # a defect of ours must not cost the user his pipeline
             return self.blame(error)
         self.fill(outputs)
+        if not any(stage.changed for stage in linked.stages):
+            return self.leave("nothing to gain")
         if not self.better(outputs):
             return self.pass_through("nothing to gain")
         return self.validate(outputs)
@@ -171,7 +173,7 @@ class _Session:
         """Figures before and after."""
         for stage, data, before in zip(self.stages, outputs, self.before):
             result = StageResult(stage.name, stage.source.file, data, data != stage.source.data)
-            after = count(stage.module)
+            after = count(stage.module) if result.changed else before
             result.instructions = (before[0], after[0])
             result.body = (before[1], after[1])
             result.bytes = (len(stage.source.data), len(data))
@@ -286,12 +288,16 @@ class _Session:
                     except Broken as error:
                         raise stage.bad(error.message) from None
 
-    def pass_through(self, why: str) -> Linked:
-        """The originals, and the reason; they too have to be valid."""
-        linked = self.linked
-        if self.options.validate and linked.validated is None:
+    def leave(self, why: str) -> Linked:
+        """The originals, which have to be valid too, and why nothing is better."""
+        if self.options.validate and self.linked.validated is None:
             self.validate_originals()
-        linked.passed_through = why
+        self.linked.passed_through = why
+        return self.linked
+
+    def pass_through(self, why: str) -> Linked:
+        """The same, with nothing said of what was tried."""
+        linked = self.leave(why)
         linked.stages = []
         linked.remarks = []
         for interface_result in linked.interfaces:

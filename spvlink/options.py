@@ -11,6 +11,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         """The keywords of ``Options``, for ``link``."""
 
         disabled: Iterable[str]
+        clean: bool
         complete: bool
         exact: bool
         cost_limit: int
@@ -33,6 +34,8 @@ class Options:
 
     disabled        names of optimizations that are switched off (``spvlink passes`` lists them)
     exact           only changes that keep every output bit of every stage (default False)
+    clean           write all stages in their simplest form, those too that linking does not need
+                    (default False: they go out as they came)
     complete        if no fragment shader is given, the pipeline has none (default False)
     cost_limit      percent: what moving an expression may cost of what the components that it saves
                     are worth (default 100; 0: only what is free moves)
@@ -57,14 +60,15 @@ class Options:
     """
 
     __slots__ = (
-        "check_each", "complete", "cost_limit", "disabled", "exact", "expect", "keep_interface",
-        "layout", "observer", "pack", "spec", "stop_after", "strict", "target_env", "validate",
+        "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
+        "keep_interface", "layout", "observer", "pack", "spec", "stop_after", "strict", "target_env", "validate",
     )  # fmt: skip
 
     def __init__(
         self,
         *,
         disabled: Iterable[str] = (),
+        clean: bool = False,
         complete: bool = False,
         exact: bool = False,
         cost_limit: int = 100,
@@ -81,6 +85,7 @@ class Options:
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
         self.disabled: frozenset[str] = frozenset(disabled)
+        self.clean = clean
         self.complete = complete
         self.exact = exact
         self.cost_limit = cost_limit

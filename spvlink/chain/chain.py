@@ -40,18 +40,26 @@ def run(chain: Chain) -> list[bytes]:
     open_borders(chain)
     sweep(chain)
     place_to_fixpoint(chain)
-    if as_it_came.nothing_crossed(chain):
-        raise Refused("nothing to gain")
-    for stage in chain.touched():
-        in_file(stage, finish, chain, stage)
-    trim_blocks(chain)
-    as_it_came.restore(chain)
-    outputs = encode_all(chain)
-    check_borders(chain)
+    if not chain.options.clean and as_it_came.nothing_crossed(chain):
+        outputs = [stage.source.data for stage in chain.stages]
+    else:
+        outputs = write(chain)
     for border in chain.borders:
         remarks.report(chain.linked, border)
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
+    return outputs
+
+
+def write(chain: Chain) -> list[bytes]:
+    """Interfaces for the slots that are left, and the new binaries."""
+    for stage in chain.touched():
+        in_file(stage, finish, chain, stage)
+    trim_blocks(chain)
+    if not chain.options.clean:
+        as_it_came.restore(chain)
+    outputs = encode_all(chain)
+    check_borders(chain)
     return outputs
 
 

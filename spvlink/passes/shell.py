@@ -74,7 +74,8 @@ def run(
         old = _Old(listed[id], slots)
         same = left.get(tuple([slot.key for slot in slots]))
         if same is not None and old.is_like(same):
-            _move(module, old.variable, same)
+            qualifiers = same.qualifiers if storage == _OUTPUT else ()
+            _move(module, old.variable, same, qualifiers)
             del left[_keys(same)]
         else:
             gone.append(old)
@@ -86,9 +87,9 @@ def _keys(varying: Varying) -> tuple[int, ...]:
     return tuple(varying.keys)
 
 
-def _move(module: Module, variable: Inst, place: Varying) -> None:
+def _move(module: Module, variable: Inst, place: Varying, qualifiers: tuple[int, ...]) -> None:
     """Another Location and Component."""
-    move_whole(module, variable, place.location, ())
+    move_whole(module, variable, place.location, qualifiers)
     for note in module.annotations:
         if note.op == ops.OpDecorate and note.args[0] is variable:
             if note.imm[0] == enums.Decoration_Component:
