@@ -61,7 +61,8 @@ class Options:
 
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
-        "keep_interface", "layout", "observer", "pack", "spec", "stop_after", "strict", "target_env", "validate",
+        "keep_interface", "layout", "observer", "pack", "spec", "stop_after", "strict",
+        "target_env", "validate",
     )  # fmt: skip
 
     def __init__(
