@@ -195,8 +195,8 @@ FORMS = {
     "interpolated by hand": (
         VECTORS,
         "void set() { n = p.xyz; } void main() { set(); c = p.xy; t = p.zxy; gl_Position = p; }",
-        """vec3 get() { return interpolateAtOffset(t, vec2(0.25)) * interpolateAtCentroid(n); }
-        void main() { o = vec4(get() + n.zyx, c.x * c.y); }""",
+        """vec2 get() { return interpolateAtOffset(c, vec2(0.25)); }
+        void main() { o = vec4(get() + c, n.x * t.y, n.y * n.z * t.x * t.z); }""",
         (True, False),
     ),
     "passed to a callee": (
