@@ -25,7 +25,7 @@ STORES = f"x = {X}; y = {Y}; z = cos(p) * p.wxyz;"
 
 def options(layout: bool = True, **settings: object) -> spvlink.Options:
     """The default, with a layout that shows everything to both stages."""
-    made = spvlink.Options()
+    made = spvlink.Options(clean=True)
     if layout:
         both = ["VERTEX", "FRAGMENT"]
         made.layout = {

@@ -69,7 +69,7 @@ def pair(before: str, behind: str) -> Stages:
 
 def crossing(stages: Stages, at: int = 0, **settings: object) -> int:
     """The components that are left at a border."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, setting in settings.items():
         setattr(options, name, setting)
@@ -184,7 +184,7 @@ def test_share() -> None:
 if (i > 0) q[i] = sqrt(abs(block.lights[3]));"""
         given = [compile_glsl(source, stage, "vulkan1.2")
                  for stage, source in [mesh(BLOCK + outs, use), frags]]  # fmt: skip
-        options = spvlink.Options()
+        options = spvlink.Options(clean=True)
         options.disabled = frozenset(("backward", "forward"))
         linked = spvlink.link(given, options)
         assert linked.defect is None

@@ -69,7 +69,7 @@ gl_Position = gl_in[i].gl_Position; EmitVertex(); }}""",
 )
 def test_blocks_fit_and_clip_distances_keep_their_size(reads: str, writes: str) -> None:
     codes = chain(reads, writes)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     linked = spvlink.link(codes, options)
     assert linked.defect is None and linked.passed_through is None
@@ -88,7 +88,7 @@ def test_blocks_fit_and_clip_distances_keep_their_size(reads: str, writes: str) 
 
 def test_limits_that_were_kept_are_kept() -> None:
     """No more components with those of the built-in block, and no higher Location."""
-    linked = spvlink.link(chain("", ""))
+    linked = spvlink.link(chain("", ""), clean=True)
     for border in linked.interfaces:
         assert border.components[1] <= border.components[0]
         assert border.locations[1] <= border.locations[0]
@@ -130,7 +130,7 @@ def compiled(stages: list[tuple[str, str]]) -> list[bytes]:
 
 
 def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, value in settings.items():
         setattr(options, name, value)
@@ -261,7 +261,7 @@ def test_what_stays_and_why(why: str) -> None:
             ),
             (r"( *%gl_in = OpVariable)", rf"%part = OpTypePointer Input {BLOCK_IN}\n\1"),
         )
-    linked = link(codes, **settings)
+    linked = link(codes, clean=True, **settings)
     assert linked.passed_through is None and linked.validated == "validated"
     after = [module_of(stage.data) for stage in linked.stages]
     assert blocks(after[0], OUTPUT) == blocks(after[1], INPUT) == [FULL]
@@ -337,7 +337,7 @@ def test_no_limit_is_approached(name: str) -> None:
     codes = list(build(name))
     before = [limits(code) for code in codes]
     for exact in (False, True):
-        options = spvlink.Options()
+        options = spvlink.Options(clean=True)
         options.validate = False
         options.exact = exact
         linked = spvlink.link(list(codes), options)

@@ -69,7 +69,7 @@ def link(
     def observe(count: int, name: str, stage: str, module: Module) -> None:
         ran.add(name)
 
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     options.exact = exact
     options.observer = observe

@@ -27,7 +27,7 @@ def compiled(chain: Chain) -> list[bytes]:
 def link(
     codes: list[bytes], chain: Chain, exact: bool, passed_through: str | None = None
 ) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     options.exact = exact
     linked = spvlink.link(

@@ -49,7 +49,7 @@ def build(stages: Stages) -> list[bytes]:
 
 
 def run(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, value in settings.items():
         setattr(options, name, value)
@@ -81,7 +81,7 @@ def test_every_varying_of_every_pair_has_a_remark() -> None:
 @pytest.mark.parametrize("stages", [TRIANGLES, PATCHES], ids=["triangles", "patches"])
 def test_keep_interface_keeps_both_sides_of_a_stage_and_no_more(stages: Stages, kept: str) -> None:
     codes = build(stages)
-    linked = run(codes, keep_interface=frozenset([kept]))
+    linked = run(codes, keep_interface=frozenset([kept]), clean=True)
     names = [stage for stage, _ in stages]
     before = [module_of(c) for c in codes]
     after = [module_of(s.data) for s in linked.stages]

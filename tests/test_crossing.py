@@ -22,7 +22,7 @@ HALVES = "#extension GL_EXT_shader_16bit_storage : require\n" + EXPLICIT
 def options(layout: bool = True) -> spvlink.Options:
     """All passes but motion, which rounds; moving costs nothing; with a layout that grants
     everything to both stages."""
-    made = spvlink.Options()
+    made = spvlink.Options(clean=True)
     made.cost_limit = 1000
     made.disabled = frozenset(("backward", "forward"))
     if layout:

@@ -44,11 +44,11 @@ FLAGS = ("-g", "-gV", "-gVS")
 
 def linked_codes(codes: list[bytes] | tuple[bytes, ...]) -> list[bytes]:
     """The modules that come out, which must not be those that went in."""
-    linked = spvlink.link(list(codes))
+    linked = spvlink.link(list(codes), clean=True)
     assert linked.defect is None and linked.passed_through is None, linked.passed_through
     found = [stage.data for stage in linked.stages]
     assert_valid(codes, found)
-    same = spvlink.link([stripped(code) for code in codes])
+    same = spvlink.link([stripped(code) for code in codes], clean=True)
     assert [shape(s.data) for s in same.stages] == [shape(code) for code in found]
     return found
 
@@ -77,8 +77,8 @@ def lines_of(module: Module, number: int) -> set[int]:
 def test_the_same_code_as_without(name: str, flag: str) -> None:
     """Linked and valid, and without its debug information what linking without gives."""
     codes = build(name, flag)
-    linked = spvlink.link(list(codes))
-    same = spvlink.link([stripped(code) for code in codes])
+    linked = spvlink.link(list(codes), clean=True)
+    same = spvlink.link([stripped(code) for code in codes], clean=True)
     assert linked.defect is None and linked.passed_through == same.passed_through
     assert_valid(codes, [stage.data for stage in linked.stages])
     for stage, other in zip(linked.stages, same.stages):
@@ -89,8 +89,10 @@ def test_the_same_code_as_without(name: str, flag: str) -> None:
 def test_the_same_picture(name: str) -> None:
     codes = list(build(name, "-gVS"))
     scene, before = draw_covering(codes)
-    after = draw([stage.data for stage in spvlink.link(codes).stages], scene)
-    plain = draw([stage.data for stage in spvlink.link(list(build(name))).stages], scene)
+    after = draw([stage.data for stage in spvlink.link(codes, clean=True).stages], scene)
+    plain = draw(
+        [stage.data for stage in spvlink.link(list(build(name)), clean=True).stages], scene
+    )
     assert before.is_good()
     difference = compare(after, plain)
     assert not difference, str(difference)
@@ -458,7 +460,7 @@ def test_an_unknown_set_passes_through() -> None:
     code = assemble(text).replace(b"NonSemantic.Some.Set", b"Something.Meaningful")
     codes = [compile_glsl(VERTEX, "vert"), code]
     assert encode(decode(codes[1])) == codes[1]
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.validate = False  # it does not know it, either
     linked = spvlink.link(codes, options)
     assert linked.passed_through is not None and "'Something.Meaningful'" in linked.passed_through
@@ -571,18 +573,18 @@ def test_debug_information_that_spirv_val_refuses() -> None:
     """No device looks at it: the rest is judged, and the report says so."""
     bad = ODD.replace("DebugScope %f", "DebugScope %float")
     codes = [compile_glsl(VERTEX, "vert"), assemble(bad)]
-    linked = spvlink.link(codes)
+    linked = spvlink.link(codes, clean=True)
     assert linked.passed_through is None and linked.validated is not None
     assert linked.validated.startswith("validated without debug information: ")
     worse = bad.replace("OpExecutionMode %main OriginUpperLeft\n", "")
     with pytest.raises(spvlink.BadSpirv, match="spirv-val refuses it"):
-        spvlink.link([codes[0], assemble(worse)])
+        spvlink.link([codes[0], assemble(worse)], clean=True)
 
 
 def test_nothing_dangles() -> None:
     """Whatever is left names only what is there."""
     for name in NAMES[2::40]:
-        for stage in spvlink.link(list(build(name, "-gVS"))).stages:
+        for stage in spvlink.link(list(build(name, "-gVS")), clean=True).stages:
             module = decode(stage.data)
             there = {*module.globals, *module.functions}
             for section in module.sections:

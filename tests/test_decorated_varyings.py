@@ -51,7 +51,7 @@ void main() { o = vec4(a[0], b[1], c.x * c.y); }
 
 def link(vert: bytes, frag: bytes) -> list[str]:
     """Both new modules as text."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     done = spvlink.link([Source(vert), Source(frag)], options)
     assert done.passed_through is None, done.passed_through
@@ -123,7 +123,7 @@ def test_unknown(note: str, side: int) -> None:
     """Whichever side has it, the varying stays where it is, with its note, and is stored."""
     codes = [compile_glsl(VERT, "vert"), compile_glsl(FRAG, "frag")]
     codes[side] = with_note(codes[side], note)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     options.validate = False  # spirv-val knows what these are for
     done = spvlink.link([Source(c) for c in codes], options)
@@ -155,7 +155,7 @@ def test_a_member_of_a_block(nested: bool) -> None:
     text = disassemble(compile_glsl(frag, "frag"))
     note = f"OpMemberDecorate {'%Inner' if nested else '%Block'} 1 PerViewNV\n"
     code = assemble(text.replace("OpDecorate %Block Block\n", f"OpDecorate %Block Block\n{note}"))
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.validate = False
     done = spvlink.link([Source(compile_glsl(vert, "vert")), Source(code)], options)
     assert done.passed_through is None, done.passed_through

@@ -361,7 +361,7 @@ def test_zero_keeps_its_sign_if_exact(qualifier: str) -> None:
         compile_glsl(source.replace("@", qualifier), stage)
         for source, stage in zip(CANCELS, ("vert", "frag"))
     ]
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = True
     done = spvlink.link(codes, options)
     assert done.defect is None

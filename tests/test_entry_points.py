@@ -54,7 +54,7 @@ def stages_of(name: str) -> list[str]:
 
 def link(codes: list[Code], **settings: object) -> spvlink.Linked:
     """Link entry points of modules."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, value in settings.items():
         setattr(options, name, value)
@@ -279,7 +279,7 @@ OpFunctionEnd
 def test_a_resource_of_another_entry_point_is_not_visible(entry: str, action: str) -> None:
     """The module declares the block, but only entry points that use it may read it."""
     whole = assemble(READS_ELSEWHERE)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     linked = spvlink.link(
         [spvlink.Source(whole, "m.spv", "vs"), spvlink.Source(whole, "m.spv", entry)], options
     )

@@ -99,7 +99,7 @@ def test_chain(chain: Chain) -> None:
         assert names[name] <= {"removed", "merged", "propagated"}, name
     for name in chain.kept:
         assert names[name] <= {"kept", "packed"}, name
-    again = spvlink.link([s.data for s in linked.stages])
+    again = spvlink.link([s.data for s in linked.stages], clean=True)
     assert again.passed_through == "nothing to gain"
 
 
@@ -128,7 +128,7 @@ def test_without_a_fragment_shader(chain: Chain) -> None:
         codes = [compile_glsl(chain.stages[0][1], "vert", chain.environment)]
     scene, before = draw_covering(codes)
     assert before.captured
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.complete = options.check_each = True
     linked = spvlink.link(codes, options)
     assert linked.defect is None, linked.defect
@@ -155,7 +155,7 @@ PLACES = {  # name -> the Locations that the fragment shader declares, and the s
 @pytest.mark.parametrize("name", PLACES)
 def test_places(name: str) -> None:
     chain = next(c for c in CHAINS if c.name == name)
-    linked = spvlink.link(build(chain))
+    linked = spvlink.link(build(chain), clean=True)
     assert read([s.data for s in linked.stages]) == PLACES[name]
 
 

@@ -144,7 +144,7 @@ def test_a_bit_cast_to_more_components_mixes_none_up() -> None:
     numbers = re.search(r"(%\w+) = OpCompositeConstruct %v2ulong", disassemble(vert))
     assert numbers is not None
     vert = edited(vert, (r"OpBitcast %v4uint %\w+", f"OpBitcast %v4uint {numbers[1]}"))
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = MOTION | {"halves"}
     assert merged(Result(vert, frag, options)) == {}
 
@@ -154,7 +154,7 @@ def test_bits_of_what_is_interpolated_are_not_looked_at() -> None:
     body = "a = uint(gl_InstanceIndex); b = intBitsToFloat(gl_InstanceIndex);"
     sides = two("flat @ uint", "@ float", body, "o = vec4(float(a), b, a - b, 1);")
     vert, frag = pair(*sides)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = MOTION | {"flatten"}
     preserving = with_mode(fragment(frag), "SignedZeroInfNanPreserve 32")
     assert merged(Result(vertex(vert), preserving, options)) == {}
@@ -205,7 +205,7 @@ def test_smooth_is_not_read_from_flat_where_a_loop_stores_each_vertex() -> None:
         "layout(location = 1) in float b;\nvoid main() { o = vec4(a, b, 0, 1); }"
     )
     codes = [compile_glsl(MESH, "mesh", "vulkan1.2"), compile_glsl(frag, "frag", "vulkan1.2")]
-    linked = spvlink.link(codes, spvlink.Options())
+    linked = spvlink.link(codes, spvlink.Options(clean=True))
     assert linked.defect is None and linked.passed_through is None
     assert [r.action for r in linked.remarks if r.action == "merged"] == []
 
@@ -260,7 +260,7 @@ def forwarded(
     vert: str, frag: str, mine: tuple[str, ...] = (), theirs: tuple[str, ...] = ()
 ) -> bool:
     """Whether something is moved to the fragment shader."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = frozenset(("backward", "dedup"))
     done = Result(with_mode(vertex(vert), *mine), with_mode(fragment(frag), *theirs), options)
     return "moved-forward" in done.fates().values()
@@ -295,7 +295,7 @@ def test_a_volatile_load_stays_in_its_stage() -> None:
         "--a = tint;",
         "layout(location = 0) in vec4 a;\n--o = a;",
     )
-    code, settings = vertex(vert), spvlink.Options()
+    code, settings = vertex(vert), spvlink.Options(clean=True)
     settings.layout = {"setLayouts": ALL_SETS}
     assert Result(code, fragment(frag), settings).fates()["a 0.xyzw"] == "propagated"
     once = edited(code, (r"(OpLoad %v4float %\w+)(\n *OpStore %a)", r"\1 Volatile\2"))
@@ -317,7 +317,7 @@ def test_what_is_read_per_vertex_is_not_taken_for_interpolated() -> None:
     places = SUMS[1].partition("void")[0].replace(" in ", " pervertexEXT in ")
     frag = places.replace(";", "[];") + "void main() { o = vec4(a[0], b[1], a[2], b[0]); }"
     frag = "#extension GL_EXT_fragment_shader_barycentric : require\n" + frag
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = frozenset(("backward", "dedup"))
     done = Result(vertex(SUMS[0]), fragment(frag, "vulkan1.2"), options)
     assert done.linked.passed_through is None

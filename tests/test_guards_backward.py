@@ -40,7 +40,9 @@ def test_a_value_that_is_wanted_whole_somewhere_is_not_relaxed(names: str, relax
     vert = HEAD.format(model="Vertex", notes="", body=STORES)
     mode = "OpExecutionMode %main OriginUpperLeft\n"
     frag = HEAD.format(model="Fragment", notes=mode + notes, body=SUMS)
-    site = site_of([load(vert), load(frag)], ["0.x i32 a Flat", "0.y i32 b Flat"], Options())
+    site = site_of(
+        [load(vert), load(frag)], ["0.x i32 a Flat", "0.y i32 b Flat"], Options(clean=True)
+    )
     assert any("moved-backward" in line for line in passes.backward(site))
     insts = site.link.consumer.module.functions[0].blocks[0].insts
     (key,) = {i.imm[0] for i in insts if i.op == LOAD_INPUT}
@@ -75,7 +77,7 @@ def test_what_the_producer_makes(name: str) -> None:
     vert = HEAD.format(model="Vertex", notes="", body=f"{STORES}\nSTORE_OUTPUT %a 4")
     frag = HEAD.format(model="Fragment", notes="OpExecutionMode %main OriginUpperLeft\n", body=body)
     lines = ["0.x i32 a Flat", "0.y i32 b Flat", "0.z i32 c Flat"]
-    site = site_of([load(vert), load(frag)], lines, Options())
+    site = site_of([load(vert), load(frag)], lines, Options(clean=True))
     passes.backward(site)
     insts = site.link.producer.module.functions[0].blocks[0].insts
     assert [NAMES[i.op] for i in insts if i.op in NAMES] == made
@@ -93,12 +95,14 @@ STORE_OUTPUT %c 2
 %d = OpFMul %float %s %s
 STORE_OUTPUT %d 4"""
     frag = head.format(model="Fragment", notes="OpExecutionMode %main OriginUpperLeft", body=body)
-    site = site_of([load(vert), load(frag)], ["0.x f32 a Flat"], Options())
+    site = site_of([load(vert), load(frag)], ["0.x f32 a Flat"], Options(clean=True))
     assert passes.backward(site) == []
 
 
 def test_what_nothing_stores_does_not_move() -> None:
     vert = HEAD.format(model="Vertex", notes="", body="STORE_OUTPUT %b 2")
     frag = HEAD.format(model="Fragment", notes="OpExecutionMode %main OriginUpperLeft", body=SUMS)
-    site = site_of([load(vert), load(frag)], ["0.x i32 a Flat", "0.y i32 b Flat"], Options())
+    site = site_of(
+        [load(vert), load(frag)], ["0.x i32 a Flat", "0.y i32 b Flat"], Options(clean=True)
+    )
     assert passes.backward(site) == []

@@ -147,7 +147,9 @@ def test_what_is_read_otherwise_is_not_dissolved() -> None:
 
 def link_of(lines: list[str], models: tuple[str, str] = ("Vertex", "Fragment")) -> Link:
     """A border over which all components of these slots go."""
-    site = site_of([load(side(lines, m, m == models[0])) for m in models], lines, Options())
+    site = site_of(
+        [load(side(lines, m, m == models[0])) for m in models], lines, Options(clean=True)
+    )
     return site.link
 
 

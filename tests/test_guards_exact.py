@@ -49,7 +49,7 @@ def test_an_invariant_output_reads_what_was_interpolated() -> None:
         code = fragment(frag)
         if invariant:
             code = edited(code, (r"( *OpDecorate %o Location 0\n)", r"\1OpDecorate %o Invariant\n"))
-        options = spvlink.Options()
+        options = spvlink.Options(clean=True)
         options.disabled = MOTION
         assert flattened(Result(vertex(vert), code, options)) == (set() if invariant else {"b"})
 
@@ -58,7 +58,7 @@ def test_what_is_read_of_each_vertex_is_not_flattened() -> None:
     vert, frag = pair(*two("flat @ vec2", "@ vec2", f"a = p.xy; b = {VALUE};", USE))
     frag = "#extension GL_EXT_fragment_shader_barycentric : require\n" + INSTANCES + frag
     frag = frag.replace("in vec2 b;", "pervertexEXT in vec2 b[];").replace("b);", "b[1]);")
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = MOTION
     done = Result(vertex(INSTANCES + vert, "vulkan1.2"), fragment(frag, "vulkan1.2"), options)
     assert done.linked.passed_through is None and not flattened(done)
@@ -87,7 +87,7 @@ def test_a_choice_of_a_negative_zero(one: str, other: str, disabled: frozenset[s
     use = "o = u.tint[0] * 0.01 + vec4(a * 0.1, clamp(1.0 / b, -1.0, 1.0));"
     vert, frag = pair(*two("flat @ vec2", "@ vec2", body, use))
     codes = [vertex(INSTANCES + vert), fragment(INSTANCES + frag)]
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = disabled
     done = Result(*codes, options)
     found = {r.action for r in done.linked.remarks if r.name == "b" and "x" in r.slot}

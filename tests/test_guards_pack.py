@@ -27,7 +27,7 @@ def places(storage: str, qualifier: str = "flat", names: tuple[str, ...] = NAMES
 
 def link(stages: Stages, *off: str) -> spvlink.Linked:
     """Linked exactly, without motion, and without these passes."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = options.exact = True
     options.disabled = frozenset(("backward", "forward", *off))
     linked = spvlink.link([compile_glsl(text, stage) for stage, text in stages], options)

@@ -231,7 +231,7 @@ STORE_OUTPUT %y 2"""
 def test_what_is_read_back_is_the_constant() -> None:
     """No copy is left, whoever comes next."""
     task = made(body=f"STORE_OUTPUT %float_1 0\n{READ_BACK}", listed="", end=EMIT)
-    site = site_of([task, made(listed="", end=EMIT)], ["0.xy f32 p"], Options())
+    site = site_of([task, made(listed="", end=EMIT)], ["0.xy f32 p"], Options(clean=True))
     assert payload.read_back_constants(site.link)
     insts = [i for b in task.functions[0].blocks for i in b.insts]
     assert [i.op for i in insts[:2]] == [STORE_OUTPUT, ops.OpFAdd]

@@ -166,7 +166,7 @@ def looked_at(body: str) -> tuple[Rounded, Inst]:
     )  # fmt: skip
     modules = [load(vert), load(frag)]
     lines = [f"{at} {n} {QUALIFIED.get(n, '')}".strip() for n, (at, _) in SLOTS.items()]
-    link = site_of(modules, lines, Options()).link
+    link = site_of(modules, lines, Options(clean=True)).link
     link.inputs.slots[place_of("relaxed_in")].relaxed = True
     link.outputs.slots[place_of("relaxed_out")].relaxed = True
     insts = [i for b in modules[1].functions[0].blocks for i in b.insts]

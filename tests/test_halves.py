@@ -25,7 +25,7 @@ INPUT, OUTPUT = enums.StorageClass_Input, enums.StorageClass_Output
 
 
 def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, value in settings.items():
         setattr(options, name, value)

@@ -44,7 +44,7 @@ def listed(text: str, version: str) -> bytes:
 
 def linked(codes: list[bytes], environment: str) -> list[bytes]:
     """The linked pair, after all that can be asked of it without drawing."""
-    options = Options()
+    options = Options(clean=True)
     options.check_each = True
     options.exact = True  # bit for bit; what may round differently is proved in test_pipelines
     options.target_env = environment

@@ -71,7 +71,7 @@ BODIES = {
 
 
 def linked(codes: list[bytes], exact: bool) -> list[bytes]:
-    found = spvlink.link(codes, exact=exact)
+    found = spvlink.link(codes, exact=exact, clean=True)
     assert found.defect is None and found.passed_through is None, found.passed_through
     return [stage.data for stage in found.stages]
 
@@ -97,7 +97,7 @@ def test_they_stay_in_their_block(name: str, exact: bool) -> None:
     used = {arg for inst in insts for arg in inst.args}
     loads = [i for i in insts if i.type is not None and i.type.op in IMAGES]
     assert loads and used.issuperset(loads)
-    again = spvlink.link(new, exact=exact)
+    again = spvlink.link(new, exact=exact, clean=True)
     assert [stage.data for stage in again.stages] == new
     scene, before = draw_covering(codes)
     assert before.is_good()
@@ -114,4 +114,4 @@ void main() {{ o = vec4(size(true), size(false)) + vec4({what}, v.xy); }}"""
     new = linked(codes, True)
     assert_valid(codes, new)
     assert count(new[1], ops.OpImageQuerySizeLod) == 1
-    assert [stage.data for stage in spvlink.link(new, exact=True).stages] == new
+    assert [stage.data for stage in spvlink.link(new, exact=True, clean=True).stages] == new

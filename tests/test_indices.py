@@ -59,7 +59,7 @@ def chains(data: bytes) -> list[Inst]:
 @pytest.mark.parametrize("index", ["int(2.5) - 3", "1 - 7", "40 + 7"])
 @pytest.mark.parametrize("what", INDEXED)
 def test_out_of_bounds(what: str, index: str) -> None:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     linked = spvlink.link(pipeline(what, index), options)
     assert linked.defect is None and linked.validated == "validated", linked.defect

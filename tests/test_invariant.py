@@ -176,7 +176,7 @@ def codes(name: str, pipeline: str, decorated: bool = True) -> list[bytes]:
 
 def link(given: list[bytes], only: str | None = None) -> list[bytes]:
     """All stages with all passes, or without those that bring something but one."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     if only is not None:
         options.disabled = BRINGING - {only}
@@ -340,7 +340,7 @@ def test_what_chooses_stays_too(name: str, decorated: bool) -> None:
                  + declared, CONDITIONS[name].replace("{}", "u.k.x") + "color = u.k;"),
         ]  # fmt: skip
         given = [compile_glsl(source, stage) for stage, source in stages]
-        linked = spvlink.link(given)
+        linked = spvlink.link(given, clean=True)
         assert linked.defect is None
         actions = {r.name: r.action for r in linked.remarks if r.slot.endswith(".x")}
         assert actions["y"] in ("kept", "packed"), actions
@@ -360,7 +360,7 @@ def test_a_slot_stays_so_beside_an_array_that_becomes_a_local_one(
         frag("layout(location = 0) in vec4 x; layout(location = 5) flat in vec4 y;",
              "color = x + y;"),
     ]  # fmt: skip
-    linked = spvlink.link([compile_glsl(source, stage) for stage, source in stages])
+    linked = spvlink.link([compile_glsl(source, stage) for stage, source in stages], clean=True)
     assert linked.defect is None
     actions = {(r.name, r.action) for r in linked.remarks}
     assert actions >= {("local", "removed"), ("y", "moved-forward")}, actions

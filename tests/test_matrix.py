@@ -150,7 +150,7 @@ def size_left(row: Row, optimization: str) -> tuple[int, int]:
 )
 def test_cells(row: Row, optimization: str) -> None:
     codes = list(build(row, optimization))
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     options.complete = not row.consumer
     linked = spvlink.link(list(codes), options)

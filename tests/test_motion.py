@@ -407,7 +407,7 @@ def test_a_resource_that_some_invocations_read_may_not_be_bound(name: str) -> No
         ),
     ]
     codes = [compile_glsl(text, stage) for stage, text in stages]
-    found = spvlink.link(codes)
+    found = spvlink.link(codes, clean=True)
     assert found.defect is None and found.validated == "validated"
     scene, original = draw_covering(codes)
     assert original.is_good()

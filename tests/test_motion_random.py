@@ -40,7 +40,7 @@ LAYOUT: dict[str, object] = {
 def settings(seed: int) -> spvlink.Options:
     """How a seed is linked: all kinds of prices, with and without a layout and some passes."""
     r = Random(seed ^ 0x0971)
-    made = spvlink.Options()
+    made = spvlink.Options(clean=True)
     made.check_each = True
     made.layout = LAYOUT if r.random() < 0.5 else None
     made.expect = r.choice(((1, 8), (1, 8), (1, 1), (20, 1), (1, 100)))

@@ -131,7 +131,7 @@ void main() {
 """.replace("OUTS", outs)
     frag = fragment(outs.replace(" out ", " in ") + "void main() { o = vec4(a) + vec4(b); }")
     for exact in (False, True):
-        options = spvlink.Options()
+        options = spvlink.Options(clean=True)
         options.exact = exact
         options.disabled = frozenset(("simplify",)) if exact else frozenset()
         done = spvlink.link([Source(compile_glsl(vert, "vert")), Source(frag)], options)
@@ -147,7 +147,7 @@ def test_flags_that_are_denormal_numbers(number: str, packed: bool) -> None:
     code = f"""in ivec4 k; {outputs.format("out")}
 void main() {{ gl_Position = vec4(1.0); s = vec4({chosen}); t = k.x > 2 ? {number} : 2.0; }}"""
     read = f"""out vec4 o; {outputs.format("in")} void main() {{ o = (s + t) * 1e38; }}"""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = True
     sources = [
         Source(compile_glsl(head + code, "vert")),
@@ -170,7 +170,7 @@ def test_flags_that_become_denormal_numbers(use: str, packed: bool) -> None:
 void main() {{ gl_Position = vec4(1.0); s = uvec4({chosen}); t = k.x > 2 ? 0x10000u : 9u; }}"""
     read = f"""out vec4 o; {outputs.format("in")}
 layout(location = 1) out uvec4 bits; void main() {{ {use} }}"""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = True
     options.disabled = frozenset(("backward", "forward"))
     sources = [

@@ -57,7 +57,7 @@ def test_a_struct_without_members(tmp_path: Path) -> None:
     path = tmp_path / "empty.spv"
     path.write_bytes(empty)
     subprocess.run(["spirv-val", "--target-env", "vulkan1.1", path], check=True)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     linked = spvlink.link([empty, compile_glsl(COLOUR, "frag")], options)
     assert (linked.defect, linked.passed_through) == (None, None)
@@ -95,7 +95,7 @@ void main() { colour = interpolateAtOffset(all[which], vec2(0.25)); }
 """,
         "frag",
     )
-    linked = spvlink.link([first, second])
+    linked = spvlink.link([first, second], clean=True)
     assert linked.defect is None
     assert linked.passed_through == "input all at Location 0.x has no output of the previous stage"
     assert [stage.data for stage in linked.stages] == [first, second]
@@ -120,7 +120,7 @@ void main() { unread = vec4(1.0); gl_Position = vec4(0.0); }
 """,
         "vert",
     )
-    linked = spvlink.link([first, compile_glsl(text, "frag")])
+    linked = spvlink.link([first, compile_glsl(text, "frag")], clean=True)
     assert (linked.defect, linked.passed_through) == (None, None)
 
 
@@ -143,7 +143,7 @@ def test_a_decoration_group_some_of_whose_targets_go() -> None:
                OpStore %colour %sum""",
         ),
     )
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     linked = spvlink.link([compile_glsl(TINT, "vert"), frag], options)
     assert (linked.defect, linked.validated) == (None, "validated")
@@ -166,7 +166,7 @@ void main() { o = a.x * BODY; }
 """
     for body, left in (("first.next.colour", 2), ("vec4(2.0)", 0)):
         frag = compile_glsl(text.replace("BODY", body), "frag", "vulkan1.2")
-        linked = spvlink.link([compile_glsl(FOUR, "vert", "vulkan1.2"), frag])
+        linked = spvlink.link([compile_glsl(FOUR, "vert", "vulkan1.2"), frag], clean=True)
         assert (linked.defect, linked.validated) == (None, "validated")
         assert disassemble(linked.stages[1].data).count("OpTypeForwardPointer") == left
 
@@ -207,8 +207,8 @@ def shifted(code: bytes, bound: int) -> bytes:
 def test_ids_up_to_the_limit() -> None:
     """New ids would not fit above: everything is numbered anew, names go along."""
     codes = [compile_glsl(TINT, "vert"), compile_glsl(TINTED, "frag")]
-    plain = spvlink.link(codes)
-    linked = spvlink.link([shifted(code, MAX_BOUND) for code in codes])
+    plain = spvlink.link(codes, clean=True)
+    linked = spvlink.link([shifted(code, MAX_BOUND) for code in codes], clean=True)
     assert (linked.defect, linked.passed_through) == (None, None)
     assert linked.validated == "validated"
     for stage, other in zip(linked.stages, plain.stages):
@@ -226,7 +226,7 @@ def test_more_ids_than_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """Then it goes out as it came, and says why."""
     codes = [compile_glsl(TINT, "vert"), compile_glsl(TINTED, "frag")]
     monkeypatch.setattr(encode, "MAX_BOUND", 12)
-    linked = spvlink.link(codes)
+    linked = spvlink.link(codes, clean=True)
     assert linked.defect is None
     assert re.fullmatch(
         r"it would have \d+ ids, and a module may have 11", linked.passed_through or ""
@@ -238,4 +238,4 @@ def test_a_bound_beyond_the_limit() -> None:
     code = bytearray(compile_glsl(TINT, "vert"))
     code[12:16] = (MAX_BOUND + 1).to_bytes(4, "little")
     with pytest.raises(spvlink.BadSpirv, match="the id bound 4194304 is not between 1 and 4194303"):
-        spvlink.link([bytes(code), compile_glsl(TINTED, "frag")])
+        spvlink.link([bytes(code), compile_glsl(TINTED, "frag")], clean=True)

@@ -56,7 +56,7 @@ PAIRS: dict[str, tuple[bytes, bytes, int, int]] = {
 
 
 def link(name: str, **settings: object) -> Result:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for setting, value in settings.items():
         setattr(options, setting, value)
@@ -80,7 +80,7 @@ def test_it_saves_locations_and_can_be_switched_off(name: str) -> None:
 @pytest.mark.parametrize("name", PAIRS)
 def test_a_second_link_finds_nothing(name: str) -> None:
     done = link(name)
-    again = spvlink.link(done.data)
+    again = spvlink.link(done.data, clean=True)
     assert again.passed_through == "nothing to gain"
 
 
@@ -110,7 +110,7 @@ def test_what_rounds_is_no_flag(rounds: bool) -> None:
         layout(location = 2) flat in vec3 c;
         void main() { o = vec4(a, b, c.xy) * gl_FragCoord + vec4(c, 1.0); }"""
     )
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = frozenset(["backward", "forward"])
     done = Result(producer, consumer, options)
     assert done.linked.validated == "validated"
@@ -127,7 +127,7 @@ layout(location = 2) flat in vec3 z;
 def drawn(stages: list[tuple[str, str]], **settings: object) -> spvlink.Linked:
     """Linked exactly and drawn before and after; what transform feedback captured too."""
     codes = [compile_glsl(text, stage) for stage, text in stages]
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = options.exact = True
     options.disabled = frozenset(["backward", "forward"])
     linked = spvlink.link(codes, options)
@@ -180,7 +180,7 @@ layout(location = 1) flat out float16_t y; layout(location = 2) flat out vec3 z;
     store = "x = float16_t(k.x & 1); y = float16_t(k.y & 1); z = position.xyz;"
     read = "color = vec4(z, float(x + x * y)) + float(y - x);"
     stages = [vert(halves + outputs, store), frag(halves + outputs.replace(" out ", " in "), read)]
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.disabled = frozenset(["backward", "forward"])
     linked = spvlink.link([compile_glsl(text, stage) for stage, text in stages], options)
     assert linked.defect is None and linked.validated == "validated"
@@ -289,4 +289,4 @@ def test_what_is_captured_may_be_torn(pack: str, locations: int) -> None:
 
 def test_an_unknown_packing_is_refused() -> None:
     with pytest.raises(spvlink.Usage, match="no packing tight"):
-        spvlink.link([TORN, NO_LOOKUP], pack="tight")
+        spvlink.link([TORN, NO_LOOKUP], pack="tight", clean=True)

@@ -27,7 +27,7 @@ def build(stages: list[tuple[str, str]]) -> list[bytes]:
 
 
 def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, value in settings.items():
         setattr(options, name, value)

@@ -99,7 +99,7 @@ def link(body: str, functions: str, capability: str) -> list[Inst]:
     """The instructions of the fragment shader once it is linked."""
     head = HEAD.format(capability=capability)
     frag = assemble(head + body + TAIL + functions)
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     linked = spvlink.link([vertex(VERTEX), frag], options)
     assert linked.defect is None and linked.validated == "validated", linked.defect

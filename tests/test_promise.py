@@ -44,7 +44,7 @@ def codes(stored: str, body: str, qualifier: str = "") -> list[bytes]:
 
 
 def linked(modules: list[bytes], **settings: object) -> Result:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     for name, setting in settings.items():
         setattr(options, name, setting)
     return Result(modules[0], modules[1], options)
@@ -305,7 +305,7 @@ def test_a_sum_in_front_of_a_later_stage_s_floor(use: str, count: int) -> None:
         frag("layout(location = 0) in vec4 f;", f"color = {use};"),
     ]
     modules = [compile_glsl(text, stage, "vulkan1.1") for stage, text in stages]
-    done = spvlink.link(modules)
+    done = spvlink.link(modules, clean=True)
     assert done.defect is None and done.interfaces[0].components[1] == count, done.remarks
     assert_same(modules, [stage.data for stage in done.stages], 65536.0 if count == 4 else 0.0)
 

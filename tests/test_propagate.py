@@ -36,7 +36,7 @@ def layout(push: int = 128) -> dict[str, object]:
 def options(**settings: object) -> spvlink.Options:
     """Without dedup, which would merge equal components before they are looked at here, and without
     motion, which would take expressions apart."""
-    made = spvlink.Options()
+    made = spvlink.Options(clean=True)
     made.disabled = frozenset(("dedup", "backward", "forward"))
     for name, setting in settings.items():
         setattr(made, name, setting)

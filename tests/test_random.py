@@ -44,7 +44,7 @@ def compile_pair(seed: int) -> list[bytes]:
 
 
 def link(stages: list[bytes]) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = True  # pictures are compared bit for bit
     linked = spvlink.link(list(stages), options)
     check_linked(linked)
@@ -198,7 +198,7 @@ def test_generator_is_deterministic() -> None:
 @pytest.mark.parametrize("seed", HASH_SEEDS)
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
     stages = compile_pair(seed)
-    options = "options = spvlink.Options(); options.exact = True"
+    options = "options = spvlink.Options(clean=True, exact=True)"
     check_hash_seeds(stages, link(stages), options, tmp_path)
 
 
@@ -212,7 +212,7 @@ TWICE = (218, 250, 521, 531, 928, 1014, 1077, 1170)
 @pytest.mark.parametrize("exact", [True, False], ids=["exact", "close"])
 @pytest.mark.parametrize("seed", TWICE)
 def test_a_second_link_finds_nothing(seed: int, exact: bool) -> None:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = exact
     once = [s.data for s in spvlink.link(list(compile_pair(seed)), options).stages]
     again = spvlink.link(list(once), options)

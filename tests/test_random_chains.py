@@ -52,7 +52,7 @@ def link(
     exact: bool = True,
     disabled: frozenset[str] = frozenset(),
 ) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.exact = exact  # then pictures are compared bit for bit
     options.disabled = disabled
     options.complete = not fragment
@@ -238,7 +238,7 @@ def test_nearly_all_are_linked(verdicts: dict[int, object]) -> None:
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
     stages = compile_chain(seed)
     fragment = make(seed)[-1][0] == "frag"
-    options = f"options = spvlink.Options(); options.complete = {not fragment}"
+    options = f"options = spvlink.Options(clean=True); options.complete = {not fragment}"
     check_hash_seeds(stages, link(stages, fragment, False), options, tmp_path)
 
 

@@ -104,6 +104,7 @@ def settings(seed: int, codes: list[bytes], exact: bool = True) -> spvlink.Optio
     pipeline = sources(seed // FAMILY)
     options = spvlink.Options()
     options.exact = exact
+    options.clean = seed % 2 == 0  # else what linking does not need goes out as it came
     options.complete = pipeline.stages[-1][0] != "frag"
     if pipeline.known:
         for (stage, _), code in zip(pipeline.stages, codes):

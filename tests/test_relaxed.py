@@ -31,7 +31,7 @@ def relaxed(code: bytes, storage: int) -> list[bool]:
 
 def crossed(stages: Stages, at: int, action: str) -> list[bool]:
     """What is declared at a border on both sides, once something was moved there."""
-    linked = spvlink.link([compile_glsl(source, stage) for stage, source in stages])
+    linked = spvlink.link([compile_glsl(source, stage) for stage, source in stages], clean=True)
     assert linked.defect is None and linked.validated == "validated"
     border = linked.interfaces[at]
     title = f"{border.producer}->{border.consumer}"

@@ -274,7 +274,7 @@ CAUSES = {
 def twice(codes: list[bytes], complete: bool = False) -> spvlink.Linked:
     """The first link; the second must find nothing, exactly or not, and draw the same."""
     for exact in (False, True):
-        options = spvlink.Options()
+        options = spvlink.Options(clean=True)
         options.check_each = True
         options.exact = exact
         options.complete = complete
@@ -335,7 +335,7 @@ def test_a_load_goes_behind_the_variables() -> None:
         "float t[4] = float[4](c.x, c.y, c.z, s); color = c * t[int(c.x * 3.0)];",
     )
     codes = [compile_glsl(text, stage) for stage, text in (vertex, fragment)]
-    linked = spvlink.link([codes[0], with_line(codes[1])], spvlink.Options())
+    linked = spvlink.link([codes[0], with_line(codes[1])], spvlink.Options(clean=True))
     assert linked.passed_through is None and linked.validated == "validated"
     assert enums.BuiltIn_SampleId in built_ins(module_of(linked.stages[1].data))
 

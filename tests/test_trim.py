@@ -49,7 +49,7 @@ void main() { o = seen; }
 
 def linked(stages: list[bytes], **settings: object) -> list[str]:
     """The new modules as text."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, setting in settings.items():
         setattr(options, name, setting)

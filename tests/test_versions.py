@@ -152,7 +152,7 @@ CHAINS = (
 
 
 def link(name: str, debug: bool | str = False) -> None:
-    settings = spvlink.Options()
+    settings = spvlink.Options(clean=True)
     settings.validate = False
     done = spvlink.link(list(chains.build(name, debug)), settings)
     assert done.defect is None
@@ -211,7 +211,7 @@ def test_an_edit_that_moves_no_counter_is_seen(
     module = module_of(pair()[0])
     assert module.entry is not None
     stage = Stage(Source(b""), "vert", module)
-    runner = Runner(spvlink.Options())
+    runner = Runner(spvlink.Options(clean=True))
     runner.on_entry(stage, "simplify")
     assert not watch.broken
     runner.run("planted", stage, act, module, module.entry.function)

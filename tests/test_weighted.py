@@ -92,7 +92,7 @@ def chain(domain: str, read: str, main: str, stored: str = STORED, store: str = 
 
 
 def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.check_each = True
     for name, setting in settings.items():
         setattr(options, name, setting)
