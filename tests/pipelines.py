@@ -51,7 +51,7 @@ def link(
     validate: bool = True,
 ) -> spvlink.Linked:
     """``layout``: one that shows every resource to both stages; ``disabled``: names of passes."""
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)  # code that can be counted
     options.exact = exact
     options.disabled = frozenset(disabled)
     options.validate = validate

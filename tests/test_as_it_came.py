@@ -7,7 +7,8 @@ import pytest
 
 import spvlink
 from spvlink.grammar import enums, ops
-from tests.linking import Result, count, fragment, vertex
+from tests.debug_reading import shape, stripped
+from tests.linking import FRAGMENT, VERTEX, Result, count, fragment, vertex
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl
 
@@ -221,3 +222,34 @@ def test_forms_of_access(name: str, environment: str) -> None:
     assert len(done.locations) < before
     assert tuple(shells(done)) == kept
     draw_alike([vert, frag], done)
+
+
+@pytest.mark.parametrize("flag", ["-g", "-gVS"])
+@pytest.mark.parametrize("name", FORMS)
+def test_debug_information_decides_nothing(name: str, flag: str) -> None:
+    """It follows the variables; where nothing reads one any more it says so."""
+    declared, producer, consumer, kept = FORMS[name]
+    texts = [VERTEX + declared.replace("IO", "out") + producer]
+    texts.append(FRAGMENT + declared.replace("IO", "in") + consumer)
+    codes = [compile_glsl(t, s, debug=flag) for t, s in zip(texts, ("vert", "frag"))]
+    settings = {"disabled": {"backward", "forward", "dedup", "narrow"}}
+    done = link(codes[0], codes[1], **settings)
+    assert done.linked.validated == "validated" and tuple(shells(done)) == kept
+    bare = spvlink.link([stripped(code) for code in codes], **settings)  # type: ignore[arg-type]
+    assert [shape(stage.data) for stage in bare.stages] == [shape(code) for code in done.data]
+
+
+def test_debug_information_of_what_nobody_reads() -> None:
+    """The consumer declares it; the variable goes, and what described it describes nothing."""
+    frag = FRAGMENT + (
+        "layout(location = 0) in vec4 gone; layout(location = 1) in vec4 a;"
+        "float f() { return a.x; } void main() { o = a * f(); }"
+    )
+    vert = VERTEX + (
+        "layout(location = 0) out vec4 gone; layout(location = 1) out vec4 a;"
+        "void main() { gone = p.zyxw; a = p; gl_Position = p; }"
+    )
+    codes = [compile_glsl(vert, "vert", debug="-gVS"), compile_glsl(frag, "frag", debug="-gVS")]
+    done = link(*codes)
+    assert done.linked.validated == "validated" and shells(done)[1]
+    assert done.table(inputs=True) == {"a": ("0.xyzw", "f32x4")}

@@ -88,7 +88,8 @@ class Case:
 
 
 def options_of(lines: list[str]) -> Options:
-    """Options of the command line, one a line; the layout stands there itself."""
+    """Options of the command line, one a line; the layout stands there itself. All code comes in its
+    simplest form."""
     words = [word for line in lines for word in line.split(None, 1)]
     layout = None
     if "--layout" in words:
@@ -97,6 +98,7 @@ def options_of(lines: list[str]) -> Options:
         del words[at : at + 2]
     options = arguments.parse([*words, "-o", "nowhere", "nothing"]).options
     options.layout = layout
+    options.clean = True
     return options
 
 

@@ -331,6 +331,22 @@ def _follow(module: Module, held: Debug, live: set[Inst]) -> None:
                 module.globals.append(inst)
 
 
+def rename_globals(module: Module, renamed: dict[Inst, Inst | None]) -> None:
+    """Variables are other ones from now on, further below, or gone (None)."""
+    nothing = _Nothing(module)
+    found = [i for i in _globals(module) if not renamed.keys().isdisjoint(i.args)]
+    named = {a for i in module.globals for a in i.args}
+    for inst in found:
+        for at, arg in enumerate(inst.args):
+            other = renamed.get(arg)
+            if other is not None and inst not in named:
+                inst.args[at] = other
+                module.globals.remove(inst)
+                module.globals.append(inst)
+            elif arg in renamed:
+                nothing.replace(inst, [arg])
+
+
 class _Nothing:
     """The DebugInfoNone of a set, before what asks for it."""
 

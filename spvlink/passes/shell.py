@@ -29,6 +29,7 @@ from spvlink.ir.edit import (
     value,
 )
 from spvlink.ir.slot import Interface, Slot, Varying
+from spvlink.passes.debuginfo import is_debug, rename_globals
 from spvlink.passes.parts import CHAINS, is_volatile
 from spvlink.passes.raise_io import Raise, move_whole
 
@@ -150,6 +151,7 @@ class _Shell:
         for old in gone:
             private[old.variable] = self.make_private(old)
         used = self.redirect(private)
+        self.redescribe(private, used)
         kept = [(old, private[old.variable]) for old in gone if old.variable in used]
         if self.storage == _OUTPUT:
             for block in self.function.blocks:
@@ -189,7 +191,7 @@ class _Shell:
             for block in function.blocks:
                 for inst in block.insts:
                     for at, arg in enumerate(inst.args):
-                        if arg not in old_of:
+                        if arg not in old_of or is_debug(module, inst):
                             continue
                         used.add(old_of[arg])
                         if not _is_access(inst, at):
@@ -200,9 +202,20 @@ class _Shell:
                             inst.type = types.pointer(module, _PRIVATE, inst.type.args[0])
                         if arg in private:
                             inst.args[at] = private[arg]
-        if not private.keys().isdisjoint([a for inst in module.globals for a in inst.args]):
-            raise Unfit  # debug information speaks of it
         return used
+
+    def redescribe(self, private: dict[Inst, Inst], used: set[Inst]) -> None:
+        """What debug information says of the old variables, which decides nothing."""
+        module = self.module
+        for function in module.functions:
+            for block in function.blocks:
+                about = [i for i in block.insts if not private.keys().isdisjoint(i.args)]
+                for inst in about:
+                    inst.args = [private[a] if a in used else a for a in inst.args]
+                gone = [i for i in about if not private.keys().isdisjoint(i.args)]
+                if gone:
+                    block.insts = [i for i in block.insts if i not in gone]
+        rename_globals(module, {o: new if o in used else None for o, new in private.items()})
 
     def read(self, kept: list[tuple[_Old, Inst]]) -> list[Inst]:
         """Where the entry point begins: the old inputs of the new ones."""
