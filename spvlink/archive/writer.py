@@ -51,7 +51,7 @@ class ArchiveWriter:
             if os.path.isdir(self._path):
                 raise IsADirectoryError(21, "Is a directory")
             device = os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode)
-            self._spool = tempfile.TemporaryFile(dir=None if device else folder)
+            self._spool = tempfile.TemporaryFile(dir=None if device else folder)  # noqa: SIM115
             self._device = device
             if not device:
                 _remove_leftovers(folder, name)
