@@ -33,6 +33,7 @@ ORDER: Final = (
     RAYTRACING, LINK, BUCKET,
 )  # fmt: skip
 RAW, DEFLATE = 1, 2
+_FORMATS: Final = (b"\1\0\0\0", b"\2\0\0\0")  # as they stand in a header
 HEADER: Final = struct.Struct("<24s16s4I")
 LIMIT: Final = 64 << 20  # bytes of a payload; as the layer takes of a request
 _PIECE: Final = 1 << 20
@@ -215,11 +216,8 @@ class Scan:
             while self.at < self.size:
                 file.seek(self.at)
                 head = file.read(HEADER.size)
-                if len(head) < HEADER.size:
-                    self._warn(self.at, "the file ends inside of an entry's name and sizes")
-                    break
                 end = self.at + HEADER.size + int.from_bytes(head[40:44], "little")
-                if end <= self.size and _NAME.match(head):
+                if end <= self.size and len(head) == HEADER.size and _NAME.match(head):
                     self._keep()
                     self.last, self.last_at, self.at = head, self.at, end
                 else:
@@ -232,32 +230,33 @@ class Scan:
         self.last = b""
 
     def _recover(self, head: bytes, end: int) -> None:
-        """There is no whole entry here."""
-        if _NAME.match(head):
+        """There is no whole entry here. The entry before may be to blame: then it goes, and the
+        search begins behind its first byte."""
+        named = len(head) == HEADER.size and bool(_NAME.match(head))
+        if not named and end <= self.size and head[44:48] in _FORMATS and self._good(end):
             self._keep()
-            found = self._search(self.at + HEADER.size)
-            where = "left out" if found is None else f"left out; goes on at byte {found}"
-            self._warn(self.at, f"{_key(head)} ends behind the end of the file: {where}")
-        elif end <= self.size and head[44:48] in (b"\1\0\0\0", b"\2\0\0\0") and self._good(end):
             self._warn(self.at, "an entry whose name is not of hex digits: copied as it is")
-            self._keep()
             self.union.note_nameless(self.number, self.at)
-            found = end
-        else:
-            begin = self.at
-            if self.last and not self._sound():
-                self._warn(self.last_at, f"{_key(self.last)} has a wrong size: left out")
-                self.last, begin = b"", self.last_at + HEADER.size
-            found = self._search(begin)
-            where = "the rest is left out" if found is None else f"goes on at byte {found}"
-            self._warn(self.at, f"no entry begins here: {where}")
+            self.at = end
+            return
+        begin, what = self.at, "no entry begins here"
+        if self.last and not self._sound():
+            begin, what = self.last_at, f"{_key(self.last)} is not as long as it says: left out"
+            self.last = b""
+        elif named:
+            what = f"{_key(head)} ends behind the end of the file: left out"
+        elif len(head) < HEADER.size:
+            what = "the file ends inside of an entry"
+        found = self._search(begin + 1)
+        where = "nothing follows" if found is None else f"goes on at byte {found}"
+        self._warn(begin, f"{what}; {where}")
         self.at = self.size if found is None else found
 
     def _good(self, at: int) -> bool:
-        """Whether an entry begins there, or the file ends."""
-        if at == self.size:
+        """Whether something like an entry begins there, or the file ends."""
+        if self.size - at < HEADER.size:
             return True
-        return self.size - at >= HEADER.size and bool(_NAME.match(self._read(at, HEADER.size)))
+        return self._read(at, HEADER.size)[44:48] in _FORMATS
 
     def _sound(self) -> bool:
         """Whether the checksum of the last entry is right, or it has none."""
