@@ -30,11 +30,13 @@ def read_all(path: Path) -> tuple[dict[tuple[int, int], bytes], Archive]:
     opened = Archive([str(path)])
     union = opened.union
     found = {}
-    for tag in union.tags():
+    for tag in foz.ORDER:
         for hash, one in union.entries(tag):
             found[tag, hash] = one.head + b"".join(union.stored(one))
-    for one in opened.pipelines():
-        for stage in one.stages if one.reason is None else ():
+    for one in union.others():
+        found[-1, one.at] = one.head + b"".join(union.stored(one))
+    for pipe in opened.pipelines():
+        for stage in pipe.stages if pipe.reason is None else ():
             try:
                 opened.module(stage.module)
             except BadArchive as error:
@@ -136,7 +138,7 @@ def test_damaged_archives_are_rewritten(tmp_path: Path) -> None:
         with Archive([str(source)]) as opened, ArchiveWriter(str(out), opened) as writer:
             writer.finish()
         again, _ = read_all(out)
-        assert again == found
+        assert sorted(again.values()) == sorted(found.values())
 
 
 def test_a_size_that_reaches_over_others(tmp_path: Path) -> None:
@@ -255,8 +257,9 @@ def test_many_entries(tmp_path: Path) -> None:
     rng = random.Random(SEED)
     with open(path, "wb") as file:
         file.write(archive(pipeline()))
-        for _ in range(count):
-            file.write(entry(7, rng.getrandbits(64), b"x", 1))
+        for number in range(count):
+            tag = 7 if number % 2 else rng.getrandbits(32)
+            file.write(entry(tag, rng.getrandbits(64), b"x", 1))
     pipelines, megabytes, warnings = measured(path)
     assert (pipelines, warnings) == (1, 0) and megabytes < 25
 

@@ -11,6 +11,7 @@ import os
 import re
 import struct
 import zlib
+from array import array
 
 from spvlink.archive.index import Index
 from spvlink.errors import BadArchive, Usage
@@ -27,7 +28,7 @@ VERSIONS: Final = (5, 6)
     APPLICATION, SAMPLER, SET_LAYOUT, PIPELINE_LAYOUT, MODULE, RENDER_PASS, GRAPHICS, COMPUTE, LINK,
     RAYTRACING, BUCKET,
 ) = range(11)  # fmt: skip
-# In which order entries are written, so that what is referred to comes first; then the other tags.
+# In which order entries are written, so that what is referred to comes first.
 ORDER: Final = (
     APPLICATION, MODULE, SAMPLER, SET_LAYOUT, PIPELINE_LAYOUT, RENDER_PASS, GRAPHICS, COMPUTE,
     RAYTRACING, LINK, BUCKET,
@@ -52,7 +53,8 @@ class Entry:
         self.file = file
         self.at = at
         self.head = head
-        _, _, self.stored, self.format, self.crc, self.size = HEADER.unpack(head)
+        figures: tuple[int, int, int, int] = HEADER.unpack(head)[2:]
+        self.stored, self.format, self.crc, self.size = figures
 
 
 class Union:
@@ -65,7 +67,8 @@ class Union:
         self._paths = list(paths)
         self._files: list[FileIO] = []
         self._tables: dict[int, Index] = {}
-        self._nameless: list[int] = []  # places of whole entries whose names are damaged
+        self._foreign = array("I"), array("Q"), array("Q")  # tags above BUCKET; hashes; places
+        self._nameless = array("Q")  # places of whole entries whose names are damaged
         try:
             for path in paths:
                 self._open(path)
@@ -98,14 +101,17 @@ class Union:
         for hash, place in self._tables.get(tag, ()):
             yield hash, self._entry(place)
 
-    def tags(self) -> list[int]:
-        """All tags there are, in the order of writing."""
-        rest = sorted(tag for tag in self._tables if tag not in ORDER)
-        return [tag for tag in ORDER if tag in self._tables] + rest
-
-    def nameless(self) -> Iterator[Entry]:
-        """Entries whose names are damaged, in the order of the files."""
-        return map(self._entry, self._nameless)
+    def others(self) -> Iterator[Entry]:
+        """Entries of tags that Fossilize does not know (yet), by tag and hash, then those whose
+        names are damaged, in the order of the files."""
+        tags, hashes, places = self._foreign
+        last = None
+        for at in sorted(range(len(tags)), key=lambda at: (tags[at], hashes[at])):
+            if (tags[at], hashes[at]) != last:
+                yield self._entry(places[at])
+            last = tags[at], hashes[at]
+        for place in self._nameless:
+            yield self._entry(place)
 
     def has(self, tag: int, hash: int) -> bool:
         return tag in self._tables and self._tables[tag].find(hash) is not None
@@ -120,10 +126,10 @@ class Union:
         """What is stored, inflated. Raises BadArchive: damaged, or more than ``limit`` bytes."""
         if entry.format not in (RAW, DEFLATE):
             raise BadArchive(f"its storage format {entry.format} is not known")
-        if max(entry.size, entry.stored) > limit + limit // 8:
+        if entry.size > limit or entry.stored > limit + limit // 8:  # deflating may make it longer
             size = max(entry.size, entry.stored)
             raise BadArchive(f"it says that it has {size} bytes: more than spvlink reads")
-        data = self._bytes(entry.file, entry.at + HEADER.size, entry.stored)
+        data = self.read(entry.file, entry.at + HEADER.size, entry.stored)
         if entry.crc and zlib.crc32(data) != entry.crc:
             raise BadArchive("its checksum is wrong")
         if entry.format == DEFLATE:
@@ -136,16 +142,17 @@ class Union:
         """What follows the header in the file, in pieces."""
         at, left = entry.at + HEADER.size, entry.stored
         while left:
-            piece = self._bytes(entry.file, at, min(left, _PIECE))
+            piece = self.read(entry.file, at, min(left, _PIECE))
             yield piece
             at += len(piece)
             left -= len(piece)
 
     def _entry(self, place: int) -> Entry:
         number, at = place >> _OFFSET, place & (1 << _OFFSET) - 1
-        return Entry(number, at, self._bytes(number, at, HEADER.size))
+        return Entry(number, at, self.read(number, at, HEADER.size))
 
-    def _bytes(self, number: int, at: int, size: int) -> bytes:
+    def read(self, number: int, at: int, size: int) -> bytes:
+        """Bytes of a file. Raises Usage, and BadArchive if they are not all there."""
         file = self._files[number]
         try:
             file.seek(at)
@@ -189,10 +196,15 @@ class Union:
     def note(self, number: int, at: int, head: bytes) -> None:
         """An entry was found, in file ``number`` from ``at``."""
         tag = int(head[8:24], 16) & 0xFFFFFFFF  # Fossilize looks at no more
+        hash, place = int(head[24:40], 16), number << _OFFSET | at
+        if tag not in ORDER:
+            for numbers, value in zip(self._foreign, (tag, hash, place)):
+                numbers.append(value)
+            return
         table = self._tables.get(tag)
         if table is None:
             table = self._tables[tag] = Index()
-        table.add(int(head[24:40], 16), number << _OFFSET | at)
+        table.add(hash, place)
 
     def note_nameless(self, number: int, at: int) -> None:
         self._nameless.append(number << _OFFSET | at)
@@ -233,14 +245,14 @@ class Scan:
         """There is no whole entry here. The entry before may be to blame: then it goes, and the
         search begins behind its first byte."""
         named = len(head) == HEADER.size and bool(_NAME.match(head))
-        if not named and end <= self.size and head[44:48] in _FORMATS and self._good(end):
+        if not named and self._nameless(head, end):
             self._keep()
             self._warn(self.at, "an entry whose name is not of hex digits: copied as it is")
             self.union.note_nameless(self.number, self.at)
             self.at = end
             return
         begin, what = self.at, "no entry begins here"
-        if self.last and not self._sound():
+        if self.last and not self._sound(self.last_at, self.last):
             begin, what = self.last_at, f"{_key(self.last)} is not as long as it says: left out"
             self.last = b""
         elif named:
@@ -252,19 +264,22 @@ class Scan:
         self._warn(begin, f"{what}; {where}")
         self.at = self.size if found is None else found
 
-    def _good(self, at: int) -> bool:
-        """Whether something like an entry begins there, or the file ends."""
-        if self.size - at < HEADER.size:
-            return True
-        return self._read(at, HEADER.size)[44:48] in _FORMATS
+    def _nameless(self, head: bytes, end: int) -> bool:
+        """Whether this is a whole entry but for its name: its checksum is right, or, without one,
+        another entry or the end follows."""
+        if end > self.size or len(head) < HEADER.size or head[44:48] not in _FORMATS:
+            return False
+        if head[48:52] != bytes(4):
+            return self._sound(self.at, head)
+        return end == self.size or bool(_NAME.match(self._read(end, HEADER.size)))
 
-    def _sound(self) -> bool:
-        """Whether the checksum of the last entry is right, or it has none."""
-        entry = Entry(self.number, self.last_at, self.last)
+    def _sound(self, at: int, head: bytes) -> bool:
+        """Whether the checksum of an entry is right, or it has none."""
+        entry = Entry(self.number, at, head)
         crc = 0
-        for piece in self.union.stored(entry):
+        for piece in self.union.stored(entry) if entry.crc else ():
             crc = zlib.crc32(piece, crc)
-        return entry.crc in (0, crc)
+        return entry.crc == crc
 
     def _search(self, at: int) -> int | None:
         """Where the next entry begins that fits into the file."""
@@ -278,7 +293,7 @@ class Scan:
         return None
 
     def _read(self, at: int, size: int) -> bytes:
-        return self.union._bytes(self.number, at, size)
+        return self.union.read(self.number, at, min(size, self.size - at))
 
     def _warn(self, at: int, what: str) -> None:
         self.union.warn(f"{self.path}: at byte {at}: {what}")

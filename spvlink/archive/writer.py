@@ -165,14 +165,11 @@ class ArchiveWriter:
 
     def _write(self, out: BinaryIO) -> None:
         out.write(foz.MAGIC + bytes([self._union.version]))
-        tags = self._union.tags()
-        missing = [tag for tag in (foz.MODULE, foz.LINK) if tag not in tags]
-        known = [tag for tag in foz.ORDER if tag in tags or tag in missing]
-        for tag in known + [tag for tag in tags if tag not in foz.ORDER]:
+        for tag in foz.ORDER:
             for head, pieces in self._in_order(tag):
                 out.write(head)
                 out.writelines(pieces)
-        for entry in self._union.nameless():
+        for entry in self._union.others():
             out.write(entry.head)
             out.writelines(self._union.stored(entry))
 
