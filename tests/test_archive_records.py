@@ -374,7 +374,7 @@ def test_many_layouts_are_forgotten(tmp_path: Path) -> None:
     with Archive([str(path)]) as opened:
         for _ in range(2):
             assert all(found.reason is None for found in opened.pipelines())
-        assert len(opened._remembered) <= 1025
+        assert len(opened._layouts._known) <= 1024
 
 
 # -- JSON that is none, or is meant badly ----------------------------------------------------------

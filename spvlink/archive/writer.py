@@ -45,6 +45,7 @@ class ArchiveWriter:
         self._modules: dict[int, tuple[int, int]] = {}
         self._pipelines: dict[int, tuple[int, int]] = {}
         self._digests: dict[int, bytes] = {}  # of the new modules' words
+        self._hashes: dict[bytes, int] = {}  # the other way round
         self._links: dict[int, tuple[int, int]] = {}  # key -> (application, module)
         self._end = 0
         try:
@@ -79,7 +80,7 @@ class ArchiveWriter:
         entry = self._union.find(foz.GRAPHICS, hash)
         if entry is None or hash in self._pipelines:
             raise KeyError(key)
-        hashes = {index: module_hash(code) for index, code in modules.items()}
+        hashes = {index: self._hash(code) for index, code in modules.items()}
         try:
             payload = self._union.payload(entry)
             names = {index: f"{hashes[index]:016x}" for index in hashes}
@@ -126,6 +127,12 @@ class ArchiveWriter:
             self.close()
 
     # -- new entries ----------------------------------------------------------------------------
+
+    def _hash(self, code: bytes) -> int:
+        digest = _digest(code)
+        if digest not in self._hashes:
+            self._hashes[digest] = module_hash(code)
+        return self._hashes[digest]
 
     def _check(self, hash: int, code: bytes) -> None:
         """Raises BadArchive if that hash is taken by other words."""
