@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import time
@@ -157,6 +158,22 @@ def test_a_size_that_reaches_over_others(tmp_path: Path) -> None:
         assert all(key in found for key, _ in writing.split(archive(*parts, pipeline(KEY + 1))))
         assert (6, KEY) not in found
         assert any(f"6:{KEY:016x}" in line for line in opened.warnings)
+
+
+def test_sizes_that_lie_in_each_other(tmp_path: Path) -> None:
+    """Twenty thousand headers, each of which says that nearly all of the rest is its own."""
+    path = tmp_path / "in.foz"
+    head, count = 56, 20_000
+    names = [
+        b"%024x%016x" % (7, number)
+        + struct.pack("<4I", head * (count - number) - 7 - number % 40, 1, 1 + number, 1)
+        for number in range(count)
+    ]
+    path.write_bytes(archive(*names, b"z" * 64, *surroundings(), pipeline()))
+    started = time.monotonic()
+    with Archive([str(path)]) as opened:
+        assert opened.count() == 1
+    assert time.monotonic() - started < 5
 
 
 def test_a_name_that_is_none_goes_out(tmp_path: Path) -> None:

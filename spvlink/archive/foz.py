@@ -41,7 +41,8 @@ _PIECE: Final = 1 << 20
 _WARNINGS: Final = 100
 _OFFSET: Final = 48  # bits of a place that are the offset; above them the number of the file
 _NAME: Final = re.compile(rb"[0-9a-fA-F]{40}")
-_START: Final = re.compile(rb"0{22}[0-9a-f]{18}.{4}[\x01\x02]\0\0\0.{8}", re.DOTALL)
+# Zeros one by one: re looks for such a beginning several times as fast.
+_START: Final = re.compile(b"0" * 22 + rb"[0-9a-f]{18}.{4}[\x01\x02]\0\0\0.{8}", re.DOTALL)
 
 
 class Entry:
@@ -171,6 +172,8 @@ class Union:
 
     def _open(self, path: str) -> None:
         try:
+            if os.path.exists(path) and not os.path.isfile(path):
+                raise ValueError("it is no regular file")  # entries are read when asked for
             file = open(path, "rb", buffering=0)  # noqa: SIM115 (closed by close)
             self._files.append(file)
             start = file.read(16)
@@ -222,6 +225,7 @@ class Scan:
         self.at = 16
         self.last: bytes = b""  # an entry that counts as soon as another one follows
         self.last_at = 0
+        self.summed = 0  # bytes of which checksums were asked for
 
     def run(self) -> None:
         with open(self.path, "rb", buffering=1 << 16) as file:
@@ -274,10 +278,14 @@ class Scan:
         return end == self.size or bool(_NAME.match(self._read(end, HEADER.size)))
 
     def _sound(self, at: int, head: bytes) -> bool:
-        """Whether the checksum of an entry is right, or it has none."""
+        """Whether the checksum of an entry is right, or it has none. Sizes that lie could make that
+        take for ever: then it counts as right."""
         entry = Entry(self.number, at, head)
+        self.summed += entry.stored
+        if not entry.crc or self.summed > 4 * self.size + LIMIT:
+            return True
         crc = 0
-        for piece in self.union.stored(entry) if entry.crc else ():
+        for piece in self.union.stored(entry):
             crc = zlib.crc32(piece, crc)
         return entry.crc == crc
 

@@ -54,7 +54,7 @@ class ArchiveWriter:
             device = os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode)
             self._spool = tempfile.TemporaryFile(dir=None if device else folder)  # noqa: SIM115
             self._device = device
-            if not device:
+            if not device and os.name == "posix":
                 _remove_leftovers(folder, name)
         except (OSError, ValueError) as error:
             raise self._trouble(error) from None
