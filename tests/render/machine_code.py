@@ -102,13 +102,18 @@ class _Compile(Draw):
 _device: list[Compiler] = []
 
 
-def count(codes: Sequence[Code], libraries: bool = False) -> Counts:
-    """What the driver counts of a pipeline. Raises CannotDraw, or what the driver says."""
+def _compiler() -> Compiler:
+    """The device of this process."""
     if not _device:
         with open(os.devnull, "w") as nowhere:
             os.dup2(nowhere.fileno(), 2)  # where drivers tell of what they cannot compile
         _device.append(Compiler(False))
-    device = _device[0]
+    return _device[0]
+
+
+def count(codes: Sequence[Code], libraries: bool = False) -> Counts:
+    """What the driver counts of a pipeline. Raises CannotDraw, or what the driver says."""
+    device = _compiler()
     if "VK_KHR_pipeline_executable_properties" not in device.offered:
         raise CannotDraw("the driver counts nothing")
     with Pool(device) as pool:
@@ -148,3 +153,16 @@ def _all(device: Device, what: str, info: Any) -> Any:
         row.sType = getattr(vk, f"VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_{kind}_KHR")
     function(device.device, info, number, rows)
     return rows
+
+
+def driver_info() -> str:
+    """The driver and its version, and the hardware that it compiles for."""
+    physical = _compiler().physical
+    held = ffi.new("VkPhysicalDeviceDriverProperties*")
+    held.sType = vk.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES
+    properties = ffi.new("VkPhysicalDeviceProperties2*")
+    properties.sType = vk.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2
+    properties.pNext = held
+    vk.lib.vkGetPhysicalDeviceProperties2(physical, properties)
+    info = ffi.string(held.driverInfo).decode()
+    return f"{ffi.string(properties.properties.deviceName).decode()}, {info}"
