@@ -88,8 +88,8 @@ class Case:
 
 
 def options_of(lines: list[str]) -> Options:
-    """Options of the command line, one a line; the layout stands there itself. All code comes in its
-    simplest form."""
+    """Options of the command line, one a line; the layout stands there itself. All code is to come
+    in its simplest form."""
     words = [word for line in lines for word in line.split(None, 1)]
     layout = None
     if "--layout" in words:
