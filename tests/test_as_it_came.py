@@ -253,3 +253,13 @@ def test_debug_information_of_what_nobody_reads() -> None:
     done = link(*codes)
     assert done.linked.validated == "validated" and shells(done)[1]
     assert done.table(inputs=True) == {"a": ("0.xyzw", "f32x4")}
+
+
+@pytest.mark.parametrize("clean", [False, True])
+@pytest.mark.parametrize("kept", ["vert", "frag"])
+def test_a_kept_stage_goes_out_byte_for_byte(kept: str, clean: bool) -> None:
+    codes = [vertex(PRODUCER), fragment(CONSUMER)]
+    linked = spvlink.link(codes, keep_interface={kept}, clean=clean)
+    assert linked.defect is None
+    changed = {stage.stage for stage in linked.stages if stage.changed}
+    assert kept not in changed and (clean or not changed)

@@ -35,7 +35,12 @@ def restore(chain: Chain) -> None:
     """Take back the stages that no border changed. A side fits if it declares what it declared; or
     if everything stays in its place there and the neighbour is taken back, too: the variables that
     both had may be others than those that were made of it. What does not fit gets a shell."""
-    came = {stage: original(stage) for stage in chain.touched() if not stage.linked}
+    options = chain.options
+    came = {
+        stage: original(stage)
+        for stage in chain.touched()
+        if not stage.linked and (not options.clean or stage.name in options.keep_interface)
+    }
     fit = came
     while True:
         left = {

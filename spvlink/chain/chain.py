@@ -56,8 +56,7 @@ def write(chain: Chain) -> list[bytes]:
     for stage in chain.touched():
         in_file(stage, finish, chain, stage)
     trim_blocks(chain)
-    if not chain.options.clean:
-        as_it_came.restore(chain)
+    as_it_came.restore(chain)
     outputs = encode_all(chain)
     check_borders(chain)
     return outputs
