@@ -47,6 +47,7 @@ from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
+from spvlink.link.border.sink import sink
 from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
 from spvlink.link.resources.blocks import Cannot, size_of
 from spvlink.link.resources.transfer import Transfer
@@ -198,6 +199,7 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
     module = link.consumer.module
     entry = module.entry
     assert entry is not None
+    new: list[Inst] = []
     for block in entry.function.blocks:
         if not any(i.op in (LOAD_INPUT, INTERPOLATE) and i.imm[0] in moved for i in block.insts):
             continue
@@ -217,8 +219,11 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
                 become(module, inst, copied)
             else:
                 out.append(inst)
+        held = set(block.insts)
+        new += [inst for inst in out if inst not in held]
         block.insts = out
     sweep(module, entry.function)
+    sink(module, new)
 
 
 def words(transfer: Transfer, stored: Inst) -> str:
