@@ -12,7 +12,8 @@ the consumer computes it from what is available; what the outputs say must be av
 
 Half, since this adds work where most invocations run, and only for a smaller interface: a choice
 that saves no component is not made. The producer's work stays out of the account; it may need the
-values for itself.
+values for itself. What the consumer would hold in registers for it may forbid a part (``brake``);
+what it computes stands in front of its first use (``sink``).
 
 Across interpolation only what keeps the digits: negation, products and quotients with what is equal
 for the draw, sums with a small constant. Sums with uniforms or of two varying values stay

@@ -32,7 +32,8 @@ parameter memory, which bounds how many vertices are in flight. We count that as
 ALU operations. An expression is moved if its cost (``semantics.toml``; each instruction once, loads
 2 a word) is at most the price of the components that it replaces, times ``--cost-limit`` / 100
 (default 100; 0 moves only what is free). Loads of uniforms are counted although they are the same
-for all fragments and often cost a scalar register only: that errs to the safe side.
+for all fragments and often cost a scalar register only: that errs to the safe side. An input costs
+no register before it is used, what is computed does, so it goes down to its first use (``sink``).
 """
 
 from __future__ import annotations
