@@ -244,10 +244,10 @@ MADE_LOOKUP = fragment(
 )
 # consumer, packing -> Locations, what stays one vector
 TEARS: dict[str, tuple[bytes, str, set[int], str]] = {
-    "a coordinate stays, another vector does not": (ONE_LOOKUP, "", {0, 1, 2}, "abd"),
+    "a coordinate stays, another vector does not": (ONE_LOOKUP, "", {0, 1, 2}, "acd"),
     "nothing but coordinates": (ONLY_LOOKUPS, "", {0, 1, 2, 3}, "abcd"),
     "coordinates too": (ONLY_LOOKUPS, "locations", {0, 1, 2}, "abc"),
-    "a coordinate costs more": (ONE_LOOKUP, "locations", {0, 1, 2}, "abd"),
+    "a coordinate costs more": (ONE_LOOKUP, "locations", {0, 1, 2}, "acd"),
     "what is made of it is the coordinate": (MADE_LOOKUP, "", {0, 1, 2}, "abc"),
     "no coordinate": (NO_LOOKUP, "", {0, 1, 2}, "abc"),
     "no vector": (NO_LOOKUP, "vectors", {0, 1, 2, 3}, "abcd"),

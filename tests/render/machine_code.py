@@ -113,6 +113,16 @@ def _compiler() -> Compiler:
 
 def count(codes: Sequence[Code], libraries: bool = False) -> Counts:
     """What the driver counts of a pipeline. Raises CannotDraw, or what the driver says."""
+    found: Counts = {}
+    for _, counts in count_stages(codes, libraries):
+        for name, number in counts.items():
+            found[name] = found.get(name, 0) + number
+    return found
+
+
+def count_stages(codes: Sequence[Code], libraries: bool = False) -> list[tuple[str, Counts]]:
+    """What the driver counts of each executable of a pipeline but those that only bin, by its name.
+    Raises as ``count``."""
     device = _compiler()
     if "VK_KHR_pipeline_executable_properties" not in device.offered:
         raise CannotDraw("the driver counts nothing")
@@ -121,21 +131,22 @@ def count(codes: Sequence[Code], libraries: bool = False) -> Counts:
         return _counts(device, compiling.pipeline_of(libraries))
 
 
-def _counts(device: Device, pipeline: Any) -> Counts:
-    """The sums over all executables but those that only bin."""
+def _counts(device: Device, pipeline: Any) -> list[tuple[str, Counts]]:
     info = ffi.new("VkPipelineInfoKHR*")
     info.sType, info.pipeline = vk.VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR, pipeline
-    executables = _all(device, "ExecutableProperties", info)
-    found: Counts = {}
-    for number, executable in enumerate(executables):
-        if ffi.string(executable.name) == b"Binning VS":
+    found: list[tuple[str, Counts]] = []
+    for number, executable in enumerate(_all(device, "ExecutableProperties", info)):
+        title = ffi.string(executable.name).decode()
+        if title == "Binning VS":
             continue
         which = ffi.new("VkPipelineExecutableInfoKHR*")
         which.sType = vk.VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR
         which.pipeline, which.executableIndex = pipeline, number
+        counts: Counts = {}
         for statistic in _all(device, "ExecutableStatistics", which):
             name = ffi.string(statistic.name).decode()
-            found[name] = found.get(name, 0) + int(statistic.value.u64)
+            counts[name] = counts.get(name, 0) + int(statistic.value.u64)
+        found.append((title, counts))
     return found
 
 

@@ -12,7 +12,8 @@ the consumer computes it from what is available; what the outputs say must be av
 
 Half, since this adds work where most invocations run, and only for a smaller interface: a choice
 that saves no component is not made. The producer's work stays out of the account; it may need the
-values for itself.
+values for itself. What the consumer would hold in registers for it may forbid a part (``brake``);
+what it computes stands in front of its first use (``sink``).
 
 Across interpolation only what keeps the digits: negation, products and quotients with what is equal
 for the draw, sums with a small constant. Sums with uniforms or of two varying values stay
@@ -36,8 +37,9 @@ from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
+from spvlink.link.border.sink import sink
 from spvlink.link.border.values import centred, single_value
-from spvlink.link.motion import algebra
+from spvlink.link.motion import algebra, brake
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
 from spvlink.link.motion.nodes import replaceable
 from spvlink.link.resources.blocks import Cannot
@@ -303,6 +305,13 @@ def _group(
     if graph.independent():
         return False
     crossing, computed = graph.choose(fragments, limit)
+    dear = brake.held(link.consumer.module, _families(graph, crossing, computed), limit)
+    if dear:
+        for family, more in dear:
+            for key in family.keys:
+                del graph.roots[key]
+                link.notes[key] = _kept(link.consumer.name, more)
+        crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False
     stay: dict[Node, int] = {}
@@ -318,6 +327,40 @@ def _group(
     own = {n: k for n, k in zip(new, places) if k is not None}
     _Move(link, graph, {**stay, **own}, new, freed, sites).run()
     return True
+
+
+def _kept(name: str, more: int) -> str:
+    return f"not moved: the {name} stage would hold {more} more value{'s' * (more > 1)} at once"
+
+
+def _families(
+    graph: ProducerGraph, crossing: list[Node], computed: list[Node]
+) -> list[brake.Family]:
+    """What hangs together of a choice, as far as it saves components."""
+    bits = {node: 1 << number for number, node in enumerate(crossing)}
+    of: dict[Node, int] = {}  # what each value is made of, of what crosses
+    for node in graph.nodes:  # operands come first
+        of[node] = bits.get(node, 0)
+        if not of[node]:
+            for dep in node.deps:
+                of[node] |= of[dep]
+    parts: list[int] = []  # disjoint
+    for node in graph.roots.values():
+        mine = of[node]
+        for part in [p for p in parts if p & of[node]]:
+            parts.remove(part)
+            mine |= part
+        parts.append(mine)
+    families: list[brake.Family] = []
+    for part in parts:
+        keys = [key for key, node in graph.roots.items() if of[node] & part]
+        made = [
+            [k for k in keys if of[graph.roots[k]] & bits[n]] for n in crossing if bits[n] & part
+        ]
+        if len(made) < len(keys):
+            work = sum([n.work for n in computed if of[n] & part])
+            families.append(brake.Family(keys, made, work))
+    return families
 
 
 class _Maker(algebra.Cloner):
@@ -430,6 +473,7 @@ class _Move:
         """What was read is computed, once a block and vertex."""
         entry = self.target.entry
         assert entry is not None
+        new: list[Inst] = []
         for block in entry.function.blocks:
             if not any(i.op == LOAD_INPUT and i.imm[0] in self.freed for i in block.insts):
                 continue
@@ -448,6 +492,9 @@ class _Move:
                 if made.type is not inst.type:
                     made = maker.emit(ops.OpBitcast, inst.type, [made], [])
                 become(self.target, inst, made)
+            held = set(block.insts)
+            new += [inst for inst in out if inst not in held]
             block.insts = out
         touched(self.target)
         sweep(self.target, entry.function)
+        sink(self.target, new)

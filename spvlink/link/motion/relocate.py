@@ -107,7 +107,7 @@ class Move:
             type = self.link.inputs.slots[store.imm[0]].type
             made = algebra.typed(self.graph.transfer, out, store.args[0], type)
             maker.known[node.inst, 0] = made
-        for node in self.made:
+        for node in self.made_in_order():
             if site in node.sites:
                 maker.lane((node.inst, node.lane))
         for node, key in self.places.items():
@@ -115,6 +115,19 @@ class Move:
                 made = maker.lane((node.inst, node.lane))
                 made = algebra.as_number(self.target, made, out)
                 out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], [key]))
+
+    def made_in_order(self) -> list[Node]:
+        """What the producer makes, operands first, and what ends with the same input together: in
+        the consumer's order, which may be that of a long shader, many inputs would be held at once
+        that are needed once more much later."""
+        last = {node: number for number, node in enumerate(self.graph.inputs.values())}
+        for node in self.made:
+            last[node] = max([last[dep] for dep in node.deps])
+        turn = {node: last[node] for node in self.places}  # what is made on the way comes with it
+        for node in reversed(self.made):
+            for dep in node.deps:
+                turn[dep] = min(turn[node], turn.get(dep, turn[node]))
+        return sorted(self.made, key=turn.__getitem__)
 
     def consume(self) -> None:
         """Loads of the new values in place of what they stand for."""

@@ -8,17 +8,22 @@ may tear a vector over two Locations. What a tear costs, and whom:
     another vector          nothing, where code works on components anyway (AMD, Adreno, NVIDIA)
 
 So the Location is dissolved whose vectors are torn least, the emptiest of these: of xyz, xyz, xyz
-and a coordinate xy one xyz is torn. ``Options.pack`` says what may be torn at all: by default
-everything but image coordinates.
+and a coordinate xy one xyz is torn. Of several such the first, which most shaders compute first: a
+late one beside early ones makes all of them wait in neighbouring registers for it (RADV takes 24
+VGPRs for the vertex shaders of Vulkan-Samples with a normal, a way to the eye and one to the lamp,
+36 where the last is torn). But before an attribute that is handed on as it came, which lies in
+neighbouring registers already (Adreno moves each part of it that does not). ``Options.pack`` says
+what may be torn at all: by default everything but image coordinates.
 """
 
 from __future__ import annotations
 
 from spvlink.facts import scalars
-from spvlink.grammar import info
+from spvlink.grammar import info, ops
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
+from spvlink.link.border.values import single_value
 from spvlink.link.pack.bins import UINT, Bin, close_gap
 from spvlink.pipeline import PACK_LOCATIONS, PACK_VECTORS
 
@@ -29,6 +34,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Places = list[tuple[int, Bin, int]]  # key, where it goes, component
 
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
+_READS: Final = frozenset((ops.OpLoad, LOAD_INPUT))
 _DEAR: Final = 4  # tears of other vectors that one of a coordinate is worth
 
 
@@ -55,7 +61,7 @@ def _dissolve_one(
     """Dissolve one Location if it can be; same base type first, then by bit-casting."""
     for by_cast in (False, True) if cast else (False,):
         best: tuple[int, Bin, Places] | None = None
-        for bin in sorted(mine, key=lambda b: (4 - b.free(), -b.location)):
+        for bin in sorted(mine, key=lambda b: (4 - b.free(), _as_it_came(link, b), b.location)):
             if -2 in bin.components or id(bin) in fixed:
                 continue  # it holds a part of something whole, or comes before these
             others = [
@@ -77,6 +83,18 @@ def _dissolve_one(
                     target.base = UINT
             del bins[bin.location]
             close_gap(bins, bin.location)
+            return True
+    return False
+
+
+def _as_it_came(link: Link, bin: Bin) -> bool:
+    """Whether a Location holds what the producer only hands on."""
+    for key in bin.components:
+        lane = (single_value(link, key), 0) if key >= 0 else (None, 0)
+        while lane[0] is not None and lane[0].op in scalars.MOVES:
+            moved = scalars.moved(lane[0])
+            lane = moved[lane[1]] if moved is not None else (None, 0)
+        if lane[0] is not None and lane[0].op in _READS:
             return True
     return False
 

@@ -32,7 +32,8 @@ parameter memory, which bounds how many vertices are in flight. We count that as
 ALU operations. An expression is moved if its cost (``semantics.toml``; each instruction once, loads
 2 a word) is at most the price of the components that it replaces, times ``--cost-limit`` / 100
 (default 100; 0 moves only what is free). Loads of uniforms are counted although they are the same
-for all fragments and often cost a scalar register only: that errs to the safe side.
+for all fragments and often cost a scalar register only: that errs to the safe side. An input costs
+no register before it is used, what is computed does, so it goes down to its first use (``sink``).
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from spvlink.ir.edit import become, sweep, value
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
+from spvlink.link.border.sink import sink
 from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
 from spvlink.link.resources.blocks import Cannot, size_of
 from spvlink.link.resources.transfer import Transfer
@@ -198,6 +200,7 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
     module = link.consumer.module
     entry = module.entry
     assert entry is not None
+    new: list[Inst] = []
     for block in entry.function.blocks:
         if not any(i.op in (LOAD_INPUT, INTERPOLATE) and i.imm[0] in moved for i in block.insts):
             continue
@@ -217,8 +220,11 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
                 become(module, inst, copied)
             else:
                 out.append(inst)
+        held = set(block.insts)
+        new += [inst for inst in out if inst not in held]
         block.insts = out
     sweep(module, entry.function)
+    sink(module, new)
 
 
 def words(transfer: Transfer, stored: Inst) -> str:
