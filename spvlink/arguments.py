@@ -35,6 +35,7 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --explain               print a table: what became of every varying, and why
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+  --spec-defaults         constants that no --spec names keep their defaults, so they are known
   --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
   --enable PASS, --disable PASS
                           switch one optimization (see: spvlink passes); repeatable
@@ -65,7 +66,9 @@ or with --strict was passed through; 2 usage, or a file that cannot be read or w
 of spvlink itself, with the inputs passed through.
 """
 
-_FLAGS: Final = ("--complete", "--explain", "--exact", "--no-validate", "--strict", "--time")
+_FLAGS: Final = (
+    "--complete", "--explain", "--exact", "--no-validate", "--spec-defaults", "--strict", "--time",
+)  # fmt: skip
 _VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
     "--print-after", "--stop-after", "--check", "--pack",
@@ -234,6 +237,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
         _one_of("--pack", given["--pack"], PACKINGS)
         options.pack = given["--pack"]
     options.validate = "--no-validate" not in given
+    options.spec_defaults = "--spec-defaults" in given
     options.strict = "--strict" in given
     options.target_env = given.get("--target-env")
     if options.target_env is not None:
