@@ -63,6 +63,8 @@ def _main(words: Sequence[str]) -> int:
         from spvlink.layer.command import main as layer
 
         return _print(layer(words))
+    if command == "batch":
+        return _batch(list(rest))
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command == "--version":
@@ -77,7 +79,9 @@ def _main(words: Sequence[str]) -> int:
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    raise Usage(f"unknown command {command}: there are link, passes, layer and serve; see {SEE}")
+    raise Usage(
+        f"unknown command {command}: there are link, batch, passes, layer and serve; see {SEE}"
+    )
 
 
 def _print(text: str) -> int:
@@ -178,6 +182,20 @@ def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
     if refused:
         _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
         return INVALID
+    return DONE
+
+
+def _batch(words: list[str]) -> int:
+    from spvlink import __version__
+    from spvlink.batches.arguments import HELP as HELP_OF_BATCH
+    from spvlink.batches.command import main as batch
+
+    if "--help" in words or "-h" in words:
+        return _print(HELP_OF_BATCH)
+    error = batch(words, __version__)
+    if error is not None:
+        _complain(error)
+        return DEFECT
     return DONE
 
 

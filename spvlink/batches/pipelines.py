@@ -1,0 +1,127 @@
+"""What a pipeline of a batch is, and what gives and takes them.
+
+There may be hundreds of thousands, so a source makes each when it is asked for and keeps none;
+modules are named by a digest of their content and read when a job needs them.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spvlink.batches.store import Record, Store
+
+DIGEST: Final = 20  # bytes of the digest of a module
+# What the bytes of a module are: SPIR-V, or the payload of a Fossilize entry.
+SPIRV: Final = "spirv"
+FOSSILIZE: Final = "fossilize"
+
+
+def digest_of(data: bytes) -> str:
+    """The name of these bytes."""
+    return blake2b(data, digest_size=DIGEST).hexdigest()
+
+
+class Layout:
+    """A checked pipeline layout as ``--layout`` has it, and the digest by which it is compared."""
+
+    __slots__ = ("data", "digest")
+
+    def __init__(self, data: dict[str, object]) -> None:
+        self.data = data
+        self.digest = digest_of(json.dumps(data, sort_keys=True).encode())
+
+
+class Shader:
+    """One stage of a pipeline.
+
+    ``module``: the digest of its bytes. ``entry``: the entry point, None for the only one.
+    ``stage``: "vert" ... "frag" where the source knows it, else "". ``spec``: (SpecId, value) as
+    ``Options.spec`` takes values. ``label``: what to call it in messages.
+    """
+
+    __slots__ = ("entry", "label", "module", "spec", "stage")
+
+    def __init__(
+        self,
+        module: str,
+        label: str,
+        entry: str | None = None,
+        stage: str = "",
+        spec: tuple[tuple[int, str | bytes], ...] = (),
+    ) -> None:
+        self.module = module
+        self.label = label
+        self.entry = entry
+        self.stage = stage
+        self.spec = spec
+
+
+class Pipeline:
+    """What linking one pipeline depends on, the options of the batch aside.
+
+    ``shaders``: those to be linked, in the source's order. ``complete`` and ``spec_defaults`` as in
+    ``Options``. ``target_env``: the lowest environment to validate for, "" for that of the modules.
+    """
+
+    __slots__ = ("complete", "id", "layout", "shaders", "spec_defaults", "target_env")
+
+    def __init__(self, id: str, shaders: list[Shader]) -> None:
+        self.id = id
+        self.shaders = shaders
+        self.layout: Layout | None = None
+        self.complete = False
+        self.spec_defaults = False
+        self.target_env = ""
+
+
+class Unfit:
+    """A pipeline that is no job: it goes out as it came, for this reason. ``at`` is the label of
+    the stage it is about, if it is about one. ``bad``: something is wrong with the input."""
+
+    __slots__ = ("at", "bad", "id", "reason")
+
+    def __init__(self, id: str, reason: str, at: str = "", bad: bool = False) -> None:
+        self.id = id
+        self.reason = reason
+        self.at = at
+        self.bad = bad
+
+
+class Source(Protocol):
+    """Where pipelines come from. ``form``: SPIRV or FOSSILIZE, of all modules."""
+
+    form: str
+
+    def __len__(self) -> int:
+        """How many pipelines there are."""
+
+    def pipelines(self) -> Iterator[Pipeline | Unfit]:
+        """All pipelines; the same ones in the same order each time."""
+
+    def module(self, digest: str) -> bytes:
+        """The bytes of a module that one of the pipelines named. Raises SpvlinkError if they are
+        not what they were."""
+
+
+class Written:
+    """What was delivered. ``modules``: names of all modules that its pipelines have, equal ones
+    once. ``stays``: index of a pipeline that could not get its new modules after all -> why."""
+
+    __slots__ = ("modules", "stays")
+
+    def __init__(self) -> None:
+        self.modules: set[str] = set()
+        self.stays: dict[int, str] = {}
+
+
+class Sink(Protocol):
+    """Where results go."""
+
+    def write(self, target: str, store: Store, record: Callable[[int], Record | None]) -> Written:
+        """Make the target, as a whole or not at all. ``record`` gives what became of the pipeline
+        at an index, None for one that stays as it was. Raises Usage if it cannot be written."""

@@ -1,0 +1,114 @@
+"""Which pipelines there are and what became of them, in few bytes each."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from spvlink.batches import work
+from spvlink.batches.pipelines import Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.batches.jobs import Job, Settings
+    from spvlink.batches.pipelines import Pipeline, Source
+    from spvlink.batches.progress import Progress
+    from spvlink.batches.store import Record
+
+UNFIT: Final = "unfit"  # kind of a pipeline that is no job
+# Kinds that people should hear of: something is wrong, with the input or with us.
+BAD: Final = (work.INVALID, work.FAILED, work.DEFECT)
+_LISTED: Final = 10  # pipelines that are named at the end of a run
+Pair = tuple[int, int]
+
+
+class Result:
+    """What the totals need of a job that is done."""
+
+    __slots__ = ("components", "kind", "locations", "reason")
+
+    def __init__(self, record: Record) -> None:
+        self.kind = record.kind
+        self.reason = record.reason
+        self.components = record.figures("components")
+        self.locations = record.figures("locations")
+
+
+class Plan:
+    """Filled while the jobs are made and done. ``keys`` of the distinct jobs, in the order in which
+    their first pipelines come; ``results`` at the same index."""
+
+    def __init__(self, source: Source, settings: Settings, progress: Progress) -> None:
+        self.source = source
+        self.settings = settings
+        self.progress = progress
+        self.jobs = array("q")  # of each pipeline, -1: none
+        self.keys: list[bytes] = []
+        self.results: list[Result | None] = []
+        self.numbers: dict[bytes, int] = {}
+        self.unfit: dict[int, Unfit] = {}
+        self.modules: set[str] = set()  # distinct ones that went in
+        self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
+        self.bad_count = 0
+        self.more_bad = 0  # lines that were too many
+        self._waiting: dict[int, tuple[int, Pipeline]] = {}  # pipelines of a job under way
+
+    def make(self) -> Iterator[Job]:
+        """All distinct jobs."""
+        for index, pipeline in enumerate(self.source.pipelines()):
+            if isinstance(pipeline, Unfit):
+                self.unfit[index] = pipeline
+                self.jobs.append(-1)
+                self._done(1, pipeline.bad, f"{pipeline.id}: {pipeline.reason}")
+                continue
+            self.modules.update([shader.module for shader in pipeline.shaders])
+            job = self.settings.job(pipeline)
+            number = self.numbers.setdefault(job.key, len(self.keys))
+            self.jobs.append(number)
+            if number == len(self.keys):
+                self.keys.append(job.key)
+                self.results.append(None)
+                self._waiting[number] = 1, pipeline
+                yield job
+            elif number in self._waiting:
+                count, first = self._waiting[number]
+                self._waiting[number] = count + 1, first
+            else:
+                result = self.results[number]
+                assert result is not None
+                self._done(1, result.kind in BAD, "")
+
+    def take(self, job: Job, record: Record) -> None:
+        """A job is done."""
+        number = self.numbers[job.key]
+        self.results[number] = result = Result(record)
+        count, first = self._waiting.pop(number)
+        line = f"{first.id}: {reason_of(record, first)}"
+        more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
+        self._done(count, result.kind in BAD, line + more)
+
+    def _done(self, count: int, bad: bool, line: str) -> None:
+        if bad:
+            self.bad_count += count
+            if line and len(self.bad) < _LISTED:
+                self.bad.append(line)
+            else:
+                self.more_bad += count
+        self.progress.add(count, self.bad_count)
+
+    def key(self, index: int) -> bytes | None:
+        """Of the job of a pipeline; None if it is no job."""
+        number = self.jobs[index]
+        return None if number < 0 else self.keys[number]
+
+    def result(self, index: int) -> Result | None:
+        """What became of the job of a pipeline; None if it is no job."""
+        number = self.jobs[index]
+        return None if number < 0 else self.results[number]
+
+
+def reason_of(record: Record, pipeline: Pipeline) -> str:
+    """Why a pipeline is not linked, with the name of the stage that it is about."""
+    where = f"{pipeline.shaders[record.at].label}: " if record.at >= 0 else ""
+    return f"{where}{record.reason}"

@@ -1,0 +1,231 @@
+"""Finished jobs on the disk: what makes it possible to go on after a kill, and what keeps results
+out of memory.
+
+    FOLDER/lock             held by the process that works here
+    FOLDER/jobs/ab/cdef...  what came of the job with that key: a digest, a line feed, JSON
+    FOLDER/out/modules/     every module that a job made, named by its content
+
+Each file is written beside its place and renamed, so it is there as a whole or not at all; what a
+crash of the machine left half is seen by its digest, and that job is done again. ``out`` is what
+the result of a manifest will be: delivering it is one rename.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from hashlib import blake2b
+from typing import IO, TYPE_CHECKING
+
+from spvlink.batches import work
+from spvlink.batches.pipelines import digest_of
+from spvlink.errors import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.batches.work import Outcome
+
+SUFFIX = ".partial"  # of OUT: the folder for what is not complete yet
+
+
+class Record:
+    """What came of a job, as the store has it: ``Outcome`` with names of modules for modules."""
+
+    __slots__ = ("at", "kind", "modules", "reason", "told")
+
+    def __init__(
+        self,
+        kind: str,
+        reason: str | None,
+        at: int,
+        modules: list[str | None],
+        told: dict[str, object],
+    ) -> None:
+        self.kind = kind
+        self.reason = reason
+        self.at = at
+        self.modules = modules
+        self.told = told
+
+    def figures(self, name: str) -> tuple[int, int]:
+        """The sum of "components" or "locations" over the borders, or of "instructions" or "bytes"
+        over the stages: before and after."""
+        part = "interfaces" if name in ("components", "locations") else "stages"
+        entries = self.told.get(part, [])
+        assert isinstance(entries, list)
+        return sum(e[name][0] for e in entries), sum(e[name][1] for e in entries)
+
+
+class Store:
+    """A folder of finished jobs. ``other``: a folder that may have modules, too, if a process was
+    killed when it had delivered them. ``limits``: what jobs may take; a failure counts only where
+    it is the same. Raises Usage if the folder cannot be had."""
+
+    def __init__(self, folder: str, other: str = "", limits: str = "") -> None:
+        self.folder = folder
+        self.limits = limits.encode()
+        self.out = os.path.join(folder, "out")
+        self.other = other
+        try:
+            os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
+            self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Usage(f"{folder}: another spvlink batch is at work there") from None
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+
+    def path(self, digest: str) -> str:
+        """Where a module is, or will be."""
+        return os.path.join(self.out, "modules", digest + ".spv")
+
+    def module(self, digest: str) -> bytes:
+        """The module of this name. Raises Usage if it is not there."""
+        data = self._find(digest)
+        if data is None:
+            raise Usage(f"{self.path(digest)}: it is gone, or has changed")
+        return data
+
+    def add(self, data: bytes) -> str:
+        """Keep a module; gives its name."""
+        digest = digest_of(data)
+        path = self.path(digest)
+        if not os.path.exists(path):
+            write(path, data)
+        return digest
+
+    def get(self, key: bytes) -> Record | None:
+        """What came of a job; None if it is not done, or not all of it is there."""
+        record = self._record(key)
+        for digest in record.modules if record is not None else ():
+            if digest is not None and not self._here(digest):
+                return None
+        return record
+
+    def _record(self, key: bytes) -> Record | None:
+        body = _sealed(self._job(key)) or _sealed(self._failure(key))
+        return None if body is None else Record(**json.loads(body))
+
+    def read(self, key: bytes) -> Record:
+        """What came of a job that ``get`` or ``put`` had. Raises Usage if somebody took it."""
+        record = self._record(key)
+        if record is None:
+            raise Usage(f"{self._job(key)}: it is gone, or has changed")
+        return record
+
+    def put(self, key: bytes, outcome: Outcome) -> Record:
+        """Keep what came of a job. Raises Usage if it cannot be written."""
+        modules = [None if data is None else self.add(data) for data in outcome.modules]
+        record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
+        body = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
+        path = self._failure(key) if outcome.kind == work.FAILED else self._job(key)
+        with contextlib.suppress(OSError):  # writing will tell
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+        write(path, digest_of(body).encode() + b"\n" + body)
+        return record
+
+    def _job(self, key: bytes) -> str:
+        name = key.hex()
+        return os.path.join(self.folder, "jobs", name[:2], name[2:])
+
+    def _failure(self, key: bytes) -> str:
+        return self._job(blake2b(key + self.limits, digest_size=32).digest())
+
+    def _here(self, digest: str) -> bool:
+        """Whether a module is in its place; one that was delivered already comes back."""
+        if os.path.exists(self.path(digest)):
+            return self._find(digest) is not None
+        data = self._find(digest)
+        if data is not None:
+            self.add(data)
+        return data is not None
+
+    def _find(self, digest: str) -> bytes | None:
+        """The bytes of a module, if they are what its name says."""
+        own = self.path(digest)
+        for path in (own, os.path.join(self.other, "modules", digest + ".spv")):
+            with contextlib.suppress(OSError):
+                with open(path, "rb") as file:
+                    data = file.read()
+                if digest_of(data) == digest:
+                    return data
+                if path == own:
+                    os.unlink(path)
+        return None
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def deliver(self, target: str, wanted: set[str]) -> None:
+        """Make ``out`` the folder ``target``, with these modules only. Raises Usage."""
+        try:
+            folder = os.path.join(self.out, "modules")
+            for name in os.listdir(folder):
+                if name.removesuffix(".spv") not in wanted or not name.endswith(".spv"):
+                    os.unlink(os.path.join(folder, name))
+            old = os.path.join(self.folder, "old")
+            shutil.rmtree(old, ignore_errors=True)
+            if os.path.isdir(target):
+                os.rename(target, old)
+            os.rename(self.out, target)
+        except OSError as error:
+            raise _unwritable(target, error) from None
+
+    def close(self, done: bool) -> None:
+        """Let go of the folder; remove it if all is done."""
+        if done:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self.lock)
+
+
+def _sealed(path: str) -> bytes | None:
+    """What ``put`` wrote there; None if there is nothing, or not all of it."""
+    try:
+        with open(path, "rb") as file:
+            seal, _, body = file.read().partition(b"\n")
+    except OSError:
+        return None
+    return body if digest_of(body).encode() == seal else None
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a file that is there as a whole or not at all. Raises Usage."""
+    with _replacing(path) as temp, open(temp, "wb") as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[IO[str]]:
+    """A text file to write that is there as a whole or not at all; a device is written to as it
+    is. Raises Usage."""
+    with contextlib.ExitStack() as stack:
+        device = os.path.exists(path) and not os.path.isfile(path)
+        temp = path if device else stack.enter_context(_replacing(path))
+        try:
+            file = stack.enter_context(open(temp, "w", encoding="utf-8"))
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        yield file
+
+
+@contextlib.contextmanager
+def _replacing(path: str) -> Iterator[str]:
+    """A name to write to; then the file gets the other name. Raises Usage."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}.{os.getpid()}.new")
+    try:
+        yield temp
+        os.replace(temp, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temp)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from None
+        raise
+
+
+def _unwritable(path: str, error: OSError) -> Usage:
+    return Usage(f"{path}: cannot write it: {error.strerror}")

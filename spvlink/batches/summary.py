@@ -1,0 +1,173 @@
+"""The report of a batch: totals, a line for each pipeline and each job, one line that says it all.
+
+    {"spvlink": "0.1.0",
+     "totals": {"pipelines": 3, "jobs": 2, "modules": [4, 5], "locations": [12, 8], ...},
+     "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
+     "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
+                    "components": [14, 9], "locations": [5, 3]}],
+     "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
+     "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
+
+Pairs are [before, after]; totals of Locations and components are sums over all pipelines.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import IO, TYPE_CHECKING
+
+from spvlink.batches import plan as plans
+from spvlink.batches import work
+from spvlink.batches.pipelines import Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.batches.pipelines import Pipeline, Written
+    from spvlink.batches.plan import Plan
+    from spvlink.batches.store import Record, Store
+
+    Entry = dict[str, object]
+
+
+class Report:
+    """Everything about a batch that is done. Entries are made when they are asked for, since there
+    may be very many; ``store`` must still have the jobs."""
+
+    def __init__(self, plan: Plan, written: Written, store: Store, version: str) -> None:
+        self.plan = plan
+        self.written = written
+        self.store = store
+        self.version = version
+        self.seconds: dict[str, float] = {}
+        self.defects = 0  # pipelines
+        self.totals = self._totals()
+
+    def _totals(self) -> Entry:
+        plan = self.plan
+        counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
+        sums = {"components": [0, 0], "locations": [0, 0]}
+        for index in range(len(plan.jobs)):
+            kind, _ = self.outcome(index)
+            self.defects += kind == work.DEFECT
+            counts[_GROUPS.get(kind, "passed_through")] += 1
+            result = plan.result(index)
+            if result is not None:
+                stays = index in self.written.stays
+                for name, pair in (
+                    ("components", result.components), ("locations", result.locations),
+                ):  # fmt: skip
+                    sums[name][0] += pair[0]
+                    sums[name][1] += pair[0 if stays else 1]
+        return {
+            "pipelines": len(plan.jobs),
+            "jobs": len(plan.keys),
+            "modules": [len(plan.modules), len(self.written.modules)],
+            **sums,
+            **counts,
+        }
+
+    def outcome(self, index: int) -> tuple[str, str | None]:
+        """(kind, reason) of a pipeline."""
+        if index in self.written.stays:
+            return work.PASSED, self.written.stays[index]
+        result = self.plan.result(index)
+        if result is None:
+            unfit = self.plan.unfit[index]
+            return work.INVALID if unfit.bad else work.PASSED, unfit.reason
+        return result.kind, result.reason
+
+    def reasons(self) -> list[Entry]:
+        """Why pipelines were not linked, the most frequent reasons first."""
+        counts: dict[tuple[str, str], int] = {}
+        for index in range(len(self.plan.jobs)):
+            kind, reason = self.outcome(index)
+            if reason is not None:
+                counts[kind, reason] = counts.get((kind, reason), 0) + 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [{"kind": k, "reason": r, "pipelines": n} for (k, r), n in ordered]
+
+    def pipelines(self) -> Iterator[Entry]:
+        """An entry for each pipeline, in the order of the input."""
+        for index, pipeline in enumerate(self.plan.source.pipelines()):
+            yield self._pipeline(index, pipeline)
+
+    def _pipeline(self, index: int, pipeline: Pipeline | Unfit) -> Entry:
+        kind, reason = self.outcome(index)
+        entry: Entry = {"id": pipeline.id, "job": None, "kind": kind, "reason": reason}
+        if isinstance(pipeline, Unfit):
+            return entry
+        result, key = self.plan.result(index), self.plan.key(index)
+        assert result is not None and key is not None
+        if reason is not None and result.reason == reason and result.kind in plans.BAD:
+            entry["reason"] = plans.reason_of(self._record(key), pipeline)
+        stays = index in self.written.stays
+        return entry | {
+            "job": self.plan.jobs[index],
+            "stages": [shader.label for shader in pipeline.shaders],
+            "components": _pair(result.components, stays),
+            "locations": _pair(result.locations, stays),
+        }
+
+    def jobs(self) -> Iterator[Entry]:
+        """An entry for each distinct job: its stages, interfaces and remarks as in the report of
+        one link, with ``at``, the index in the pipeline's stages, instead of a file."""
+        for key in self.plan.keys:
+            record = self._record(key)
+            yield {"kind": record.kind, "reason": record.reason, **record.told}
+
+    def _record(self, key: bytes) -> Record:
+        return self.store.read(key)
+
+    def line(self) -> str:
+        """All of it in one line."""
+        totals = self.totals
+        before, after = _both(totals["locations"])
+        came, went = _both(totals["modules"])
+        parts = [
+            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {came} modules in,"
+            f" {went} out, Locations {before:,} -> {after:,}"
+        ]
+        parts += [
+            f"{totals[name]} {words}"
+            for name, words in (("passed_through", "passed through"), ("failed", "failed"))
+            if totals[name]
+        ]
+        return ", ".join(parts)
+
+    def write(self, file: IO[str]) -> None:
+        """The JSON, a line an entry."""
+        file.write(f'{{\n  "spvlink": {json.dumps(self.version)},\n')
+        file.write(f'  "totals": {json.dumps(self.totals)},\n')
+        for name, entries in (
+            ("reasons", iter(self.reasons())), ("pipelines", self.pipelines()),
+            ("jobs", self.jobs()),
+        ):  # fmt: skip
+            file.write(f'  "{name}": [')
+            between = "\n    "
+            for entry in entries:
+                file.write(between + json.dumps(entry))
+                between = ",\n    "
+            file.write("],\n" if between == "\n    " else "\n  ],\n")
+        file.write(
+            f'  "seconds": {json.dumps({n: round(s, 3) for n, s in self.seconds.items()})},\n'
+        )
+        file.write(f'  "summary": {json.dumps(self.line())}\n}}\n')
+
+
+_GROUPS = {
+    work.LINKED: work.LINKED,
+    work.UNCHANGED: work.UNCHANGED,
+    work.INVALID: "failed",
+    work.FAILED: "failed",
+    work.DEFECT: "failed",
+}
+
+
+def _pair(pair: tuple[int, int], stays: bool) -> list[int]:
+    return [pair[0], pair[0 if stays else 1]]
+
+
+def _both(value: object) -> tuple[int, int]:
+    assert isinstance(value, list)
+    return value[0], value[1]
