@@ -101,6 +101,7 @@ class Settings:
             pipeline.target_env,
             pipeline.layout.digest if pipeline.layout is not None else self.layout,
             [[name, _plain(getattr(job.options, name))] for name in names],
+            [[*key, _plain(value)] for key, value in sorted(job.options.spec.items())],
             [
                 [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]
                 for digest, stage in zip(job.modules, job.stages)
