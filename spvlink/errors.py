@@ -1,9 +1,10 @@
-"""The three ways to fail, and how an error gathers its context on the way up.
+"""The ways to fail, and how an error gathers its context on the way up.
 
 ``BadSpirv``: the input is not what the specification says (exit status 1). ``Refused``: legal, but
 beyond us; the pipeline is passed through unchanged and the report says why. ``Broken``: a defect of
 spvlink itself (exit status 3, with the inputs passed through). ``Usage``: the command was called
-wrongly (exit status 2).
+wrongly (exit status 2). ``BadArchive``: a file or an entry of an archive is not what it should be
+(exit status 1 for a file; an entry costs its pipelines only).
 
 Raise at the deepest place, with the fact; every layer on the way may add one line with ``while_``.
 """
@@ -58,3 +59,7 @@ class Broken(SpvlinkError):
 
 class Usage(SpvlinkError):
     """The caller asked for something that makes no sense."""
+
+
+class BadArchive(SpvlinkError):
+    """A file is no Fossilize archive, or an entry of one cannot be used."""

@@ -22,6 +22,7 @@ RANKS = {
     "errors": 0,
     "grammar": 0,
     "ir": 1,
+    "archive": 1,  # Fossilize archives: bytes and JSON, nothing of SPIR-V
     "options": 2,  # what a user hands over and gets back
     "pipeline": 2,
     "binary": 3,

@@ -1,0 +1,70 @@
+"""Pipeline layouts and view masks of an archive, with what they refer to."""
+
+from __future__ import annotations
+
+from spvlink.archive import foz, structures
+from spvlink.archive.documents import Object, as_handle, as_list, as_number, as_object, number
+from spvlink.errors import BadArchive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+    from typing import Final
+
+    # (tag, hash, names of the member that it may be in) -> the object; raises BadArchive
+    Lookup = Callable[[int, int, tuple[str, ...]], Object]
+
+# As the layer has them (layer/c/facts.c): of VkDescriptorSetLayoutCreateFlags, where 0x40 gives
+# every stage descriptors of its own; of VkPipelineLayoutCreateFlags, independent sets.
+_SET_FLAGS: Final = 0xB7
+_LAYOUT_FLAGS: Final = 0x2
+
+
+def layout_of(hash: int, lookup: Lookup) -> dict[str, object]:
+    """A pipeline layout in the form of ``--layout``. Raises BadArchive."""
+    layout = lookup(foz.PIPELINE_LAYOUT, hash, ("pipelineLayouts",))
+    if layout.get("pNext") or number(layout, "flags") & ~_LAYOUT_FLAGS:
+        raise BadArchive("its pipeline layout has something that spvlink does not know")
+    sets: list[object] = []
+    for index, item in enumerate(as_list(layout.get("setLayouts", []), "setLayouts")):
+        key = as_handle(item, "setLayouts")
+        if key:  # nothing: a set of another pipeline library
+            sets.append({"set": index, "bindings": _bindings(key, lookup)})
+    ranges: list[object] = []
+    for item in as_list(layout.get("pushConstantRanges", []), "pushConstantRanges"):
+        one = as_object(item, "pushConstantRanges")
+        ranges.append({name: number(one, name) for name in ("stageFlags", "offset", "size")})
+    return {"setLayouts": sets, "pushConstantRanges": ranges}
+
+
+def _bindings(hash: int, lookup: Lookup) -> list[object]:
+    layout = lookup(foz.SET_LAYOUT, hash, ("setLayouts",))
+    unknown = set(structures.kinds(layout.get("pNext", []))) - set(structures.SET_LAYOUT)
+    if unknown or number(layout, "flags") & ~_SET_FLAGS:
+        raise BadArchive("a set layout of it has something that spvlink does not know")
+    names = ("binding", "descriptorType", "descriptorCount", "stageFlags")
+    made: list[object] = []
+    seen: set[int] = set()
+    for item in as_list(layout.get("bindings", []), "bindings"):
+        binding = as_object(item, "bindings")
+        figures = {name: number(binding, name) for name in names}
+        if figures["binding"] in seen:
+            raise BadArchive("a set layout of it has a binding twice")
+        seen.add(figures["binding"])
+        if figures["descriptorCount"]:  # 0: no stage may touch it
+            made.append(figures)
+    return made
+
+
+def view_mask_of(hash: int, subpass: int, lookup: Lookup) -> int:
+    """The view mask of a subpass, 0: none. Raises BadArchive."""
+    render_pass = lookup(foz.RENDER_PASS, hash, ("renderPasses", "renderPasses2"))
+    structures.check_render_pass(render_pass)
+    multiview = structures.find(render_pass, structures.MULTIVIEW)
+    if multiview is not None:
+        masks = as_list(multiview.get("viewMasks", []), "viewMasks")
+        return as_number(masks[subpass], "viewMasks") if subpass < len(masks) else 0
+    subpasses = as_list(render_pass.get("subpasses", []), "subpasses")
+    if subpass >= len(subpasses):
+        raise BadArchive("its subpass is none of its render pass")
+    return as_number(as_object(subpasses[subpass], "subpasses").get("viewMask", 0), "viewMask")

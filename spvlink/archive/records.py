@@ -1,0 +1,205 @@
+"""What linking needs of one graphics pipeline in an archive."""
+
+from __future__ import annotations
+
+from spvlink.archive import structures
+from spvlink.archive.documents import (
+    Object,
+    as_list,
+    as_number,
+    as_object,
+    base64,
+    handle,
+    member,
+    number,
+)
+from spvlink.archive.layouts import layout_of, view_mask_of
+from spvlink.errors import BadArchive
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    from spvlink.archive.layouts import Lookup
+
+# VkPipelineCreateFlags2; higher ones change where code or descriptors come from.
+_DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
+# VkGraphicsPipelineLibraryFlagsEXT: pre-rasterization and fragment shader. Between the stages of a
+# library that holds both nobody else can stand.
+_SHADER_PARTS: Final = 0x6
+_KNOWN_STAGE_FLAGS: Final = 0x3  # subgroup sizes: linking moves no subgroup operation
+_STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
+# VkDynamicState
+_DYNAMIC_PATCH, _DYNAMIC_DISCARD, _DYNAMIC_STREAM = 1000377000, 1000377001, 1000455013
+_ROBUST: Final = ("images", "uniformBuffers", "storageBuffers", "vertexInputs")
+
+
+class ShaderStage:
+    """One stage of a recorded pipeline.
+
+    bit      VkShaderStageFlagBits (``pipeline.STAGE_BITS`` has the names)
+    module   the module's key, 16 hex digits: ``Archive.module`` has its words
+    entry    name of the entry point
+    spec     specialization data as pipeline creation gets it: constant id -> its raw bytes, little
+             endian. What is not named there keeps its default: all constants are known
+    """
+
+    __slots__ = ("bit", "entry", "module", "spec")
+
+    def __init__(self, bit: int, module: str, entry: str, spec: dict[int, bytes]) -> None:
+        self.bit = bit
+        self.module = module
+        self.entry = entry
+        self.spec = spec
+
+
+class Pipeline:
+    """One graphics pipeline of an archive. It can be pickled.
+
+    key            16 hex digits
+    reason         None, or why it is not to be linked; then what follows may be missing
+    stages         in the order of the archive; ``ArchiveWriter.replace`` counts from 0 in it. All
+                   stages that the pipeline has are here: without a fragment stage there is none
+                   (``Options.complete``)
+    layout         as ``layout.check_layout`` and ``Options.layout`` take it; None: not known
+    target_env     "vulkan1.N" of the lowest apiVersion among the applications that use the
+                   pipeline, None if none is recorded. It may be lower than what the modules need (a
+                   device extension can bring newer SPIR-V); take the higher one
+    view_mask      of multiview, by dynamic rendering or by the render pass; 0: none
+    discard        False, True, or None: set while drawing. True is a reason
+    stream         the vertex stream that is rasterized. Other than 0 is a reason
+    patch_points   control points of an input patch, None: no tessellation, or set while drawing
+    robust         whether accesses out of bounds are defined: by a feature of the device, or by the
+                   pipeline's own wish
+    flags          VkPipelineCreateFlags2, the low ones if only these were given
+
+    The result of a link depends on the stages (words, entry, spec) and the layout; today on nothing
+    else of it.
+    """
+
+    __slots__ = (
+        "discard", "flags", "key", "layout", "patch_points", "reason", "robust", "stages",
+        "stream", "target_env", "view_mask",
+    )  # fmt: skip
+
+    def __init__(self, key: str) -> None:
+        self.key = key
+        self.reason: str | None = None
+        self.stages: list[ShaderStage] = []
+        self.layout: dict[str, object] | None = None
+        self.target_env: str | None = None
+        self.view_mask = 0
+        self.discard: bool | None = False
+        self.stream = 0
+        self.patch_points: int | None = None
+        self.robust = False
+        self.flags = 0
+
+
+def read(key: str, document: Object, lookup: Lookup) -> Pipeline:
+    """The pipeline of a document; what is wrong with it is its reason."""
+    pipeline = Pipeline(key)
+    try:
+        pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
+        _fill(pipeline, as_object(member(pipelines, key), "pipeline"), lookup)
+    except BadArchive as error:
+        pipeline.reason = error.message
+    return pipeline
+
+
+def _fill(pipeline: Pipeline, recorded: Object, lookup: Lookup) -> None:
+    structures.check(recorded)
+    _read_flags(pipeline, recorded)
+    _read_state(pipeline, recorded)
+    stages = as_list(recorded.get("stages", []), "stages")
+    pipeline.stages = [_stage(as_object(item, "stages")) for item in stages]
+    bits = [stage.bit for stage in pipeline.stages]
+    if not bits:
+        raise BadArchive("it has no stages: there is nothing to link")
+    if len(set(bits)) != len(bits):
+        raise BadArchive("it has a stage twice")
+    layout = handle(recorded, "layout")
+    pipeline.layout = layout_of(layout, lookup) if layout else None
+    render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
+    if render_pass:
+        pipeline.view_mask = view_mask_of(render_pass, subpass, lookup)
+
+
+def _read_flags(pipeline: Pipeline, recorded: Object) -> None:
+    """Creation flags, and what they forbid."""
+    flags = number(recorded, "flags")
+    wide = structures.find(recorded, structures.FLAGS_2)
+    pipeline.flags = flags = flags if wide is None else number(wide, "flags", 64)
+    if flags & ~_KNOWN_FLAGS:
+        raise BadArchive(f"it has a creation flag that spvlink does not know: {flags:#x}")
+    libraries = structures.find(recorded, structures.LIBRARIES)
+    if libraries is not None and libraries.get("libraries"):
+        raise BadArchive("it is made from pipeline libraries")
+    parts = structures.find(recorded, structures.LIBRARY_PARTS)
+    held = number(parts, "flags") if parts is not None else 0
+    if (parts is not None or flags & _LIBRARY) and held & _SHADER_PARTS != _SHADER_PARTS:
+        raise BadArchive("it is a pipeline library that others may complete")
+    if flags & _DISABLE_OPTIMIZATION:
+        raise BadArchive("the application wants it not optimized")
+
+
+def _read_state(pipeline: Pipeline, recorded: Object) -> None:
+    dynamic = as_object(recorded.get("dynamicState", {}), "dynamicState")
+    names = as_list(dynamic.get("dynamicState", []), "dynamicState")
+    changing = {as_number(name, "dynamicState") for name in names}
+    state = as_object(recorded.get("rasterizationState", {}), "rasterizationState")
+    pipeline.discard = as_number(state.get("rasterizerDiscardEnable", 0), "discard") != 0
+    if _DYNAMIC_DISCARD in changing:
+        pipeline.discard = None
+    if pipeline.discard:
+        raise BadArchive("nothing is rasterized")
+    stream = structures.find(state, structures.STREAM)
+    if stream is not None:
+        pipeline.stream = number(stream, "rasterizationStream")
+    if pipeline.stream or _DYNAMIC_STREAM in changing:
+        raise BadArchive("a vertex stream other than the first may be rasterized")
+    patches = recorded.get("tessellationState")
+    if patches is not None and _DYNAMIC_PATCH not in changing:
+        pipeline.patch_points = number(
+            as_object(patches, "tessellationState"), "patchControlPoints"
+        )
+    rendering = structures.find(recorded, structures.RENDERING)
+    if rendering is not None:
+        pipeline.view_mask = number(rendering, "viewMask")
+    robust = structures.find(recorded, structures.ROBUSTNESS)
+    if robust is not None:
+        pipeline.robust = any(as_number(robust.get(name, 0), name) > 1 for name in _ROBUST)
+
+
+def _stage(recorded: Object) -> ShaderStage:
+    bit = number(recorded, "stage")
+    if bit not in _STAGES:
+        raise BadArchive("it has a stage that spvlink does not know")
+    if number(recorded, "flags") & ~_KNOWN_STAGE_FLAGS:
+        raise BadArchive("a stage has a flag that spvlink does not know")
+    module = handle(recorded, "module")
+    if not module:
+        raise BadArchive("a stage has no module in the archive")
+    entry = member(recorded, "name")
+    if not isinstance(entry, str):
+        raise BadArchive("the entry point of a stage is no text")
+    given = recorded.get("specializationInfo")
+    spec = {} if given is None else _specialization(as_object(given, "specializationInfo"))
+    return ShaderStage(bit, f"{module:016x}", entry, spec)
+
+
+def _specialization(recorded: Object) -> dict[int, bytes]:
+    data = base64(recorded.get("data", ""), "specialization data")
+    if len(data) != number(recorded, "dataSize", 64):
+        raise BadArchive("its specialization data is not as long as it says")
+    spec: dict[int, bytes] = {}
+    for item in as_list(recorded.get("mapEntries", []), "mapEntries"):
+        entry = as_object(item, "mapEntries")
+        constant, offset = number(entry, "constantID"), number(entry, "offset")
+        end = offset + number(entry, "size", 64)
+        if end > len(data):
+            raise BadArchive("a specialization constant lies behind the end of the data")
+        if constant in spec:
+            raise BadArchive("a specialization constant is given twice")
+        spec[constant] = data[offset:end]
+    return spec
