@@ -10,7 +10,7 @@ from spvlink import validate
 from spvlink.batches import engine
 from spvlink.batches.arguments import cores
 from spvlink.batches.jobs import Settings
-from spvlink.batches.pipelines import SPIRV, Pipeline, Shader
+from spvlink.batches.pipelines import Pipeline, Shader
 from spvlink.batches.pool import Pool
 from spvlink.batches.store import Store
 from spvlink.options import Options
@@ -92,7 +92,7 @@ class _Given:
         for index, item in enumerate(self.pipelines):
             stages, options = _split(item, self.options)
             shaders = [self._shader(stage) for stage in stages]
-            job = Settings(options, SPIRV).job(Pipeline(str(index), shaders))
+            job = Settings(options).job(Pipeline(str(index), shaders))
             if job.key in self.finished:
                 self.ready.append((job.key, index, shaders))
             elif job.key in self.waiting:

@@ -16,7 +16,7 @@ from spvlink.batches.arguments import Command
 from spvlink.batches.jobs import Settings
 from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.pipelines import Sink, Source
-from spvlink.batches.plan import Plan
+from spvlink.batches.plan import LISTED, Plan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
 from spvlink.batches.store import SUFFIX, Store, writing
@@ -76,9 +76,7 @@ def _opened(command: Command) -> Iterator[Place]:
 
 def _linked(command: Command, place: Place, store: Store, version: str) -> Report:
     """Link all there is and make OUT."""
-    plan = Plan(
-        place, Settings(command.options, place.form), Progress(len(place), command.progress)
-    )
+    plan = Plan(place, Settings(command.options), Progress(len(place), command.progress))
     with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
         try:
             jobs = engine.run(plan.make(), place.module, executor, store, 2 * workers)
@@ -114,15 +112,12 @@ def _executor(command: Command) -> Iterator[tuple[Executor, int]]:
 
 
 def _refuse(plan: Plan) -> None:
-    """With --strict: raise if a pipeline had to be passed through."""
-    bad = list(plan.unfit.values())
-    jobs = [
-        r for r in plan.results if r is not None and r.kind not in (work.LINKED, work.UNCHANGED)
-    ]
-    if not bad and not jobs:
-        return
-    first = f"{bad[0].id}: {bad[0].reason}" if bad else plan.bad[0] if plan.bad else jobs[0].reason
-    raise SpvlinkError(f"pipelines had to be passed through: {first}").while_("being --strict")
+    """With --strict: raise if a pipeline had to be passed through. One with nothing to gain did not
+    have to be."""
+    for index in range(len(plan.jobs)):
+        result = plan.result(index)
+        if result is None or result.kind not in (work.LINKED, work.UNCHANGED):
+            raise SpvlinkError(f"passed through: {plan.line(index)}").while_("being --strict")
 
 
 # -- what people see -------------------------------------------------------------------------------
@@ -142,12 +137,19 @@ def _tell(command: Command, report: Report) -> None:
     if command.progress == NEVER:
         return
     plan = report.plan
-    lines = [f"spvlink: passed through: {line}" for line in plan.bad]
-    if plan.more_bad:
-        lines.append(f"spvlink: passed through: {plan.more_bad} more (--report lists them)")
+    warnings = plan.source.warnings
+    lines = _listed("warning", warnings, len(warnings))
+    lines += _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
     lines.append(f"spvlink: {report.line()}")
     with contextlib.suppress(OSError):
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _listed(what: str, first: list[str], count: int) -> list[str]:
+    """The first lines, and how many more there are."""
+    lines = [f"spvlink: {what}: {line}" for line in first[:LISTED]]
+    more = count - len(lines)
+    return [*lines, f"spvlink: {what}: {more} more"] if more else lines
 
 
 def _check_target(command: Command) -> None:

@@ -65,10 +65,9 @@ class Job:
     """All of a link but the bytes of its modules, ready to travel to another process. ``modules``:
     digests, one a stage."""
 
-    __slots__ = ("form", "identity", "key", "modules", "options", "stages", "target_env")
+    __slots__ = ("identity", "key", "modules", "options", "stages", "target_env")
 
-    def __init__(self, pipeline: Pipeline, options: Options, form: str) -> None:
-        self.form = form
+    def __init__(self, pipeline: Pipeline, options: Options) -> None:
         self.identity = identity(options.validate)
         self.modules = [shader.module for shader in pipeline.shaders]
         self.stages = [Stage(s.entry, s.stage, s.spec) for s in pipeline.shaders]
@@ -85,19 +84,17 @@ class Job:
 class Settings:
     """The options of a batch, ready to make jobs of its pipelines."""
 
-    def __init__(self, options: Options, form: str) -> None:
+    def __init__(self, options: Options) -> None:
         self.options = options
-        self.form = form
         self.layout = Layout(options.layout).digest if options.layout is not None else None
         self.identity = identity(options.validate)
 
     def job(self, pipeline: Pipeline) -> Job:
-        job = Job(pipeline, self.options, self.form)
+        job = Job(pipeline, self.options)
         names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
         facts = [
             FORMAT,
             self.identity,
-            self.form,
             pipeline.target_env,
             pipeline.layout.digest if pipeline.layout is not None else self.layout,
             [[name, _plain(getattr(job.options, name))] for name in names],

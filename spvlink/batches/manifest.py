@@ -10,7 +10,7 @@ import json
 import os
 from typing import TYPE_CHECKING, Final
 
-from spvlink.batches.pipelines import SPIRV, Layout, Pipeline, Shader, Unfit, Written, digest_of
+from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, Written, digest_of
 from spvlink.batches.store import write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
@@ -32,10 +32,9 @@ class Manifest:
     """A manifest as a source and a sink. ``path``: its file. Raises Usage if it cannot be read,
     BadSpirv if lines are wrong."""
 
-    form = SPIRV
-
     def __init__(self, path: str) -> None:
         self.path = path
+        self.warnings: list[str] = []
         self.folder = os.path.dirname(path)
         self.count = 0
         self.digests: dict[str, str] = {}  # of files that were read
@@ -137,19 +136,24 @@ class Manifest:
 
     def write(self, target: str, store: Store, record: Callable[[int], Record | None]) -> Written:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
-        written = Written()
+        written, wanted = Written(), set[str]()
         path = os.path.join(store.out, NAME)
         try:
             with open(path, "w", encoding="utf-8") as file:
-                file.writelines(self._written(store, record, written.modules))
+                file.writelines(self._written(store, record, written.modules, wanted))
         except OSError as error:
             raise Usage(f"{path}: cannot write it: {error.strerror}") from None
-        store.deliver(target, written.modules)
+        store.deliver(target, wanted)
         return written
 
     def _written(
-        self, store: Store, record: Callable[[int], Record | None], modules: set[str]
+        self,
+        store: Store,
+        record: Callable[[int], Record | None],
+        modules: set[str],
+        wanted: set[str],
     ) -> Iterator[str]:
+        """The new lines; notes the modules of jobs, and all that they name."""
         for index, (_, line) in enumerate(self._lines()):
             one = _parsed(line)
             found = record(index)
@@ -164,7 +168,9 @@ class Manifest:
                 if digest is None:
                     stage["file"] = os.path.abspath(path)  # it could not be read: it stays
                 else:
-                    modules.add(digest)
+                    wanted.add(digest)
+                    if found is not None:
+                        modules.add(digest)
                     stage["file"] = f"modules/{digest}.spv"
             self._write_layout(store, one)
             yield json.dumps(one, ensure_ascii=False) + "\n"

@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from spvlink.batches.store import Record, Store
 
 DIGEST: Final = 20  # bytes of the digest of a module
-# What the bytes of a module are: SPIR-V, or the payload of a Fossilize entry.
-SPIRV: Final = "spirv"
-FOSSILIZE: Final = "fossilize"
 
 
 def digest_of(data: bytes) -> str:
@@ -93,9 +90,9 @@ class Unfit:
 
 
 class Source(Protocol):
-    """Where pipelines come from. ``form``: SPIRV or FOSSILIZE, of all modules."""
+    """Where pipelines come from. ``warnings``: lines about what is damaged."""
 
-    form: str
+    warnings: list[str]
 
     def __len__(self) -> int:
         """How many pipelines there are."""
@@ -104,13 +101,13 @@ class Source(Protocol):
         """All pipelines; the same ones in the same order each time."""
 
     def module(self, digest: str) -> bytes:
-        """The bytes of a module that one of the pipelines named. Raises SpvlinkError if they are
-        not what they were."""
+        """The SPIR-V of a module that one of the pipelines named. Raises SpvlinkError if it is not
+        what it was."""
 
 
 class Written:
-    """What was delivered. ``modules``: names of all modules that its pipelines have, equal ones
-    once. ``stays``: index of a pipeline that could not get its new modules after all -> why."""
+    """What was delivered. ``modules``: names of all modules of the pipelines that are jobs, equal
+    ones once. ``stays``: index of a pipeline that could not get its new modules after all -> why."""
 
     __slots__ = ("modules", "stays")
 

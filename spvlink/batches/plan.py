@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 UNFIT: Final = "unfit"  # kind of a pipeline that is no job
 # Kinds that people should hear of: something is wrong, with the input or with us.
 BAD: Final = (work.INVALID, work.FAILED, work.DEFECT)
-_LISTED: Final = 10  # pipelines that are named at the end of a run
+LISTED: Final = 10  # pipelines that are named at the end of a run
 Pair = tuple[int, int]
 
 
@@ -91,11 +91,19 @@ class Plan:
     def _done(self, count: int, bad: bool, line: str) -> None:
         if bad:
             self.bad_count += count
-            if line and len(self.bad) < _LISTED:
+            if line and len(self.bad) < LISTED:
                 self.bad.append(line)
             else:
                 self.more_bad += count
         self.progress.add(count, self.bad_count)
+
+    def line(self, index: int) -> str:
+        """The name of a pipeline and why it is not linked."""
+        result = self.result(index)
+        if result is None:
+            return f"{self.unfit[index].id}: {self.unfit[index].reason}"
+        ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
+        return f"{next(ids)}: {result.reason}"
 
     def key(self, index: int) -> bytes | None:
         """Of the job of a pipeline; None if it is no job."""

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink import report, validate
 from spvlink.batches.jobs import identity
-from spvlink.batches.pipelines import FOSSILIZE
 from spvlink.binary.decode import decode
 from spvlink.driver import link
 from spvlink.entry import select_entry
@@ -16,6 +15,8 @@ from spvlink.grammar import enums, ops
 from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spvlink.batches.jobs import Job
     from spvlink.options import Options
 
@@ -43,13 +44,12 @@ class Outcome:
         self.told: dict[str, object] = {}
 
 
-def do(job: Job, *payloads: bytes) -> Outcome:
+def do(job: Job, *modules: bytes) -> Outcome:
     """Link. Raises MemoryError, and Usage if this is not the linker that the job is for: all else
     that goes wrong is an outcome."""
     if identity(job.options.validate) != job.identity:
         raise Usage("a worker has another spvlink or spirv-val than this machine")
     try:
-        modules = [_spirv(job.form, data, at) for at, data in enumerate(payloads)]
         sources = [
             Source(data, str(at), stage.entry)
             for at, (data, stage) in enumerate(zip(modules, job.stages))
@@ -67,19 +67,7 @@ def do(job: Job, *payloads: bytes) -> Outcome:
     return _outcome(job, linked)
 
 
-def _spirv(form: str, data: bytes, at: int) -> bytes:
-    if form == FOSSILIZE:
-        from spvlink.archive.archive import code_of
-
-        try:
-            return code_of(data)
-        except SpvlinkError as error:
-            error.file = str(at)
-            raise
-    return data
-
-
-def _options(job: Job, modules: list[bytes]) -> Options:
+def _options(job: Job, modules: Sequence[bytes]) -> Options:
     """The job's options with what its stages say of specialization constants."""
     options = copy.copy(job.options)
     options.spec = dict(options.spec)
