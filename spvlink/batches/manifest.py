@@ -7,6 +7,7 @@ writes manifests wants to know. A module that cannot be read costs its pipeline 
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import TYPE_CHECKING, Final
 
@@ -248,7 +249,7 @@ def _check_stage(stage: object, where: str) -> None:
     for number, value in spec.items():
         if not (number.isascii() and number.isdigit() and len(number) < 11):
             raise Usage(f"{where}.spec: {number!r} is no SpecId")
-        if not isinstance(value, (bool, int, float)):
+        if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
             raise Usage(f"{where}.spec[{number}]: expected a number, true or false")
 
 
@@ -272,5 +273,7 @@ def _dict(value: object) -> dict[str, object]:
 
 
 def _text(value: object) -> str:
-    """A number of JSON as ``--spec`` takes it."""
+    """A number of JSON as ``--spec`` takes it; JSON does not tell 2 from 2.0, programs neither."""
+    if isinstance(value, float) and value.is_integer() and value:
+        value = int(value)
     return str(value).lower()

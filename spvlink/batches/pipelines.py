@@ -107,7 +107,8 @@ class Source(Protocol):
 
 class Written:
     """What was delivered. ``modules``: names of all modules of the pipelines that are jobs, equal
-    ones once. ``stays``: index of a pipeline that could not get its new modules after all -> why."""
+    ones once. ``stays``: index of a pipeline that could not get its new modules after all, and
+    why."""
 
     __slots__ = ("modules", "stays")
 

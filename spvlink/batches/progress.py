@@ -36,14 +36,14 @@ class Progress:
     def add(self, count: int, bad: int) -> None:
         """``count`` more are done; ``bad`` failed until now."""
         self.done += count
+        if self.bar is not None and bad != self.bad:
+            self.bar.set_postfix(failed=bad)
+        self.bad = bad
         if self.bar is not None:
-            if bad != self.bad:
-                self.bar.set_postfix(failed=bad)
             self.bar.update(count)
         elif self.shown and time.monotonic() - self.said >= _EVERY:
             self.said = time.monotonic()
             sys.stderr.write(self.line() + "\n")
-        self.bad = bad
 
     def line(self) -> str:
         """Where it stands, in words."""
