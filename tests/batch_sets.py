@@ -72,15 +72,27 @@ def result_lines(folder: Path) -> list[dict[str, Any]]:
 
 
 @cache
-def heavy() -> tuple[bytes, bytes]:
-    """A pair that takes seconds and some hundred megabytes to link."""
-    steps = "".join(f"x = sin(x * {1 + i / 997:.6f}) + y * x;\n" for i in range(40_000))
-    vertex = """#version 450
+def heavy() -> dict[str, bytes]:
+    """Stages of a pipeline that takes a second to link: three times 2048 calls, inlined."""
+    calls = "float f0(float x) { return sin(x * y) + y; }\n" + "".join(
+        f"float f{n}(float x) {{ return f{n - 1}(x * 1.{n}) + f{n - 1}(x * y + {n}.0); }}\n"
+        for n in range(1, 12)
+    )
+    vertex = f"""#version 450
         layout(location = 0) out float a; layout(location = 1) out float y;
         layout(location = 0) in vec2 p;
-        void main() { a = p.x; y = p.y; gl_Position = vec4(p, 0.0, 1.0); }"""
+        {calls} void main() {{ y = p.y; a = f11(p.x); gl_Position = vec4(p, 0.0, 1.0); }}"""
+    geometry = f"""#version 450
+        layout(points) in; layout(points, max_vertices = 1) out;
+        layout(location = 0) in float a[]; layout(location = 1) in float yy[];
+        layout(location = 0) out float b; layout(location = 1) out float z;
+        float y;
+        {calls} void main() {{
+            y = yy[0]; b = f11(a[0]); z = y; gl_Position = gl_in[0].gl_Position; EmitVertex();
+        }}"""
     fragment = f"""#version 450
-        layout(location = 0) in float a; layout(location = 1) in float y;
+        layout(location = 0) in float b; layout(location = 1) in float y;
         layout(location = 0) out vec4 o;
-        void main() {{ float x = a; {steps} o = vec4(x); }}"""
-    return compile_glsl(vertex, "vert"), compile_glsl(fragment, "frag")
+        {calls} void main() {{ o = vec4(f11(b)); }}"""
+    texts = {"vert": vertex, "geom": geometry, "frag": fragment}
+    return {stage: compile_glsl(text, stage) for stage, text in texts.items()}

@@ -229,6 +229,7 @@ WRONG = [
     ('{"id": "b", "stages": [{"file": "x"}], "complete": 1}', "complete: expected true or false"),
     ('{"id": "b", "stages": [{"file": "x", "spec": {"1": NaN}}]}', "NaN is no number of JSON"),
     ('{"id": "b", "stages": [{"file": "x", "spec": {"1": 1e999}}]}', "expected a number, true"),
+    ('{"id": "b", "stages": [{"file": "x", "spec": {"1": 1%s}}]}' % ("0" * 5000), "not JSON"),
     ("[" * 100_000, "not JSON: "),
     ('{"id": "\xff"}', "not JSON: "),
 ]

@@ -20,6 +20,7 @@ from spvlink.errors import Usage
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+CONNECT: Final = 10  # seconds
 MODULES: Final = 512 << 20  # bytes of modules that the cluster keeps for jobs to come
 
 
@@ -35,6 +36,7 @@ class Cluster(Executor):
             OrderedDict()
         )  # what is there, oldest first
         self.size = 0
+        self.sent = 0  # bytes of modules
 
     @property
     def workers(self) -> int:
@@ -57,6 +59,7 @@ class Cluster(Executor):
         future = self.client.submit(_itself, data, key=f"spvlink-module-{name}", pure=True)
         self.modules[name] = future, len(data)
         self.size += len(data)
+        self.sent += len(data)
         while self.size > MODULES:
             self.size -= self.modules.popitem(last=False)[1][1]
         return future
@@ -118,7 +121,7 @@ def connected(address: str, processes: int, timeout: float, memory: int) -> Iter
                 )
             else:
                 place = address
-            client = stack.enter_context(distributed.Client(place, timeout=10))
+            client = stack.enter_context(distributed.Client(place, timeout=CONNECT))
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).strip() or "nobody answers"
             raise Usage(f"--dask {address}: {why.splitlines()[0]}") from None

@@ -164,7 +164,7 @@ class Manifest:
                 path = self._path(str(stage["file"]))
                 if digest is None and path in self.digests:
                     digest = self.digests[path]
-                    if not os.path.exists(store.path(digest)):
+                    if not store.has(digest):
                         store.add(self.module(digest))
                 if digest is None:
                     stage["file"] = os.path.abspath(path)  # it could not be read: it stays
@@ -249,7 +249,8 @@ def _check_stage(stage: object, where: str) -> None:
     for number, value in spec.items():
         if not (number.isascii() and number.isdigit() and len(number) < 11):
             raise Usage(f"{where}.spec: {number!r} is no SpecId")
-        if not isinstance(value, (bool, int, float)) or not math.isfinite(value):
+        finite = not isinstance(value, float) or math.isfinite(value)
+        if not isinstance(value, (bool, int, float)) or not finite:
             raise Usage(f"{where}.spec[{number}]: expected a number, true or false")
 
 

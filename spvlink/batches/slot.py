@@ -28,6 +28,7 @@ _SIZE: Final = struct.Struct("<Q")
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
+_NO_MEMORY: Final = 86  # the status with which a process ends that has no memory left
 
 
 class Trouble(Exception):
@@ -87,13 +88,13 @@ class Slot:
             status = self.end()
             if self.late:
                 raise Trouble(TIMEOUT, f"it took more than {self.timeout:g} s")
+            if status == _NO_MEMORY:
+                raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
             raise Trouble(CRASHED, f"the linker process {_death(status)} at it")
         self.used += 1
         good, result = pickle.loads(answer)
-        if self.used >= self.uses or isinstance(result, MemoryError):
-            self.end()  # nothing may add up, and who knows what lacks memory
-        if isinstance(result, MemoryError):
-            raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
+        if self.used >= self.uses:
+            self.end()  # nothing may add up
         if not good:
             raise result
         return result
@@ -201,32 +202,39 @@ def serve(memory: int) -> None:
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, waiting), daemon=True).start()
     _send(outgoing, b"")
-    while True:
-        _send(outgoing, _answer(waiting.get()))
+    try:
+        while True:
+            _send(outgoing, _answer(waiting.get()))
+    except MemoryError:
+        os._exit(_NO_MEMORY)
 
 
 def _listen(incoming: IO[bytes], waiting: Any) -> None:
     """Hand on what comes. At the end the parent has gone, or wants us to: in the middle of work,
     and with the children that it has."""
-    while (data := _receive(incoming)) is not None:
-        waiting.put(data)
+    try:
+        while (data := _receive(incoming)) is not None:
+            waiting.put(data)
+    except MemoryError:
+        os._exit(_NO_MEMORY)
     if os.getpgid(0) == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
 
 
 def _answer(data: bytes) -> bytes:
-    result: Any
+    """(True, what came of it) or (False, the exception), pickled. MemoryError is raised: there may
+    be no room to say it."""
     try:
         act, arguments = pickle.loads(data)
-        good, result = True, act(*arguments)
-        return pickle.dumps((good, result))
+        return pickle.dumps((True, act(*arguments)))
+    except MemoryError:
+        raise
     except Exception as error:
-        good, result = False, error
-    try:
-        return pickle.dumps((good, result))
-    except Exception:  # an exception that does not travel
-        return pickle.dumps((good, Broken(f"{type(result).__name__}: {result}")))
+        try:
+            return pickle.dumps((False, error))
+        except Exception:  # one that does not travel
+            return pickle.dumps((False, Broken(f"{type(error).__name__}: {error}")))
 
 
 def _limit(memory: int) -> None:

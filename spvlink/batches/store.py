@@ -68,6 +68,8 @@ class Store:
     def __init__(self, folder: str, other: str = "", limits: str = "") -> None:
         self.folder = folder
         self.limits = limits.encode()
+        self.found = 0  # jobs that were done before
+        self.sure: set[str] = set()  # modules that were written or looked at
         self.out = os.path.join(folder, "out")
         self.other = other
         try:
@@ -93,17 +95,29 @@ class Store:
     def add(self, data: bytes) -> str:
         """Keep a module; gives its name."""
         digest = digest_of(data)
-        path = self.path(digest)
-        if not os.path.exists(path):
-            write(path, data)
+        if not self.has(digest):
+            write(self.path(digest), data)
+            self.sure.add(digest)
         return digest
+
+    def has(self, digest: str) -> bool:
+        """Whether a module is in its place; one that was delivered already comes back."""
+        if digest not in self.sure:
+            data = self._find(digest)
+            if data is None:
+                return False
+            if not os.path.exists(self.path(digest)):
+                write(self.path(digest), data)
+            self.sure.add(digest)
+        return True
 
     def get(self, key: bytes) -> Record | None:
         """What came of a job; None if it is not done, or not all of it is there."""
         record = self._record(key)
         for digest in record.modules if record is not None else ():
-            if digest is not None and not self._here(digest):
+            if digest is not None and not self.has(digest):
                 return None
+        self.found += record is not None
         return record
 
     def _record(self, key: bytes) -> Record | None:
@@ -134,15 +148,6 @@ class Store:
 
     def _failure(self, key: bytes) -> str:
         return self._job(blake2b(key + self.limits, digest_size=32).digest())
-
-    def _here(self, digest: str) -> bool:
-        """Whether a module is in its place; one that was delivered already comes back."""
-        if os.path.exists(self.path(digest)):
-            return self._find(digest) is not None
-        data = self._find(digest)
-        if data is not None:
-            self.add(data)
-        return data is not None
 
     def _find(self, digest: str) -> bytes | None:
         """The bytes of a module, if they are what its name says."""

@@ -1,14 +1,15 @@
 """The report of a batch: totals, a line for each pipeline and each job, one line that says it all.
 
     {"spvlink": "0.1.0",
-     "totals": {"pipelines": 3, "jobs": 2, "modules": [4, 5], "locations": [12, 8], ...},
+     "totals": {"pipelines": 3, "jobs": 2, "found": 0, "modules": [4, 5], ...},
      "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
                     "components": [14, 9], "locations": [5, 3]}],
      "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
-Pairs are [before, after]; totals of Locations and components are sums over all pipelines.
+Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
+are jobs that were done before, by a run that was killed.
 """
 
 from __future__ import annotations
@@ -62,6 +63,7 @@ class Report:
         return {
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
+            "found": self.store.found,
             "modules": [len(plan.modules), len(self.written.modules)],
             **sums,
             **counts,
