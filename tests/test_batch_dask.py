@@ -114,9 +114,9 @@ def test_local(expected: tuple[Path, dict[str, bytes]], tmp_path: Path) -> None:
 def test_nobody_there(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cluster_module, "CONNECT", 1)
     for address in ("tcp://127.0.0.1:1", "nonsense://x"):
-        with pytest.raises(spvlink.Usage, match=f"^--dask {address}: "):
-            with cluster_module.connected(address, 1, 60.0, 2048):
-                pass
+        there = cluster_module.connected(address, 1, 60.0, 2048)
+        with pytest.raises(spvlink.Usage, match=f"^--dask {address}: "), there:
+            pass
 
 
 def test_a_worker_with_another_spvlink(

@@ -8,14 +8,13 @@ import os
 import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from spvlink import validate
 from spvlink.batches import arguments, engine, work
 from spvlink.batches.arguments import Command
 from spvlink.batches.jobs import Settings
 from spvlink.batches.manifest import NAME, Manifest
-from spvlink.batches.pipelines import Sink, Source
 from spvlink.batches.plan import LISTED, Plan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from concurrent.futures import Executor
 
-
-class Place(Source, Sink, Protocol):
-    """An input that also knows how to write the output of its kind."""
+    from spvlink.batches.ends import Place
 
 
 def main(words: list[str], version: str) -> SpvlinkError | None:

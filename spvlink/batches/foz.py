@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
-from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, Written, digest_of
+from spvlink.batches.ends import Written
+from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 

@@ -11,7 +11,8 @@ import math
 import os
 from typing import TYPE_CHECKING, Final
 
-from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, Written, digest_of
+from spvlink.batches.ends import Written
+from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.batches.store import write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout

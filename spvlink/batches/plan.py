@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.batches.jobs import Job, Settings
-    from spvlink.batches.pipelines import Pipeline, Source
+    from spvlink.batches.ends import Source
+    from spvlink.batches.pipelines import Pipeline
     from spvlink.batches.progress import Progress
     from spvlink.batches.store import Record
 

@@ -24,7 +24,8 @@ from spvlink.batches.pipelines import Unfit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.pipelines import Pipeline, Written
+    from spvlink.batches.ends import Written
+    from spvlink.batches.pipelines import Pipeline
     from spvlink.batches.plan import Plan
     from spvlink.batches.store import Record, Store
 
