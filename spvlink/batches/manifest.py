@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.batches.ends import Recent, Written
 from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
-from spvlink.batches.store import write
+from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
 from spvlink.sources import LIMIT
@@ -103,16 +103,19 @@ class Manifest:
     def _pipeline(self, one: dict[str, object]) -> Pipeline | Unfit:
         """The pipeline of a line that was checked."""
         id = str(one["id"])
-        shaders = []
+        shaders, trouble = [], ""
         for stage in _stages(one):
             label = str(stage["file"])
             try:
                 digest = self._digest(self._path(label))
             except SpvlinkError as error:
-                return Unfit(id, error.message, bad=True)
+                trouble = trouble or error.message  # the others are needed for the output
+                continue
             entry = stage.get("entry")
             spec = tuple((int(n), _text(v)) for n, v in _dict(stage.get("spec", {})).items())
             shaders.append(Shader(digest, label, None if entry is None else str(entry), "", spec))
+        if trouble:
+            return Unfit(id, trouble, bad=True)
         pipeline = Pipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
@@ -144,7 +147,7 @@ class Manifest:
 
     def write(self, target: str, store: Store, new: New) -> Written:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
-        written, wanted = Written(), set[str]()
+        written, wanted = Written(), {NAME}
         path = os.path.join(store.out, NAME)
         try:
             with open(path, "w", encoding="utf-8") as file:
@@ -161,7 +164,7 @@ class Manifest:
         modules: set[str],
         wanted: set[str],
     ) -> Iterator[str]:
-        """The new lines; notes the modules of jobs, and all that they name."""
+        """The new lines; notes the modules of jobs, and all files that they name."""
         for index, (_, line) in enumerate(self._lines()):
             one = _parsed(line)
             made = new(index)
@@ -175,27 +178,28 @@ class Manifest:
                 if digest is None:
                     stage["file"] = os.path.abspath(path)  # it could not be read: it stays
                 else:
-                    wanted.add(digest)
+                    stage["file"] = f"modules/{digest}{MODULE}"
+                    wanted.add(str(stage["file"]))
                     if made is not None:
                         modules.add(digest)
-                    stage["file"] = f"modules/{digest}.spv"
-            self._write_layout(store, one)
+            self._write_layout(store, one, wanted)
             yield json.dumps(one, ensure_ascii=False) + "\n"
 
-    def _write_layout(self, store: Store, one: dict[str, object]) -> None:
+    def _write_layout(self, store: Store, one: dict[str, object], wanted: set[str]) -> None:
         """A layout in a file of its own goes with the modules: the folder may be moved."""
         layout = self._layout(one) if isinstance(one.get("layout"), str) else None
         if layout is None:
             return
         name = f"layouts/{layout.digest}.json"
         path = os.path.join(store.out, name)
-        if not os.path.exists(path):
+        if name not in wanted:
             try:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
             except OSError as error:
                 raise Usage(f"{path}: cannot write it: {error.strerror}") from None
             write(path, json.dumps(layout.data).encode())
         one["layout"] = name
+        wanted.add(name)
 
 
 def _read(path: str) -> bytes:

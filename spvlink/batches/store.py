@@ -168,12 +168,14 @@ class Store:
     # -- the end ---------------------------------------------------------------------------------
 
     def deliver(self, target: str, wanted: set[str]) -> None:
-        """Make ``out`` the folder ``target``, with these modules only. Raises Usage."""
+        """Make ``out`` the folder ``target``, with these files only (paths in it). Raises
+        Usage."""
         try:
-            folder = os.path.join(self.out, "modules")
-            for name in os.listdir(folder):
-                if name.removesuffix(MODULE) not in wanted or not name.endswith(MODULE):
-                    os.unlink(os.path.join(folder, name))
+            for folder, _, names in os.walk(self.out):
+                for name in names:
+                    path = os.path.join(folder, name)
+                    if os.path.relpath(path, self.out) not in wanted:
+                        os.unlink(path)
             old = os.path.join(self.folder, "old")
             shutil.rmtree(old, ignore_errors=True)
             if os.path.isdir(target):
