@@ -16,7 +16,9 @@ from spvlink import cli
 from tests.archives.writing import RECORDED
 from tests.batch_sets import (
     NAMES,
+    VARIABLES,
     batch,
+    command,
     lines_for,
     result_lines,
     tree,
@@ -305,6 +307,9 @@ def test_pipelines_that_cannot_be_linked_go_through(tmp_path: Path) -> None:
         (["a.jsonl", "-o", "x", "--variants", "1"], "--variants 1: there is only all"),
         (["a.jsonl", "-o", "x", "--progress", "maybe"], "there are always, never"),
         (["a.jsonl", "-o", "x", "--spec", "frag:1=1"], "unknown option --spec; see spvlink batch"),
+        (["a.jsonl", "-o", "x", "--report", "a.jsonl"], "this is a file of the batch"),
+        (["a.jsonl", "-o", "x", "--report", "none/r"], "none/r: cannot write it: No such folder"),
+        (["a.jsonl", "-o", "x", "--report", "."], ".: cannot write it: Is a directory"),
         (["a.jsonl", "-o", "."], "expected the name of a new folder"),
         (["none.jsonl", "-o", "x"], "none.jsonl: cannot read it: No such file"),
         (["none.foz", "-o", "x.foz"], "none.foz: cannot read it: No such file"),
@@ -320,6 +325,23 @@ def test_usage(
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1, said
     assert not list(tmp_path.iterdir())
+
+
+def test_standard_output(tmp_path: Path) -> None:
+    """It has the report if that is asked for; a reader that goes away is no trouble."""
+    path = write_lines(tmp_path / "m.jsonl", lines_for(tmp_path, ("decal",)))
+    words = command(path, "-o", tmp_path / "out", "--jobs", "1", "--report", "-")
+    done = subprocess.run(words, capture_output=True, text=True, env=VARIABLES)
+    assert json.loads(done.stdout)["summary"] == done.stderr.removeprefix("spvlink: ").strip()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=VARIABLES)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert b"1 pipelines" in process.stderr.read() and process.wait() == 0
+    process.stderr.close()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, env=VARIABLES)
+    assert done.returncode == 2
+    assert done.stderr == "spvlink: error: standard output: No space left on device\n"
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

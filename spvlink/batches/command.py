@@ -23,15 +23,17 @@ from spvlink.batches.summary import Report
 from spvlink.errors import Broken, SpvlinkError, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Executor
 
     from spvlink.batches.ends import Place
 
 
-def main(words: list[str], version: str) -> SpvlinkError | None:
-    """Do it. Gives the error that the exit status is to tell of, which did not keep OUT from being
-    made; raises those that did."""
+def main(
+    words: list[str], version: str, say: Callable[[Iterable[str]], object]
+) -> SpvlinkError | None:
+    """Do it; ``say`` writes to standard output. Gives the error that the exit status is to tell of,
+    which did not keep OUT from being made; raises those that did."""
     gc.enable()  # not a short life, as others of the command's are
     command = arguments.parse(words)
     if command.layout is not None:
@@ -50,7 +52,7 @@ def main(words: list[str], version: str) -> SpvlinkError | None:
         try:
             report = _linked(command, place, store, version)
             report.seconds["together"] = time.monotonic() - begin
-            _tell(command, report)
+            _tell(command, report, say)
             done = True
         finally:
             store.close(done)
@@ -118,17 +120,13 @@ def _refuse(plan: Plan) -> None:
 # -- what people see -------------------------------------------------------------------------------
 
 
-def _tell(command: Command, report: Report) -> None:
+def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], object]) -> None:
     """The report where it was asked for, and how it went on standard error."""
     if command.report == "-":
-        try:
-            report.write(sys.stdout)
-            sys.stdout.flush()
-        except OSError as error:
-            raise Usage(f"standard output: {error.strerror}") from None
+        say(report.text())
     elif command.report is not None:
         with writing(command.report) as file:
-            report.write(file)
+            file.writelines(report.text())
     if command.progress == NEVER:
         return
     plan = report.plan
@@ -155,6 +153,8 @@ def _check_target(command: Command) -> None:
     for path in command.inputs:
         if os.path.realpath(path) in (os.path.realpath(out), os.path.realpath(f"{out}/{NAME}")):
             raise Usage(f"{out}: the output would overwrite an input")
+    if command.report not in (None, "-"):
+        _check_report(command, str(command.report))
     if command.archives:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")
@@ -163,3 +163,16 @@ def _check_target(command: Command) -> None:
             raise Usage(f"{out}: there is a file of this name")
         if os.listdir(out) and not os.path.exists(os.path.join(out, NAME)):
             raise Usage(f"{out}: there is something else in this folder")
+
+
+def _check_report(command: Command, path: str) -> None:
+    """Raise Usage for a report that cannot be written: better now than after hours."""
+    real = os.path.realpath(path)
+    if real in map(os.path.realpath, [*command.inputs, command.out]):
+        raise Usage(f"--report {path}: this is a file of the batch")
+    folder = os.path.dirname(real)
+    if not os.path.isdir(folder) or os.path.isdir(real):
+        what = "Is a directory" if os.path.isdir(real) else "No such folder"
+        raise Usage(f"{path}: cannot write it: {what}")
+    if not os.access(folder, os.W_OK) and not os.access(real, os.W_OK):
+        raise Usage(f"{path}: cannot write it: Permission denied")
