@@ -288,6 +288,23 @@ def test_pipelines_that_cannot_be_linked_go_through(tmp_path: Path) -> None:
     assert not (tmp_path / "out.partial").exists() and out.exists()
 
 
+def test_odd_names(tmp_path: Path) -> None:
+    """A name may be any text that JSON has; so may that of a file that cannot be."""
+    (stage,) = lines_for(tmp_path, ("decal",))[0]["stages"][:1]
+    names = ["\ud800", "a\nb", "\u00e4\u6c34", "\0", " "]
+    lines: Lines = [{"id": name, "stages": [stage]} for name in names]
+    lines += [{"id": f"file {n}", "stages": [{"file": name}]} for n, name in enumerate(names[:4])]
+    path = write_lines(tmp_path / "m.jsonl", lines)
+    said = batch(path, "-o", tmp_path / "out", "--jobs", "1", "--report", tmp_path / "r.json")
+    assert said.count("\n") == 5 and "4 failed" in said
+    assert "file 0: cannot read" in said and "this is no name of a file" in said
+    assert [line["id"] for line in result_lines(tmp_path / "out")] == [x["id"] for x in lines]
+    text = (tmp_path / "out" / "manifest.jsonl").read_text()
+    assert "\u00e4\u6c34" in text and "\\ud800" in text
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [p["id"] for p in report["pipelines"]] == [x["id"] for x in lines]
+
+
 # -- the command line ------------------------------------------------------------------------------
 
 
@@ -304,6 +321,7 @@ def test_pipelines_that_cannot_be_linked_go_through(tmp_path: Path) -> None:
         (["a.jsonl", "-o", "x", "--jobs", "0"], "expected 1 to"),
         (["a.jsonl", "-o", "x", "--timeout", "nan"], "--timeout nan: expected a number"),
         (["a.jsonl", "-o", "x", "--memory", "1.5"], "--memory 1.5: expected a number"),
+        (["a.jsonl", "-o", "x", "--memory", "5"], "--memory 5: expected 40 or more"),
         (["a.jsonl", "-o", "x", "--variants", "1"], "--variants 1: there is only all"),
         (["a.jsonl", "-o", "x", "--progress", "maybe"], "there are always, never"),
         (["a.jsonl", "-o", "x", "--spec", "frag:1=1"], "unknown option --spec; see spvlink batch"),
