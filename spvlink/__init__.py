@@ -13,17 +13,29 @@ The modules of all stages of one pipeline go in as bytes, smaller ones come out:
 ``link`` does what the command ``spvlink link`` does, without files. ``Options`` has all settings
 with units and defaults; ``link`` takes them as keywords, too. ``Linked`` is what comes back.
 
+``batch`` links many, each distinct one once, in several processes or on any executor, and yields
+what becomes of them as it comes.
+
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
 make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged, and
 ``Linked.passed_through`` says why. ``COMPILED`` says whether this is the compiled core.
 """
 
+from __future__ import annotations
+
 from spvlink.driver import link
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir import core
 from spvlink.options import Options
 from spvlink.pipeline import InterfaceResult, Linked, Remark, Source, StageResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable, Iterator, Sequence
+    from concurrent.futures import Executor
+
+    from spvlink.batches.api import Batched
 
 __version__ = "0.1.0"
 COMPILED = not str(core.__file__).endswith((".py", ".pyc"))  # whether mypyc made the core
@@ -40,5 +52,31 @@ __all__ = [
     "SpvlinkError",
     "StageResult",
     "Usage",
+    "batch",
     "link",
 ]
+
+
+def batch(
+    pipelines: Iterable[Sequence[Source | bytes] | tuple[Sequence[Source | bytes], Options]],
+    options: Options | None = None,
+    executor: Executor | None = None,
+) -> Iterator[Batched]:
+    """Link many pipelines, those that are the same once.
+
+    ``pipelines``: of each the stages, as ``link`` takes them, or a tuple of the stages and Options
+    of its own (layout, specialization ...) instead of ``options``. It is read as results are asked
+    for; modules and results wait on the disk, so that there may be very many.
+
+    ``executor``: any ``concurrent.futures.Executor``: one thread, Dask's ``Client.get_executor()``
+    with spvlink installed on the workers ... The default is a process for each core, where a link
+    that takes more than 60 s or 2 GB, or crashes, costs its own pipeline only.
+
+    Yields a ``Batched`` for each pipeline, as they come: ``index`` says which, ``kind`` and
+    ``linked`` what became of it. Raises as ``link`` does for settings that make no sense or a
+    missing spirv-val, but nothing for a pipeline: bad SPIR-V is a kind, "invalid". What the
+    executor raises when it is broken comes through.
+    """
+    from spvlink.batches.api import batch as run
+
+    return run(pipelines, options, executor)

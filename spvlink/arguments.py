@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
+       spvlink batch --help: link all pipelines of a game at once
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink passes | --version | --help
 
@@ -35,6 +36,7 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --explain               print a table: what became of every varying, and why
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+  --spec-defaults         constants that no --spec names keep their defaults, so they are known
   --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
   --enable PASS, --disable PASS
                           switch one optimization (see: spvlink passes); repeatable
@@ -67,17 +69,39 @@ or with --strict was passed through; 2 usage, or a file that cannot be read or w
 of spvlink itself, with the inputs passed through.
 """
 
-_FLAGS: Final = (
-    "--clean", "--complete", "--explain", "--exact", "--no-validate", "--strict", "--time",
+
+class Words:
+    """Which options a command knows: ``flags`` take no value, ``values`` stand once, ``lists`` may
+    stand several times. ``help``: where they are explained."""
+
+    __slots__ = ("flags", "help", "lists", "values")
+
+    def __init__(
+        self, flags: Sequence[str], values: Sequence[str], lists: Sequence[str], help: str
+    ) -> None:
+        self.flags = flags
+        self.values = values
+        self.lists = lists
+        self.help = help
+
+
+SEE: Final = "spvlink --help"
+# What every command that links knows.
+FLAGS: Final = (
+    "--clean", "--complete", "--exact", "--no-validate", "--spec-defaults", "--strict",
 )  # fmt: skip
-_VALUES: Final = (
-    "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--dump",
-    "--print-after", "--stop-after", "--check", "--pack",
+VALUES: Final = (
+    "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--check", "--pack",
 )  # fmt: skip
-_LISTS: Final = ("--spec", "--enable", "--disable", "--keep-interface")
+LISTS: Final = ("--enable", "--disable", "--keep-interface")
+_WORDS: Final = Words(
+    (*FLAGS, "--explain", "--time"),
+    (*VALUES, "--dump", "--print-after", "--stop-after"),
+    (*LISTS, "--spec"),
+    SEE,
+)
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
 ALWAYS: Final = ("indices", "inline", "promote", "raise", "tidy", "trim")
-SEE: Final = "spvlink --help"
 
 
 class Command:
@@ -110,22 +134,33 @@ def passes() -> dict[str, str]:
 def parse(words: Sequence[str]) -> Command:
     """Read the words after ``spvlink link``. Raises Usage with one line that says what is wrong."""
     command = Command()
-    given: dict[str, str] = {}
-    for name, value in _pairs(words):
-        if name == "":
-            command.inputs.append(Argument(value))
-        elif name in _LISTS:
-            _listed(command.options, name, value)
-        elif name in given:
-            raise Usage(f"{name} is given twice")
-        else:
-            given[name] = value
+    words_given, given = gather(words, _WORDS, command.options)
+    command.inputs = [Argument(word) for word in words_given]
     _apply(command, given)
     _check_inputs(command)
     return command
 
 
-def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
+def gather(
+    words: Sequence[str], known: Words, options: Options
+) -> tuple[list[str], dict[str, str]]:
+    """The words that are no options, and the options that stand at most once; lists go into
+    ``options`` at once. Raises Usage."""
+    inputs: list[str] = []
+    given: dict[str, str] = {}
+    for name, value in _pairs(words, known):
+        if name == "":
+            inputs.append(value)
+        elif name in known.lists:
+            _listed(options, name, value)
+        elif name in given:
+            raise Usage(f"{name} is given twice")
+        else:
+            given[name] = value
+    return inputs, given
+
+
+def _pairs(words: Sequence[str], known: Words) -> Iterator[tuple[str, str]]:
     """(option, value) of every option, ("", word) of everything else."""
     rest = iter(words)
     for word in rest:
@@ -136,17 +171,17 @@ def _pairs(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield "", word
             continue
         name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
-        if name in _FLAGS:
+        if name in known.flags:
             if equals:
                 raise Usage(f"{name} takes no value")
-        elif name not in _VALUES and name not in _LISTS:
-            raise Usage(f"unknown option {name}; see {SEE}")
+        elif name not in known.values and name not in known.lists:
+            raise Usage(f"unknown option {name}; see {known.help}")
         elif not equals:
             found = next(rest, None)
             if found is None or (found.startswith("-") and len(found) > 1):
                 raise Usage(f"{name} needs a value")
             value = found
-        if not value and name not in _FLAGS:
+        if not value and name not in known.flags:
             raise Usage(f"{name} needs a value")
         yield name, value
 
@@ -225,34 +260,41 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.dump = given.get("--dump")
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
+    apply(options, given)
+    if command.print_after is not None:
+        _one_of("--print-after", command.print_after, [*passes(), *ALWAYS])
+    if "--stop-after" in given:
+        options.stop_after = whole("--stop-after", given["--stop-after"], "a number of passes")
+
+
+def apply(options: Options, given: dict[str, str]) -> None:
+    """What FLAGS and VALUES say of linking."""
     options.clean = "--clean" in given
     options.complete = "--complete" in given
     options.exact = "--exact" in given
     if "--cost-limit" in given:
-        limit = given["--cost-limit"]
-        if not (limit.isascii() and limit.isdigit()):
-            raise Usage(f"--cost-limit {limit}: expected a percentage")
-        options.cost_limit = int(limit)
+        options.cost_limit = whole("--cost-limit", given["--cost-limit"], "a percentage")
     if "--expect" in given:
         options.expect = _expect(given["--expect"])
     if "--pack" in given:
         _one_of("--pack", given["--pack"], PACKINGS)
         options.pack = given["--pack"]
     options.validate = "--no-validate" not in given
+    options.spec_defaults = "--spec-defaults" in given
     options.strict = "--strict" in given
     options.target_env = given.get("--target-env")
     if options.target_env is not None:
         _one_of("--target-env", options.target_env, ENVIRONMENTS)
-    if command.print_after is not None:
-        _one_of("--print-after", command.print_after, [*passes(), *ALWAYS])
     if "--check" in given:
         _one_of("--check", given["--check"], ("each",))
         options.check_each = True
-    if "--stop-after" in given:
-        count = given["--stop-after"]
-        if not (count.isascii() and count.isdigit()):
-            raise Usage(f"--stop-after {count}: expected a number of passes")
-        options.stop_after = int(count)
+
+
+def whole(option: str, text: str, what: str) -> int:
+    """The value of an option that is a whole number. Raises Usage."""
+    if not (text.isascii() and text.isdigit() and len(text) < 16):
+        raise Usage(f"{option} {text}: expected {what}")
+    return int(text)
 
 
 def _check_inputs(command: Command) -> None:

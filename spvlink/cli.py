@@ -20,7 +20,7 @@ from spvlink.pipeline import Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -63,6 +63,8 @@ def _main(words: Sequence[str]) -> int:
         from spvlink.layer.command import main as layer
 
         return _print(layer(words))
+    if command == "batch":
+        return _batch(list(rest))
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command == "--version":
@@ -77,13 +79,19 @@ def _main(words: Sequence[str]) -> int:
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    raise Usage(f"unknown command {command}: there are link, passes, layer and serve; see {SEE}")
+    raise Usage(
+        f"unknown command {command}: there are link, batch, passes, layer and serve; see {SEE}"
+    )
 
 
 def _print(text: str) -> int:
     """Write to standard output; a reader that went away is no trouble of ours."""
+    return _print_all((text,))
+
+
+def _print_all(pieces: Iterable[str]) -> int:
     try:
-        sys.stdout.write(text)
+        sys.stdout.writelines(pieces)
         sys.stdout.flush()
     except OSError as error:
         # Python flushes once more at exit, and would complain then.
@@ -178,6 +186,20 @@ def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
     if refused:
         _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
         return INVALID
+    return DONE
+
+
+def _batch(words: list[str]) -> int:
+    from spvlink import __version__
+    from spvlink.batches.arguments import HELP as HELP_OF_BATCH
+    from spvlink.batches.command import main as batch
+
+    if "--help" in words or "-h" in words:
+        return _print(HELP_OF_BATCH)
+    error = batch(words, __version__, _print_all)
+    if error is not None:
+        _complain(error)
+        return DEFECT
     return DONE
 
 

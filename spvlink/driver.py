@@ -26,7 +26,15 @@ from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
-from spvlink.pipeline import PACKINGS, STAGES, VALIDATED, Linked, Source, StageResult
+from spvlink.pipeline import (
+    NOTHING_TO_GAIN,
+    PACKINGS,
+    STAGES,
+    VALIDATED,
+    Linked,
+    Source,
+    StageResult,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -64,8 +72,9 @@ def link(
     None, or why the modules came back unchanged because they cannot be improved, or not safely.
 
     Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline, ``Usage`` if the
-    settings make no sense or spirv-val is missing, ``TypeError`` for an unknown keyword. Whatever
-    else goes wrong inside comes back as a result with ``defect`` set and the modules as they were.
+    settings make no sense or spirv-val is missing, ``TypeError`` for an unknown keyword,
+    ``MemoryError``. Whatever else goes wrong inside comes back as a result with ``defect`` set and
+    the modules as they were.
     """
     if options is not None and settings:
         raise Usage("settings are given twice: as options and as keywords")
@@ -115,7 +124,7 @@ class _Session:
             outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
         except Refused as why:
             return self.pass_through(str(why))
-        except (BadSpirv, Usage):
+        except (BadSpirv, Usage, MemoryError):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline
             return self.blame(error)
@@ -123,7 +132,7 @@ class _Session:
         if not any(stage.changed for stage in linked.stages):
             return self.leave("nothing to gain")
         if not self.better(outputs):
-            return self.pass_through("nothing to gain")
+            return self.pass_through(NOTHING_TO_GAIN)
         return self.validate(outputs)
 
     def close(self) -> None:

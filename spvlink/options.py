@@ -24,7 +24,8 @@ if TYPE_CHECKING:  # typing costs start-up time
         stop_after: int | None
         layout: dict[str, object] | None
         pack: str
-        spec: Mapping[tuple[str, int], str]
+        spec: Mapping[tuple[str, int], str | bytes]
+        spec_defaults: bool
         observer: Callable[[int, str, str, object], None] | None
 
 
@@ -48,8 +49,11 @@ class Options:
     pack            what may be torn over two Locations to save one: "" (default) vectors but for
                     image coordinates, "locations" these too, "vectors" nothing; "none": everything
                     stays in its Location
-    spec            (stage, SpecId) -> value as text: specialization constants that pipeline
-                    creation will use; others count as unknown
+    spec            (stage, SpecId) -> value as text, or as the bytes of VkSpecializationInfo:
+                    specialization constants that pipeline creation will use; others count as
+                    unknown
+    spec_defaults   constants that ``spec`` does not name have the value in the module, as they do
+                    in a pipeline whose specialization data says nothing of them (default False)
     target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
     validate        run spirv-val on every module that is written (default True)
     strict          for the command: a pipeline that had to be passed through is an error
@@ -61,8 +65,8 @@ class Options:
 
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
-        "keep_interface", "layout", "observer", "pack", "spec", "stop_after", "strict",
-        "target_env", "validate",
+        "keep_interface", "layout", "observer", "pack", "spec", "spec_defaults", "stop_after",
+        "strict", "target_env", "validate",
     )  # fmt: skip
 
     def __init__(
@@ -82,7 +86,8 @@ class Options:
         stop_after: int | None = None,
         layout: dict[str, object] | None = None,
         pack: str = "",
-        spec: Mapping[tuple[str, int], str] | None = None,
+        spec: Mapping[tuple[str, int], str | bytes] | None = None,
+        spec_defaults: bool = False,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
         self.disabled: frozenset[str] = frozenset(disabled)
@@ -99,5 +104,6 @@ class Options:
         self.stop_after = stop_after
         self.layout = layout
         self.pack = pack
-        self.spec: dict[tuple[str, int], str] = dict(spec or {})
+        self.spec: dict[tuple[str, int], str | bytes] = dict(spec or {})
+        self.spec_defaults = spec_defaults
         self.observer = observer

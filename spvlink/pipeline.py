@@ -106,6 +106,7 @@ PACK_LOCATIONS: Final = "locations"
 PACK_VECTORS: Final = "vectors"
 PACK_NONE: Final = "none"
 PACKINGS: Final = (PACK_LOCATIONS, PACK_VECTORS, PACK_NONE)
+NOTHING_TO_GAIN: Final = "nothing to gain"  # why a pipeline that could be linked stayed as it was
 VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 

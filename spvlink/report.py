@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.pipeline import VALIDATED, InterfaceResult, Linked, Remark
+from spvlink.pipeline import VALIDATED, InterfaceResult, Linked, Remark, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -15,40 +15,9 @@ def to_json(linked: Linked, version: str) -> str:
     """The JSON report, one line an entry so that two reports can be compared with diff."""
     from json import dumps
 
-    stages = [
-        dumps(
-            {
-                "stage": s.stage,
-                "file": s.file,
-                "instructions": list(s.instructions),
-                "bytes": list(s.bytes),
-            }
-        )
-        for s in linked.stages
-    ]
-    interfaces = [
-        dumps(
-            {
-                "producer": i.producer,
-                "consumer": i.consumer,
-                "components": list(i.components),
-                "locations": list(i.locations),
-            }
-        )
-        for i in linked.interfaces
-    ]
-    remarks = [
-        dumps(
-            {
-                "interface": r.interface,
-                "name": r.name,
-                "slot": r.slot,
-                "action": r.action,
-                "why": r.why,
-            }
-        )
-        for r in linked.remarks
-    ]
+    stages = [dumps(stage(s)) for s in linked.stages]
+    interfaces = [dumps(interface(i)) for i in linked.interfaces]
+    remarks = [dumps(remark(r)) for r in linked.remarks]
     seconds = {name: round(value, 7) for name, value in linked.seconds.items()}
     lines = [
         f'  "spvlink": {dumps(version)}',
@@ -61,6 +30,32 @@ def to_json(linked: Linked, version: str) -> str:
         f'  "validated": {dumps(linked.validated)}',
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def stage(result: StageResult) -> dict[str, object]:
+    """One stage, as the report has it."""
+    return {
+        "stage": result.stage,
+        "file": result.file,
+        "instructions": list(result.instructions),
+        "bytes": list(result.bytes),
+    }
+
+
+def interface(result: InterfaceResult) -> dict[str, object]:
+    """One border, as the report has it."""
+    return {
+        "producer": result.producer,
+        "consumer": result.consumer,
+        "components": list(result.components),
+        "locations": list(result.locations),
+    }
+
+
+def remark(told: Remark) -> dict[str, object]:
+    """One remark, as the report has it."""
+    names = ("interface", "name", "slot", "action", "why")
+    return {name: getattr(told, name) for name in names}
 
 
 def _array(entries: list[str]) -> str:

@@ -44,9 +44,10 @@ RANKS = {
     "driver": 13,
     "arguments": 14,
     "layer": 14,
+    "batches": 15,
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
-TOP = {"__init__": 14, "cli": 15, "__main__": 16}
+TOP = {"__init__": 16, "cli": 17, "__main__": 18}
 # Modules that cost more at start-up than they are worth (milliseconds each), on the path of
 # `spvlink link`. re and enum are not here: typing brings them, and Final needs typing.
 HEAVY = {

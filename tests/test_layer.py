@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 from spvlink.layer import places, wire, work
+from spvlink.pipeline import STAGE_BITS
 from tests.layer_place import (
     NAMES,
     ROOT,
@@ -29,7 +30,6 @@ from tests.layer_place import (
     tamper,
 )
 from tests.layer_validation import python_with_validation
-from tests.render.words import compile_glsl
 
 # -- programs --------------------------------------------------------------------------------------
 
@@ -287,22 +287,13 @@ def test_it_ends_when_idle_and_after_a_kill_another_one_starts(
 
 
 def test_specialization_takes_what_is_given_and_else_the_default() -> None:
-    code = compile_glsl(
-        "frag",
-        """#version 450
-        layout(constant_id = 1) const float a = 1.5;
-        layout(constant_id = 2) const int b = -2;
-        layout(constant_id = 3) const bool c = true;
-        layout(constant_id = 4) const uint d = 7u;
-        layout(location = 0) out vec4 o;
-        void main() { o = vec4(a, float(b), c ? 1.0 : 0.0, float(d)); }
-        """,
-    )
     stage = wire.Stage()
-    stage.code = code
-    assert work.specialization(stage) == {1: "1.5", 2: "0xfffffffe", 3: "true", 4: "0x7"}
-    stage.spec = [(1, struct.pack("<f", 0.25)), (3, bytes(4)), (4, bytes(2)), (9, bytes(4))]
-    assert work.specialization(stage) == {1: "0.25", 2: "0xfffffffe", 3: "false"}
+    stage.bit = STAGE_BITS["frag"]
+    stage.spec = [(1, struct.pack("<f", 0.25))]
+    request = wire.Request()
+    request.stages = [stage]
+    options = work.options_of(request)
+    assert options.spec_defaults and options.spec == {("frag", 1): struct.pack("<f", 0.25)}
 
 
 # -- in place --------------------------------------------------------------------------------------

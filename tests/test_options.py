@@ -430,6 +430,13 @@ def test_given_specialization_constants_are_known(glossy: str) -> None:
     )
 
 
+def test_defaults_of_specialization_constants_are_known_if_that_is_said() -> None:
+    done = Result(VERT, SPEC_FRAG, options(spec_defaults=True))
+    assert "colour" not in done.table() and "OpSpecConstant" not in print_module(done.frag)
+    done = Result(VERT, SPEC_FRAG, options(spec={("frag", 3): "true"}, spec_defaults=True))
+    assert "colour" in done.table() and "OpSpecConstant" not in print_module(done.frag)
+
+
 @pytest.mark.parametrize("later", [5, 970])
 def test_constants_made_of_given_ones_stand_before_their_use(later: int) -> None:
     """A vector that folds is made of a number that stood nowhere before, or behind it."""

@@ -35,15 +35,17 @@ _ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stag
 
 
 def specialize(chain: Chain) -> None:
-    """Specialization constants that the user gave."""
-    spec = chain.options.spec
-    for name in {stage for stage, _ in spec}:
-        found = [s for s in chain.stages if s.name == name]
-        if not found:
+    """Specialization constants that the user gave, and all others with ``spec_defaults``."""
+    spec, defaults = chain.options.spec, chain.options.spec_defaults
+    given = {stage for stage, _ in spec}
+    for name in given:
+        if not any(s.name == name for s in chain.stages):
             raise Usage(f"a specialization constant for the {name} stage, which is not here")
-        values = {id: v for (stage, id), v in spec.items() if stage == name}
-        act, module = spec_constants.run, found[0].module
-        in_file(found[0], chain.runner.run, "specialize", found[0], act, module, values)
+    for stage in chain.stages:
+        if defaults or stage.name in given:
+            values = {id: v for (name, id), v in spec.items() if name == stage.name}
+            act, module = spec_constants.run, stage.module
+            in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
 
 
 def find_resources(chain: Chain) -> None:

@@ -2,7 +2,7 @@
 them folds.
 
 Only what was given counts as known: the default in the module is what a pipeline gets that says
-nothing, and we are not told that it says nothing.
+nothing, and unless ``defaults`` is set we are not told that it says nothing.
 """
 
 from __future__ import annotations
@@ -19,22 +19,32 @@ from spvlink.passes.fold import fold
 
 _BOOLS = {"true": 1, "1": 1, "false": 0, "0": 0}
 _FLOATS = {16: "<e", 32: "<f", 64: "<d"}
+_PLAIN = {
+    ops.OpSpecConstantTrue: ops.OpConstantTrue,
+    ops.OpSpecConstantFalse: ops.OpConstantFalse,
+    ops.OpSpecConstant: ops.OpConstant,
+}
 
 
-def run(module: Module, values: dict[int, str]) -> None:
-    """Give the specialization constants with these SpecIds their values (decimal, hexadecimal, or
-    true and false).
+def run(module: Module, values: dict[int, str | bytes], defaults: bool = False) -> None:
+    """Give the specialization constants with these SpecIds their values: text is decimal,
+    hexadecimal, or true and false; bytes are what VkSpecializationInfo has for the constant.
+    ``defaults``: all others have the value in the module.
 
-    Raises ``Usage`` if the module has no such constant or the value is none of its type.
+    Raises ``Usage`` if the module has no constant to a text, or it is no value of its type. Bytes
+    for no constant mean nothing in Vulkan, and a constant for which there are too many or too few
+    stays as it was.
     """
     tables = Decorations.of(module)
-    left = dict(values)
+    left = {id for id, value in values.items() if isinstance(value, str)}
+    known: set[int] = set()
     count = len(module.globals)
     for inst in module.globals:
         number = tables.find(inst, enums.Decoration_SpecId)
-        if number and number[0] in values:
-            left.pop(number[0], None)
-            _set(inst, values[number[0]])
+        if number:
+            left.discard(number[0])
+            if _give(inst, values.get(number[0]), defaults):
+                known.add(number[0])
         elif inst.op in (ops.OpSpecConstantComposite, ops.OpSpecConstantOp):
             _settle(module, inst)
         module.by_op = {}  # another opcode may be the right one by now
@@ -44,7 +54,7 @@ def run(module: Module, values: dict[int, str]) -> None:
     replace_annotations(module, [
         n for n in module.annotations
         if not (
-            n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in values
+            n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in known
         )
     ])  # fmt: skip
     module.pool, module.by_op = {}, {}
@@ -71,6 +81,47 @@ def _before_use(module: Module, count: int) -> None:
     module.globals[:] = ordered
 
 
+def _give(inst: Inst, value: str | bytes | None, defaults: bool) -> bool:
+    """Make a plain constant of this one, if it is known; gives whether it is."""
+    if value is None:
+        plain = _PLAIN.get(inst.op) if defaults else None
+        if plain is not None:
+            inst.op = plain
+        return plain is not None
+    if isinstance(value, str):
+        _set(inst, value)
+        return True
+    return _set_bytes(inst, value)
+
+
+def _set_bytes(inst: Inst, raw: bytes) -> bool:
+    """The value as pipeline creation gives it (VkSpecializationMapEntry): a bool is a VkBool32.
+    False if that is another size than the constant has."""
+    type = inst.type
+    assert type is not None
+    if type.op == ops.OpTypeBool:
+        if len(raw) == 4:
+            inst.op = ops.OpConstantTrue if any(raw) else ops.OpConstantFalse
+        return len(raw) == 4
+    width = type.imm[0]
+    if len(raw) * 8 != width:
+        return False
+    bits = int.from_bytes(raw, "little")
+    _set_bits(inst, bits, type.op == ops.OpTypeInt)
+    return True
+
+
+def _set_bits(inst: Inst, bits: int, whole: bool) -> None:
+    """A number of the constant's width; ``whole``: an integer."""
+    type = inst.type
+    assert type is not None
+    width = type.imm[0]
+    if whole and type.imm[1] and bits >> (width - 1):  # narrow ones are sign-extended (2.2.1)
+        bits |= 0xFFFFFFFF & ~((1 << width) - 1)
+    inst.op = ops.OpConstant
+    inst.imm = [bits] if width <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
+
+
 def _set(inst: Inst, text: str) -> None:
     type = inst.type
     assert type is not None
@@ -86,12 +137,9 @@ def _set(inst: Inst, text: str) -> None:
             if not -(1 << width - 1) <= number < 1 << width:
                 raise ValueError
             bits = number & ((1 << width) - 1)
-            if type.imm[1] and bits >> (width - 1):  # narrow ones are sign-extended (2.2.1)
-                bits |= 0xFFFFFFFF & ~((1 << width) - 1)
     except (ValueError, KeyError, OverflowError):
         raise Usage(f"{text!r} is no value for this specialization constant") from None
-    inst.op = ops.OpConstant
-    inst.imm = [bits] if width <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
+    _set_bits(inst, bits, type.op == ops.OpTypeInt)
 
 
 def _settle(module: Module, inst: Inst) -> None:

@@ -1,0 +1,150 @@
+"""The arguments of ``spvlink batch``."""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import Final
+
+from spvlink import arguments
+from spvlink.arguments import FLAGS, LISTS, VALUES, Words, whole
+from spvlink.batches import progress
+from spvlink.errors import Usage
+from spvlink.options import Options
+
+HELP: Final = """\
+usage: spvlink batch IN... -o OUT [options]
+
+Links many pipelines. Those that differ in state only are linked once, equal modules are stored
+once, and what is killed goes on where it was when the same command comes again.
+
+IN           Fossilize archives (.foz; several are one union, the first wins), or one manifest
+             (.jsonl) with a pipeline a line:
+             {"id": "water", "stages": [{"file": "a.vert.spv"}, {"file": "b.frag.spv",
+              "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE", "complete": true}
+             Files are relative to the manifest; all but id, stages and file may be left out.
+-o OUT       an archive, or a folder: OUT/manifest.jsonl with the same lines and OUT/modules. It
+             appears complete or not at all; until then there is OUT.partial.
+
+  --jobs N                worker processes (default: the cores of this machine)
+  --dask ADDRESS          the jobs run on a Dask cluster; local: on one that is started here
+  --timeout S             seconds that one job may take (default 60)
+  --memory MB             memory that one job may take (default 2048; 0: no limit)
+  --variants all          linked versions of one module: as many as its pipelines want
+  --report FILE           totals, a line for each pipeline and each job, as JSON (-: standard
+                          output)
+  --progress always|never whether to show how far it is (default: if standard error is a terminal)
+  --strict                a pipeline that had to be passed through is an error, and OUT is not made
+
+These are for every pipeline, as in spvlink link (see: spvlink --help): --complete --cost-limit
+--disable --enable --exact --expect --keep-interface --no-validate --pack --spec-defaults
+--target-env --check each. --layout FILE is for those that have none of their own.
+
+exit status: 0 done (also with pipelines passed through, which the report lists); 1 the input is
+not valid, or with --strict a pipeline was passed through; 2 usage, or a file that cannot be read
+or written; 3 a defect of spvlink, with that pipeline passed through.
+"""
+SEE: Final = "spvlink batch --help"
+_WORDS: Final = Words(
+    FLAGS,
+    (*VALUES, "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
+    LISTS,
+    SEE,
+)
+ARCHIVE: Final = ".foz"
+MANIFEST: Final = ".jsonl"
+TIMEOUT: Final = 60.0
+MEMORY: Final = 2048
+_LONGEST: Final = 1_000_000.0  # seconds that a timer takes for sure
+_MOST_JOBS: Final = 4096
+_LEAST_MEMORY: Final = 40
+_MOST_MEMORY: Final = 1 << 30
+
+
+class Command:
+    """What was asked for. ``options`` is for the linker, the rest for the command itself."""
+
+    def __init__(self) -> None:
+        self.inputs: list[str] = []
+        self.out = ""
+        self.jobs = cores()
+        self.dask: str | None = None
+        self.timeout = TIMEOUT
+        self.memory = MEMORY
+        self.report: str | None = None
+        self.layout: str | None = None
+        self.progress = progress.AUTO
+        self.options = Options()
+
+    @property
+    def archives(self) -> bool:
+        """Whether the inputs are archives."""
+        return self.inputs[0].endswith(ARCHIVE)
+
+
+def cores() -> int:
+    """The cores that this process may use."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not Linux
+        return os.cpu_count() or 1
+
+
+def parse(words: list[str]) -> Command:
+    """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
+    wrong."""
+    command = Command()
+    command.inputs, given = arguments.gather(words, _WORDS, command.options)
+    arguments.apply(command.options, given)
+    command.out = given.get("-o", "").rstrip("/")
+    command.report = given.get("--report")
+    command.layout = given.get("--layout")
+    command.dask = given.get("--dask")
+    if "--jobs" in given:
+        command.jobs = whole("--jobs", given["--jobs"], "a number of processes")
+        if not 0 < command.jobs <= _MOST_JOBS:
+            raise Usage(f"--jobs {command.jobs}: expected 1 to {_MOST_JOBS} processes")
+    if "--timeout" in given:
+        command.timeout = _seconds(given["--timeout"])
+    if "--memory" in given:
+        command.memory = whole("--memory", given["--memory"], "a number of megabytes")
+        if command.memory and not _LEAST_MEMORY <= command.memory <= _MOST_MEMORY:
+            least = f"{_LEAST_MEMORY} or more megabytes, since Python takes some, or 0 for no limit"
+            raise Usage(f"--memory {command.memory}: expected {least}")
+    if given.get("--variants", "all") != "all":
+        raise Usage(f"--variants {given['--variants']}: there is only all until now")
+    if "--progress" in given:
+        command.progress = given["--progress"]
+        if command.progress not in (progress.ALWAYS, progress.NEVER):
+            raise Usage(f"--progress {command.progress}: there are always, never")
+    _check_files(command)
+    return command
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= _LONGEST:
+        raise Usage(f"--timeout {text}: expected a number of seconds")
+    return seconds
+
+
+def _check_files(command: Command) -> None:
+    if not command.inputs:
+        raise Usage(f"no archive and no manifest; see {SEE}")
+    if not command.out:
+        raise Usage("-o OUT is missing: the archive or the folder to be made")
+    kinds = {os.path.splitext(path)[1] for path in command.inputs}
+    for kind in kinds - {ARCHIVE, MANIFEST}:
+        odd = next(path for path in command.inputs if path.endswith(kind))
+        raise Usage(f"{odd}: expected an archive ({ARCHIVE}) or a manifest ({MANIFEST})")
+    if len(kinds) > 1:
+        raise Usage("archives and manifests cannot be one input")
+    if kinds == {MANIFEST} and len(command.inputs) > 1:
+        raise Usage("only one manifest at a time")
+    if command.archives and not command.out.endswith(ARCHIVE):
+        raise Usage(f"-o {command.out}: archives make an archive: expected a name with {ARCHIVE}")
+    if not command.archives and os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
+        raise Usage(f"-o {command.out}: a manifest makes a folder")

@@ -1,0 +1,67 @@
+"""What gives pipelines and what takes results: a format of a set of pipelines has both."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from spvlink.batches.pipelines import Pipeline, Unfit
+    from spvlink.batches.store import Store
+
+    New = Callable[[int], list[str | None] | None]
+
+
+Key = TypeVar("Key")
+REMEMBERED: Final = 64
+
+
+class Recent(Generic[Key]):
+    """Modules that were read just now: they are digested to make a job, and travel with it."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[Key, bytes] = OrderedDict()
+
+    def get(self, key: Key) -> bytes | None:
+        return self._held.get(key)
+
+    def put(self, key: Key, data: bytes) -> bytes:
+        """Hold the module; gives it back."""
+        self._held[key] = data
+        if len(self._held) > REMEMBERED:
+            self._held.popitem(last=False)
+        return data
+
+
+class Source(Protocol):
+    """Where pipelines come from. ``warnings``: lines about what is damaged."""
+
+    warnings: list[str]
+
+    def __len__(self) -> int:
+        """How many pipelines there are."""
+
+    def pipelines(self) -> Iterator[Pipeline | Unfit]:
+        """All pipelines; the same ones in the same order each time."""
+
+    def module(self, digest: str) -> bytes:
+        """The SPIR-V of a module that one of the pipelines named. Raises SpvlinkError if it is not
+        what it was."""
+
+
+class Sink(Protocol):
+    """Where results go."""
+
+    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
+        """Make the target, as a whole or not at all. ``new`` gives the names of the new
+        modules of the pipeline at an index, stage by stage: None for a stage that stays as it was,
+        nothing at all if all do, and None for a pipeline that is no job.
+
+        Gives the index of each pipeline that could not get its new modules after all, and why.
+        Raises Usage if the target cannot be written."""
+
+
+class Place(Source, Sink, Protocol):
+    """An input that knows how to write the output of its kind."""

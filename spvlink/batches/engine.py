@@ -1,0 +1,64 @@
+"""Jobs through an executor: each once, none that the store has, as many at a time as it takes."""
+
+from __future__ import annotations
+
+from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
+from typing import TYPE_CHECKING, Any
+
+from spvlink.batches import work
+from spvlink.batches.slot import Trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from spvlink.batches.jobs import Job
+    from spvlink.batches.store import Record, Store
+    from spvlink.batches.work import Outcome
+
+
+def run(
+    jobs: Iterable[Job],
+    modules: Callable[[str], bytes],
+    executor: Executor,
+    store: Store,
+    window: int,
+) -> Iterator[tuple[Job, Record]]:
+    """What came of each job, as they come. The jobs are distinct; ``modules`` reads a module by
+    its digest, when the job's turn has come; ``window`` is how many are under way at a time.
+
+    What is more than one job's own trouble is raised: a broken executor, a full disk, a module that
+    has changed."""
+    waiting: dict[Future[Any], Job] = {}
+    queue = iter(jobs)
+    more = True
+    try:
+        while more or waiting:
+            while more and len(waiting) < window:
+                job = next(queue, None)
+                if job is None:
+                    more = False
+                    break
+                record = store.get(job.key)
+                if record is not None:
+                    yield job, record
+                    continue
+                waiting[executor.submit(work.do, job, *map(modules, job.modules))] = job
+            done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else ()
+            for future in done:
+                job = waiting.pop(future)
+                yield job, store.put(job.key, _outcome(future))
+    finally:
+        for future in waiting:
+            future.cancel()
+
+
+def _outcome(future: Future[Any]) -> Outcome:
+    """What a future holds. Raises what is no outcome of its job alone."""
+    try:
+        outcome = future.result()
+    except Trouble as trouble:
+        return work.Outcome(work.FAILED, trouble.reason)
+    except MemoryError:  # an executor without limits of its own
+        return work.Outcome(work.FAILED, "it took more memory than there is")
+    assert isinstance(outcome, work.Outcome)
+    return outcome

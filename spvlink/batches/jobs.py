@@ -1,0 +1,118 @@
+"""One job: what a link needs, and the key that says when two are the same.
+
+The key covers everything that the result depends on: modules, entry points, specialization, layout,
+options, spvlink itself and spirv-val. So a result that lies on the disk under its key is right, and
+pipelines that differ in anything else (blending, formats ...) are one job.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+from functools import cache
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Final
+
+from spvlink import spawn, validate
+from spvlink.batches.pipelines import Layout
+from spvlink.options import Options
+
+if TYPE_CHECKING:
+    from spvlink.batches.pipelines import Pipeline
+
+FORMAT: Final = 1  # of keys and records
+_PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+# Settings that no result depends on, and those that pipelines have for themselves.
+_NOT_IN_KEY: Final = frozenset(("observer", "strict", "layout", "spec"))
+
+
+@cache
+def identity(validating: bool) -> str:
+    """Which linker this is, the same wherever it is installed: a digest of the package's own files,
+    and what spirv-val says it is if it is asked."""
+    digest = blake2b(digest_size=16)
+    paths = []
+    for folder, folders, names in os.walk(_PACKAGE):
+        folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
+        paths += [os.path.join(folder, n) for n in names if n.endswith((".py", ".so", ".pyd"))]
+    for path in sorted(paths):
+        with open(path, "rb") as file:
+            data = file.read()
+        digest.update(f"{os.path.relpath(path, _PACKAGE)} {len(data)}\n".encode() + data)
+    if validating:
+        try:
+            digest.update(spawn.run_all([((validate.PROGRAM, "--version"), b"")])[0][1])
+        except FileNotFoundError:
+            raise validate.missing() from None
+    return digest.hexdigest()
+
+
+class Stage:
+    """A shader of a job; see ``pipelines.Shader``."""
+
+    __slots__ = ("entry", "spec", "stage")
+
+    def __init__(
+        self, entry: str | None, stage: str, spec: tuple[tuple[int, str | bytes], ...]
+    ) -> None:
+        self.entry = entry
+        self.stage = stage
+        self.spec = spec
+
+
+class Job:
+    """All of a link but the bytes of its modules, ready to travel to another process. ``modules``:
+    digests, one a stage."""
+
+    __slots__ = ("identity", "key", "modules", "options", "stages", "target_env")
+
+    def __init__(self, pipeline: Pipeline, options: Options) -> None:
+        self.identity = identity(options.validate)
+        self.modules = [shader.module for shader in pipeline.shaders]
+        self.stages = [Stage(s.entry, s.stage, s.spec) for s in pipeline.shaders]
+        self.options = copy.copy(options)
+        self.options.observer = None
+        self.options.complete |= pipeline.complete
+        self.options.spec_defaults |= pipeline.spec_defaults
+        self.target_env = pipeline.target_env
+        if pipeline.layout is not None:
+            self.options.layout = pipeline.layout.data
+        self.key = b""
+
+
+class Settings:
+    """The options of a batch, ready to make jobs of its pipelines."""
+
+    def __init__(self, options: Options) -> None:
+        self.options = options
+        self.layout = Layout(options.layout).digest if options.layout is not None else None
+        self.identity = identity(options.validate)
+
+    def job(self, pipeline: Pipeline) -> Job:
+        job = Job(pipeline, self.options)
+        names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
+        facts = [
+            FORMAT,
+            self.identity,
+            pipeline.target_env,
+            pipeline.layout.digest if pipeline.layout is not None else self.layout,
+            [[name, _plain(getattr(job.options, name))] for name in names],
+            [[*key, _plain(value)] for key, value in sorted(job.options.spec.items())],
+            [
+                [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]
+                for digest, stage in zip(job.modules, job.stages)
+            ],
+        ]
+        job.key = blake2b(json.dumps(facts).encode(), digest_size=32).digest()
+        return job
+
+
+def _plain(value: object) -> object:
+    """A setting as JSON has it, equal ones alike."""
+    if isinstance(value, bytes):
+        return ["bytes", value.hex()]
+    if isinstance(value, (frozenset, set)):
+        return sorted(value)
+    assert value is None or isinstance(value, (str, int, tuple)), value
+    return value

@@ -1,0 +1,83 @@
+"""What a pipeline of a batch is.
+
+There may be hundreds of thousands, so a source makes each when it is asked for and keeps none;
+modules are named by a digest of their content and read when a job needs them.
+"""
+
+from __future__ import annotations
+
+import json
+from hashlib import blake2b
+from typing import Final
+
+DIGEST: Final = 20  # bytes of the digest of a module
+
+
+def digest_of(data: bytes) -> str:
+    """The name of these bytes."""
+    return blake2b(data, digest_size=DIGEST).hexdigest()
+
+
+class Layout:
+    """A checked pipeline layout as ``--layout`` has it, and the digest by which it is compared."""
+
+    __slots__ = ("data", "digest")
+
+    def __init__(self, data: dict[str, object]) -> None:
+        self.data = data
+        self.digest = digest_of(json.dumps(data, sort_keys=True).encode())
+
+
+class Shader:
+    """One stage of a pipeline.
+
+    ``module``: the digest of its bytes. ``entry``: the entry point, None for the only one.
+    ``stage``: "vert" ... "frag" where the source knows it, else "". ``spec``: (SpecId, value) as
+    ``Options.spec`` takes values. ``label``: what to call it in messages.
+    """
+
+    __slots__ = ("entry", "label", "module", "spec", "stage")
+
+    def __init__(
+        self,
+        module: str,
+        label: str,
+        entry: str | None = None,
+        stage: str = "",
+        spec: tuple[tuple[int, str | bytes], ...] = (),
+    ) -> None:
+        self.module = module
+        self.label = label
+        self.entry = entry
+        self.stage = stage
+        self.spec = spec
+
+
+class Pipeline:
+    """What linking one pipeline depends on, the options of the batch aside.
+
+    ``shaders``: those to be linked, in the source's order. ``complete`` and ``spec_defaults`` as in
+    ``Options``. ``target_env``: the lowest environment to validate for, "" for that of the modules.
+    """
+
+    __slots__ = ("complete", "id", "layout", "shaders", "spec_defaults", "target_env")
+
+    def __init__(self, id: str, shaders: list[Shader]) -> None:
+        self.id = id
+        self.shaders = shaders
+        self.layout: Layout | None = None
+        self.complete = False
+        self.spec_defaults = False
+        self.target_env = ""
+
+
+class Unfit:
+    """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is
+    wrong with the input."""
+
+    __slots__ = ("bad", "id", "reason")
+
+    def __init__(self, id: str, reason: str, bad: bool = False) -> None:
+        self.id = id
+        self.reason = reason
+        self.bad = bad

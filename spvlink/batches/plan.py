@@ -1,0 +1,134 @@
+"""Which pipelines there are and what became of them, in few bytes each."""
+
+from __future__ import annotations
+
+from array import array
+from typing import TYPE_CHECKING, Final
+
+from spvlink.batches import work
+from spvlink.batches.pipelines import Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.batches.ends import Source
+    from spvlink.batches.jobs import Job, Settings
+    from spvlink.batches.pipelines import Pipeline
+    from spvlink.batches.progress import Progress
+    from spvlink.batches.store import Record
+
+# Kinds that people should hear of: something is wrong, with the input or with us.
+BAD: Final = (work.INVALID, work.FAILED, work.DEFECT)
+LISTED: Final = 10  # pipelines that are named at the end of a run
+Pair = tuple[int, int]
+
+
+class Result:
+    """What the totals and the output need of a job that is done. ``modules``: names of the new
+    ones, as in ``Record``. ``came``, ``went``: names of all modules, before and after."""
+
+    __slots__ = ("came", "components", "kind", "locations", "modules", "reason", "went")
+
+    def __init__(self, record: Record, pipeline: Pipeline) -> None:
+        self.kind = record.kind
+        self.reason = record.reason
+        self.modules = record.modules
+        self.came = [shader.module for shader in pipeline.shaders]
+        self.went = [new or old for new, old in zip(record.modules, self.came)] or self.came
+        self.components = record.figures("components")
+        self.locations = record.figures("locations")
+
+
+class Plan:
+    """Filled while the jobs are made and done. ``keys`` of the distinct jobs, in the order in which
+    their first pipelines come; ``results`` at the same index."""
+
+    def __init__(self, source: Source, settings: Settings, progress: Progress) -> None:
+        self.source = source
+        self.settings = settings
+        self.progress = progress
+        self.jobs = array("q")  # of each pipeline, -1: none
+        self.keys: list[bytes] = []
+        self.results: list[Result | None] = []
+        self.numbers: dict[bytes, int] = {}
+        self.unfit: dict[int, Unfit] = {}
+        self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
+        self.bad_count = 0
+        self.more_bad = 0  # lines that were too many
+        self._waiting: dict[int, tuple[int, Pipeline]] = {}  # pipelines of a job under way
+
+    def make(self) -> Iterator[Job]:
+        """All distinct jobs."""
+        for index, pipeline in enumerate(self.source.pipelines()):
+            if isinstance(pipeline, Unfit):
+                self.unfit[index] = pipeline
+                self.jobs.append(-1)
+                self._done(1, pipeline.bad, f"{shown(pipeline.id)}: {pipeline.reason}")
+                continue
+            job = self.settings.job(pipeline)
+            number = self.numbers.setdefault(job.key, len(self.keys))
+            self.jobs.append(number)
+            if number == len(self.keys):
+                self.keys.append(job.key)
+                self.results.append(None)
+                self._waiting[number] = 1, pipeline
+                yield job
+            elif number in self._waiting:
+                count, first = self._waiting[number]
+                self._waiting[number] = count + 1, first
+            else:
+                result = self.results[number]
+                assert result is not None
+                self._done(1, result.kind in BAD, "")
+
+    def take(self, job: Job, record: Record) -> None:
+        """A job is done."""
+        number = self.numbers[job.key]
+        count, first = self._waiting.pop(number)
+        self.results[number] = result = Result(record, first)
+        line = f"{shown(first.id)}: {reason_of(record, first)}"
+        more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
+        self._done(count, result.kind in BAD, line + more)
+
+    def _done(self, count: int, bad: bool, line: str) -> None:
+        if bad:
+            self.bad_count += count
+            if line and len(self.bad) < LISTED:
+                self.bad.append(line)
+            else:
+                self.more_bad += count
+        self.progress.add(count, self.bad_count)
+
+    def line(self, index: int) -> str:
+        """The name of a pipeline and why it is not linked."""
+        result = self.result(index)
+        if result is None:
+            return f"{shown(self.unfit[index].id)}: {self.unfit[index].reason}"
+        ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
+        return f"{shown(next(ids))}: {result.reason}"
+
+    def new(self, index: int) -> list[str | None] | None:
+        """The new modules of a pipeline; None if it is no job."""
+        result = self.result(index)
+        return None if result is None else result.modules
+
+    def key(self, index: int) -> bytes | None:
+        """Of the job of a pipeline; None if it is no job."""
+        number = self.jobs[index]
+        return None if number < 0 else self.keys[number]
+
+    def result(self, index: int) -> Result | None:
+        """What became of the job of a pipeline; None if it is no job."""
+        number = self.jobs[index]
+        return None if number < 0 else self.results[number]
+
+
+def shown(id: str) -> str:
+    """The name of a pipeline on one line."""
+    return id if id.isprintable() else ascii(id)
+
+
+def reason_of(record: Record, pipeline: Pipeline) -> str:
+    """Why a pipeline is not linked, with the name of the stage that it is about."""
+    where = f"{pipeline.shaders[record.at].label}: " if record.at >= 0 else ""
+    return f"{where}{record.reason}"

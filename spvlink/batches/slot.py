@@ -1,0 +1,253 @@
+"""A process that does one piece of work at a time: both ends.
+
+It is started as a program of its own, not by ``multiprocessing``: so its parent knows by what it
+died, may stop it at any moment, and may itself be any process, a script without a main guard or a
+daemon (Dask's workers are) included. Both sides send a length and a pickle. The child ends when its
+parent does: it sees the end of its input, even while it works.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import signal
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from spvlink import spawn
+from spvlink.errors import Broken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_SIZE: Final = struct.Struct("<Q")
+TIMEOUT: Final = "timeout"
+MEMORY: Final = "memory"
+CRASHED: Final = "crashed"
+_NO_MEMORY: Final = 86  # the status with which a process ends that has no memory left
+
+
+class Trouble(Exception):
+    """Work that cost its process. ``kind``: TIMEOUT, MEMORY or CRASHED."""
+
+    def __init__(self, kind: str, reason: str) -> None:
+        super().__init__(kind, reason)  # both: so it can be pickled
+        self.kind = kind
+        self.reason = reason
+
+
+# -- the process that asks -------------------------------------------------------------------------
+
+
+class Slot:
+    """Place for one process, which is started when it is needed and replaced when it is lost, or
+    has done ``uses`` pieces of work. ``timeout``: seconds for each. ``memory``: MB that the process
+    may have, 0 for no limit."""
+
+    def __init__(self, timeout: float, memory: int, uses: int = 500) -> None:
+        self.timeout = timeout
+        self.memory = memory
+        self.uses = uses
+        self.used = 0
+        self.process: subprocess.Popen[bytes] | None = None
+        self.late: subprocess.Popen[bytes] | None = None  # stopped because of the time
+        self.closed = False
+
+    def run(self, act: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
+        """``act(*arguments)`` in the process; what it raises is raised here. A process that died is
+        tried once more in another one: something else may have killed it. Raises Trouble, and
+        Broken if no process can be started."""
+        data = pickle.dumps((act, arguments))
+        for last in (False, True):
+            try:
+                return self._once(data)
+            except Trouble as trouble:
+                if last or trouble.kind != CRASHED or self.closed:
+                    raise
+        raise AssertionError
+
+    def _once(self, data: bytes) -> Any:
+        process = self.process or self._start()
+        assert process.stdin is not None and process.stdout is not None
+        timer = threading.Timer(self.timeout, self._stop, (process,))
+        timer.daemon = True
+        timer.start()
+        try:
+            _send(process.stdin, data)
+            answer = _receive(process.stdout)
+        except OSError:
+            answer = None
+        finally:
+            timer.cancel()
+        if answer is None:
+            status = self.end()
+            if self.late is process:
+                raise Trouble(TIMEOUT, f"it took more than {self.timeout:g} s")
+            if status == _NO_MEMORY:
+                raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
+            raise Trouble(CRASHED, f"the linker process {_death(status)} at it")
+        self.used += 1
+        good, result = pickle.loads(answer)
+        if self.used >= self.uses:
+            self.end()  # nothing may add up
+        if not good:
+            raise result
+        return result
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        """Start the process and wait until it is ready. Raises Broken."""
+        program = (
+            f"import sys; sys.path[:] = {sys.path!r};"
+            f" from spvlink.batches.slot import serve; serve({self.memory})"
+        )
+        with tempfile.TemporaryFile() as complaints:
+            process = subprocess.Popen(
+                [sys.executable, "-c", program],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                process_group=0,  # to be stopped with its children; and Ctrl-C is for us alone
+            )
+            self.process, self.used = process, 0
+            assert process.stdout is not None
+            if self.closed:
+                self._stop(process)
+            if _receive(process.stdout) is None:
+                status = self.end()
+                complaints.seek(0)
+                said = complaints.read().decode("utf-8", "replace").strip().splitlines()
+                why = said[-1] if said else f"it {_death(status)}"
+                raise Broken(f"a worker process does not start: {why}")
+        return process
+
+    def _stop(self, process: subprocess.Popen[bytes]) -> None:
+        self.late = process
+        if process.returncode is None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(process.pid, signal.SIGKILL)
+
+    def end(self) -> int:
+        """End the process; gives how it ended, as ``subprocess`` says it."""
+        process, self.process = self.process, None
+        if process is None:
+            return 0
+        with contextlib.suppress(OSError):
+            assert process.stdin is not None
+            process.stdin.close()  # it leaves by itself if it can
+        if process.poll() is None:
+            try:
+                process.wait(0.2)
+            except subprocess.TimeoutExpired:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        status = process.wait()
+        assert process.stdout is not None
+        process.stdout.close()
+        return status
+
+    def kill(self) -> None:
+        """Stop whatever it does, from another thread, for good."""
+        self.closed = True
+        process = self.process
+        if process is not None:
+            self._stop(process)
+
+
+def _death(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status}"
+    try:
+        return f"died of {signal.Signals(-status).name}"
+    except ValueError:
+        return f"died of signal {-status}"
+
+
+def _send(stream: IO[bytes], data: bytes) -> None:
+    stream.write(_SIZE.pack(len(data)))
+    stream.write(data)
+    stream.flush()
+
+
+def _receive(stream: IO[bytes]) -> bytes | None:
+    """The next message, None at the end."""
+    head = stream.read(_SIZE.size)
+    if len(head) < _SIZE.size:
+        return None
+    size = _SIZE.unpack(head)[0]
+    data = stream.read(size)
+    return data if len(data) == size else None
+
+
+# -- the process that works ------------------------------------------------------------------------
+
+
+def serve(memory: int) -> None:
+    """The life of the process; does not return."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    empty = os.open(os.devnull, os.O_RDWR)
+    os.dup2(empty, 0)
+    os.dup2(empty, 1)  # what anybody prints must not get between the answers
+    import queue
+
+    # All of it is imported before the clock of the first job starts.
+    import spvlink.batches.work
+    import spvlink.chain.remarks  # noqa: F401
+
+    _limit(memory)
+    spawn.side_by_side = False  # a worker is one core
+    waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+    threading.Thread(target=_listen, args=(incoming, waiting), daemon=True).start()
+    _send(outgoing, b"")
+    try:
+        while True:
+            _send(outgoing, _answer(waiting.get()))
+    except MemoryError:
+        os._exit(_NO_MEMORY)
+
+
+def _listen(incoming: IO[bytes], waiting: Any) -> None:
+    """Hand on what comes. At the end the parent has gone, or wants us to: in the middle of work,
+    and with the children that it has."""
+    try:
+        while (data := _receive(incoming)) is not None:
+            waiting.put(data)
+    except MemoryError:
+        os._exit(_NO_MEMORY)
+    if os.getpgid(0) == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+def _answer(data: bytes) -> bytes:
+    """(True, what came of it) or (False, the exception), pickled. MemoryError is raised: there may
+    be no room to say it."""
+    try:
+        act, arguments = pickle.loads(data)
+        return pickle.dumps((True, act(*arguments)))
+    except MemoryError:
+        raise
+    except Exception as error:
+        try:
+            return pickle.dumps((False, error))
+        except Exception:  # one that does not travel
+            return pickle.dumps((False, Broken(f"{type(error).__name__}: {error}")))
+
+
+def _limit(memory: int) -> None:
+    """Private memory that is written to, not addresses: allocators and threads reserve those by the
+    gigabyte. What spirv-val takes is limited alike, by itself."""
+    if not memory:
+        return
+    import resource
+
+    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = memory << 20
+    if hard != resource.RLIM_INFINITY:
+        limit = min(limit, hard)
+    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -1,0 +1,249 @@
+"""Finished jobs on the disk: what makes it possible to go on after a kill, and what keeps results
+out of memory.
+
+    FOLDER/lock             held by the process that works here
+    FOLDER/jobs/abcdef...   what came of the job with that key: a digest, a line feed, JSON
+    FOLDER/out/modules/     every module that a job made, named by its content
+
+Each file is written beside its place and renamed, so it is there as a whole or not at all; what a
+crash of the machine left half is seen by its digest, and that job is done again. ``out`` is what
+the result of a manifest will be: delivering it is one rename.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+from hashlib import blake2b
+from typing import IO, TYPE_CHECKING, Final
+
+from spvlink.batches import work
+from spvlink.batches.pipelines import digest_of
+from spvlink.errors import Usage
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.batches.work import Outcome
+
+SUFFIX: Final = ".partial"  # of OUT: the folder for what is not complete yet
+MODULE: Final = ".spv"
+
+
+class Record:
+    """What came of a job, as the store has it: ``Outcome`` with names of modules for modules."""
+
+    __slots__ = ("at", "kind", "modules", "reason", "told")
+
+    def __init__(
+        self,
+        kind: str,
+        reason: str | None,
+        at: int,
+        modules: list[str | None],
+        told: dict[str, object],
+    ) -> None:
+        self.kind = kind
+        self.reason = reason
+        self.at = at
+        self.modules = modules
+        self.told = told
+
+    def figures(self, name: str) -> tuple[int, int]:
+        """The sum of "components" or "locations" over the borders, or of "instructions" or "bytes"
+        over the stages: before and after."""
+        part = "interfaces" if name in ("components", "locations") else "stages"
+        entries = self.told.get(part, [])
+        assert isinstance(entries, list)
+        return sum(e[name][0] for e in entries), sum(e[name][1] for e in entries)
+
+
+class Store:
+    """A folder of finished jobs. ``other``: a folder that may have modules, too, if a process was
+    killed when it had delivered them. ``limits``: what jobs may take; a failure counts only where
+    it is the same. Raises Usage if the folder cannot be had."""
+
+    def __init__(self, folder: str, other: str = "", limits: str = "") -> None:
+        self.folder = folder
+        self.limits = limits.encode()
+        self.found = 0  # jobs that were done before
+        self.sure: set[str] = set()  # modules that were written or looked at
+        self.out = os.path.join(folder, "out")
+        self.other = other
+        try:
+            os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
+            os.makedirs(os.path.join(folder, "jobs"), exist_ok=True)
+            self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
+            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Usage(f"{folder}: another spvlink batch is at work there") from None
+        except OSError as error:
+            raise _unwritable(folder, error) from None
+        # What is there from before: to ask the disk for each job takes longer than all the rest.
+        names = [_names(folder, "jobs"), _names(self.out, "modules"), _names(other, "modules")]
+        self.before = {name for listed in names for name in listed}
+
+    def path(self, digest: str) -> str:
+        """Where a module is, or will be."""
+        return os.path.join(self.out, "modules", digest + MODULE)
+
+    def module(self, digest: str) -> bytes:
+        """The module of this name. Raises Usage if it is not there."""
+        data = self._find(digest)
+        if data is None:
+            raise Usage(f"{self.path(digest)}: it is gone, or has changed")
+        return data
+
+    def add(self, data: bytes) -> str:
+        """Keep a module; gives its name."""
+        digest = digest_of(data)
+        if not self.has(digest):
+            write(self.path(digest), data)
+            self.sure.add(digest)
+        return digest
+
+    def has(self, digest: str) -> bool:
+        """Whether a module is in its place; one that was delivered already comes back."""
+        if digest not in self.sure:
+            data = self._find(digest) if digest + MODULE in self.before else None
+            if data is None:
+                return False
+            if not os.path.exists(self.path(digest)):
+                write(self.path(digest), data)
+            self.sure.add(digest)
+        return True
+
+    def get(self, key: bytes) -> Record | None:
+        """What came of a job; None if it is not done, or not all of it is there."""
+        names = (os.path.basename(self._job(key)), os.path.basename(self._failure(key)))
+        record = None if self.before.isdisjoint(names) else self._record(key)
+        for digest in record.modules if record is not None else ():
+            if digest is not None and not self.has(digest):
+                return None
+        self.found += record is not None
+        return record
+
+    def _record(self, key: bytes) -> Record | None:
+        body = _sealed(self._job(key)) or _sealed(self._failure(key))
+        return None if body is None else Record(**json.loads(body))
+
+    def read(self, key: bytes) -> Record:
+        """What came of a job that ``get`` or ``put`` had. Raises Usage if somebody took it."""
+        record = self._record(key)
+        if record is None:
+            raise Usage(f"{self._job(key)}: it is gone, or has changed")
+        return record
+
+    def put(self, key: bytes, outcome: Outcome) -> Record:
+        """Keep what came of a job. Raises Usage if it cannot be written."""
+        modules = [None if data is None else self.add(data) for data in outcome.modules]
+        record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
+        body = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
+        path = self._failure(key) if outcome.kind == work.FAILED else self._job(key)
+        write(path, digest_of(body).encode() + b"\n" + body)
+        return record
+
+    def _job(self, key: bytes) -> str:
+        return os.path.join(self.folder, "jobs", key.hex())
+
+    def _failure(self, key: bytes) -> str:
+        return self._job(blake2b(key + self.limits, digest_size=32).digest())
+
+    def _find(self, digest: str) -> bytes | None:
+        """The bytes of a module, if they are what its name says."""
+        own = self.path(digest)
+        for path in (own, os.path.join(self.other, "modules", digest + MODULE)):
+            with contextlib.suppress(OSError):
+                with open(path, "rb") as file:
+                    data = file.read()
+                if digest_of(data) == digest:
+                    return data
+                if path == own:
+                    os.unlink(path)
+        return None
+
+    # -- the end ---------------------------------------------------------------------------------
+
+    def deliver(self, target: str, wanted: set[str]) -> None:
+        """Make ``out`` the folder ``target``, with these files only (paths in it). Raises
+        Usage."""
+        try:
+            for folder, _, names in os.walk(self.out):
+                for name in names:
+                    path = os.path.join(folder, name)
+                    if os.path.relpath(path, self.out) not in wanted:
+                        os.unlink(path)
+            old = os.path.join(self.folder, "old")
+            shutil.rmtree(old, ignore_errors=True)
+            if os.path.isdir(target):
+                os.rename(target, old)
+            os.rename(self.out, target)
+        except OSError as error:
+            raise _unwritable(target, error) from None
+
+    def close(self, done: bool) -> None:
+        """Let go of the folder; remove it if all is done."""
+        if done:
+            shutil.rmtree(self.folder, ignore_errors=True)
+        os.close(self.lock)
+
+
+def _names(*folder: str) -> list[str]:
+    """What is in a folder, nothing if there is none."""
+    try:
+        return os.listdir(os.path.join(*folder))
+    except OSError:
+        return []
+
+
+def _sealed(path: str) -> bytes | None:
+    """What ``put`` wrote there; None if there is nothing, or not all of it."""
+    try:
+        with open(path, "rb") as file:
+            seal, _, body = file.read().partition(b"\n")
+    except OSError:
+        return None
+    return body if digest_of(body).encode() == seal else None
+
+
+def write(path: str, data: bytes) -> None:
+    """Write a file that is there as a whole or not at all. Raises Usage."""
+    with _replacing(path) as temp, open(temp, "wb") as file:
+        file.write(data)
+
+
+@contextlib.contextmanager
+def writing(path: str) -> Iterator[IO[str]]:
+    """A text file to write that is there as a whole or not at all; a device is written to as it
+    is. Raises Usage."""
+    with contextlib.ExitStack() as stack:
+        device = os.path.exists(path) and not os.path.isfile(path)
+        temp = path if device else stack.enter_context(_replacing(path))
+        try:
+            file = stack.enter_context(open(temp, "w", encoding="utf-8"))
+        except OSError as error:
+            raise _unwritable(path, error) from None
+        yield file
+
+
+@contextlib.contextmanager
+def _replacing(path: str) -> Iterator[str]:
+    """A name to write to; then the file gets the other name. Raises Usage."""
+    folder, name = os.path.split(path)
+    temp = os.path.join(folder, f".{name}.{os.getpid()}.new")
+    try:
+        yield temp
+        os.replace(temp, path)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.unlink(temp)
+        if isinstance(error, OSError):
+            raise _unwritable(path, error) from None
+        raise
+
+
+def _unwritable(path: str, error: OSError) -> Usage:
+    return Usage(f"{path}: cannot write it: {error.strerror}")

@@ -1,0 +1,179 @@
+"""The report of a batch: totals, a line for each pipeline and each job, one line that says it all.
+
+    {"spvlink": "0.1.0",
+     "totals": {"pipelines": 3, "jobs": 2, "found": 0, "modules": [4, 5], ...},
+     "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
+     "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
+                    "components": [14, 9], "locations": [5, 3]}],
+     "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
+     "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
+
+Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
+are jobs that were done before, by a run that was killed.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from spvlink.batches import plan as plans
+from spvlink.batches import work
+from spvlink.batches.pipelines import Unfit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spvlink.batches.pipelines import Pipeline
+    from spvlink.batches.plan import Plan
+    from spvlink.batches.store import Record, Store
+
+    Entry = dict[str, object]
+
+
+class Report:
+    """Everything about a batch that is done. Entries are made when they are asked for, since there
+    may be very many; ``store`` must still have the jobs."""
+
+    def __init__(self, plan: Plan, stays: dict[int, str], store: Store, version: str) -> None:
+        self.plan = plan
+        self.stays = stays  # pipelines that could not get their new modules after all, and why
+        self.store = store
+        self.version = version
+        self.seconds: dict[str, float] = {}
+        self.defects = 0  # pipelines
+        self.totals = self._totals()
+
+    def _totals(self) -> Entry:
+        plan = self.plan
+        counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
+        modules: tuple[set[str], set[str]] = (set(), set())
+        sums = {"components": [0, 0], "locations": [0, 0]}
+        for index in range(len(plan.jobs)):
+            kind, _ = self.outcome(index)
+            self.defects += kind == work.DEFECT
+            counts[_GROUPS.get(kind, "passed_through")] += 1
+            result = plan.result(index)
+            if result is not None:
+                stays = index in self.stays
+                modules[0].update(result.came)
+                modules[1].update(result.came if stays else result.went)
+                for name, pair in (
+                    ("components", result.components), ("locations", result.locations),
+                ):  # fmt: skip
+                    sums[name][0] += pair[0]
+                    sums[name][1] += pair[0 if stays else 1]
+        return {
+            "pipelines": len(plan.jobs),
+            "jobs": len(plan.keys),
+            "found": self.store.found,
+            "modules": [len(modules[0]), len(modules[1])],
+            **sums,
+            **counts,
+        }
+
+    def outcome(self, index: int) -> tuple[str, str | None]:
+        """(kind, reason) of a pipeline."""
+        if index in self.stays:
+            return work.PASSED, self.stays[index]
+        result = self.plan.result(index)
+        if result is None:
+            unfit = self.plan.unfit[index]
+            return work.INVALID if unfit.bad else work.PASSED, unfit.reason
+        return result.kind, result.reason
+
+    def reasons(self) -> list[Entry]:
+        """Why pipelines were not linked, the most frequent reasons first."""
+        counts: dict[tuple[str, str], int] = {}
+        for index in range(len(self.plan.jobs)):
+            kind, reason = self.outcome(index)
+            if reason is not None:
+                counts[kind, reason] = counts.get((kind, reason), 0) + 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [{"kind": k, "reason": r, "pipelines": n} for (k, r), n in ordered]
+
+    def pipelines(self) -> Iterator[Entry]:
+        """An entry for each pipeline, in the order of the input."""
+        for index, pipeline in enumerate(self.plan.source.pipelines()):
+            yield self._pipeline(index, pipeline)
+
+    def _pipeline(self, index: int, pipeline: Pipeline | Unfit) -> Entry:
+        kind, reason = self.outcome(index)
+        entry: Entry = {"id": pipeline.id, "job": None, "kind": kind, "reason": reason}
+        if isinstance(pipeline, Unfit):
+            return entry
+        result, key = self.plan.result(index), self.plan.key(index)
+        assert result is not None and key is not None
+        if reason is not None and result.reason == reason and result.kind in plans.BAD:
+            entry["reason"] = plans.reason_of(self._record(key), pipeline)
+        stays = index in self.stays
+        return entry | {
+            "job": self.plan.jobs[index],
+            "stages": [shader.label for shader in pipeline.shaders],
+            "components": _pair(result.components, stays),
+            "locations": _pair(result.locations, stays),
+        }
+
+    def jobs(self) -> Iterator[Entry]:
+        """An entry for each distinct job: its stages, interfaces and remarks as in the report of
+        one link, with ``at``, the index in the pipeline's stages, instead of a file."""
+        for key in self.plan.keys:
+            record = self._record(key)
+            yield {"kind": record.kind, "reason": record.reason, **record.told}
+
+    def _record(self, key: bytes) -> Record:
+        return self.store.read(key)
+
+    def line(self) -> str:
+        """All of it in one line."""
+        totals = self.totals
+        before, after = _both(totals["locations"])
+        came, went = _both(totals["modules"])
+        parts = [
+            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {came} modules in,"
+            f" {went} out, Locations {before:,} -> {after:,}"
+        ]
+        parts += [
+            f"{totals[name]} {words}"
+            for name, words in (("passed_through", "passed through"), ("failed", "failed"))
+            if totals[name]
+        ]
+        return ", ".join(parts)
+
+    def text(self) -> Iterator[str]:
+        """The JSON in pieces, a line an entry."""
+        yield f'{{\n  "spvlink": {json.dumps(self.version)},\n'
+        yield f'  "totals": {json.dumps(self.totals)},\n'
+        yield from _array("reasons", self.reasons())
+        yield from _array("pipelines", self.pipelines())
+        yield from _array("jobs", self.jobs())
+        seconds = {name: round(value, 3) for name, value in self.seconds.items()}
+        yield f'  "seconds": {json.dumps(seconds)},\n'
+        yield f'  "summary": {json.dumps(self.line())}\n}}\n'
+
+
+def _array(name: str, entries: Iterable[Entry]) -> Iterator[str]:
+    yield f'  "{name}": ['
+    between = "\n    "
+    for entry in entries:
+        yield between + json.dumps(entry)
+        between = ",\n    "
+    yield "],\n" if between == "\n    " else "\n  ],\n"
+
+
+_GROUPS = {
+    work.LINKED: work.LINKED,
+    work.UNCHANGED: work.UNCHANGED,
+    work.INVALID: "failed",
+    work.FAILED: "failed",
+    work.DEFECT: "failed",
+}
+
+
+def _pair(pair: tuple[int, int], stays: bool) -> list[int]:
+    return [pair[0], pair[0 if stays else 1]]
+
+
+def _both(value: object) -> tuple[int, int]:
+    assert isinstance(value, list)
+    return value[0], value[1]

@@ -1,0 +1,135 @@
+"""One job, in whatever process: ``do`` is what every executor runs."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Final
+
+from spvlink import report, validate
+from spvlink.batches.jobs import identity
+from spvlink.binary.decode import decode
+from spvlink.driver import link
+from spvlink.entry import select_entry
+from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.grammar import enums, ops
+from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from spvlink.batches.jobs import Job
+    from spvlink.options import Options
+
+# What became of a job.
+LINKED: Final = "linked"
+UNCHANGED: Final = "unchanged"  # there was nothing to gain
+PASSED: Final = "passed through"  # legal, but not to be improved safely
+INVALID: Final = "invalid"  # the input is at fault
+FAILED: Final = "failed"  # it took too long, too much memory, or its process died
+DEFECT: Final = "defect"  # of spvlink
+
+
+class Outcome:
+    """What came of a job. ``modules``: one a stage, None where the module stays as it was.
+    ``reason``: None if it was linked. ``at``: index of the stage that the reason is about, -1 for
+    none. ``told``: the part of the report that is about this job."""
+
+    __slots__ = ("at", "kind", "modules", "reason", "told")
+
+    def __init__(self, kind: str, reason: str | None = None, at: int = -1) -> None:
+        self.kind = kind
+        self.reason = reason
+        self.at = at
+        self.modules: list[bytes | None] = []
+        self.told: dict[str, object] = {}
+
+
+def do(job: Job, *modules: bytes) -> Outcome:
+    """Link. Raises MemoryError, and Usage if this is not the linker that the job is for: all else
+    that goes wrong is an outcome."""
+    if identity(job.options.validate) != job.identity:
+        raise Usage("a worker has another spvlink or spirv-val than this machine")
+    try:
+        sources = [
+            Source(data, str(at), stage.entry)
+            for at, (data, stage) in enumerate(zip(modules, job.stages))
+        ]
+        linked = link(sources, _options(job, modules))
+    except MemoryError:
+        raise
+    except Refused as error:
+        return Outcome(PASSED, str(error))
+    except SpvlinkError as error:
+        kind = DEFECT if isinstance(error, Broken) else INVALID
+        return Outcome(kind, str(error), int(error.file) if error.file else -1)
+    except Exception as error:
+        return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
+    return _outcome(job, linked)
+
+
+def _options(job: Job, modules: Sequence[bytes]) -> Options:
+    """The job's options with what its stages say of specialization constants."""
+    options = copy.copy(job.options)
+    options.spec = dict(options.spec)
+    if job.target_env and options.target_env is None:
+        versions = [int.from_bytes(data[4:8], "little") for data in modules]
+        both = (job.target_env, validate.lowest_env(versions))
+        options.target_env = max(both, key=validate.ENVIRONMENTS.index)
+    for at, (stage, data) in enumerate(zip(job.stages, modules)):
+        if not stage.spec:
+            continue
+        try:
+            name, there = _constants(data, stage.entry)
+        except SpvlinkError as error:
+            error.file = str(at)
+            raise
+        for number, value in stage.spec:
+            if number in there:  # Vulkan: others mean nothing
+                options.spec[name, number] = value
+    return options
+
+
+def _constants(data: bytes, entry: str | None) -> tuple[str, set[int]]:
+    """The stage of a module, and the SpecIds that it has. Raises BadSpirv."""
+    module = decode(data)
+    name = STAGES[select_entry(module, entry).model]
+    return name, {
+        note.imm[1]
+        for note in module.annotations
+        if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_SpecId
+    }
+
+
+def _outcome(job: Job, linked: Linked) -> Outcome:
+    made: list[bytes | None] = [None] * len(job.stages)
+    for result in linked.stages:
+        wanted = job.stages[int(result.file)].stage
+        if wanted and wanted != result.stage:
+            reason = f"its entry point is of the stage {result.stage}, not {wanted}"
+            return Outcome(INVALID, reason, int(result.file))
+        if result.changed:
+            made[int(result.file)] = result.data
+    outcome = Outcome(_kind(linked), linked.passed_through)
+    outcome.modules = made
+    outcome.told = {
+        "stages": [_stage(s) for s in linked.stages],
+        "interfaces": [report.interface(i) for i in linked.interfaces],
+        "remarks": [report.remark(r) for r in linked.remarks],
+        "target_env": linked.target_env,
+        "validated": linked.validated,
+    }
+    return outcome
+
+
+def _stage(result: StageResult) -> dict[str, object]:
+    """``at`` instead of a file: many pipelines with files of their own may be this job."""
+    told = report.stage(result)
+    return {"at": int(str(told.pop("file")))} | told
+
+
+def _kind(linked: Linked) -> str:
+    if linked.defect is not None:
+        return DEFECT
+    if linked.passed_through is None:
+        return LINKED
+    return UNCHANGED if linked.passed_through == NOTHING_TO_GAIN else PASSED
