@@ -253,3 +253,19 @@ def test_debug_information_of_what_nobody_reads() -> None:
     done = link(*codes)
     assert done.linked.validated == "validated" and shells(done)[1]
     assert done.table(inputs=True) == {"a": ("0.xyzw", "f32x4")}
+
+
+def test_a_member_that_is_a_variable_by_now() -> None:
+    """A struct that is taken apart around an array that is not: the array has to move alone."""
+    declared = "struct S { vec2 whole[2]; float gone; }; layout(location = 1) %s S s;"
+    frag = fragment(
+        declared % "in"
+        + "float f() { return s.whole[int(gl_FragCoord.x) & 1].y; } void main() { o = vec4(f()); }"
+    )
+    vert = vertex(
+        "layout(location = 0) out vec4 gone;" + declared % "out" + "void main()"
+        "{ gone = p; s.whole[0] = p.xy; s.whole[1] = p.zw; s.gone = 1.0; gl_Position = p; }"
+    )
+    done = link(vert, frag)
+    assert done.linked.validated == "validated" and done.locations == {0, 1}
+    draw_alike([vert, frag], done)

@@ -62,11 +62,13 @@ def run(
     if not alone or (storage == _OUTPUT and entry.model not in _OWN_OUTPUTS) or side.captured:
         raise Unfit
     listed = {v.id: v for v in entry.inst.args[1:]}
+    if not listed.keys() >= moved.keys():
+        raise Unfit  # what is a variable of its own by now was a member of a struct
     for id, location in moved.items():
         move_whole(module, listed[id], location, ())
     olds: dict[int, list[Slot]] = {}
     for _, slot in sorted(side.slots.items()):
-        if slot.length is not None or slot.width < 32:
+        if slot.length is not None or slot.width < 32 or slot.variable.id not in listed:
             raise Unfit
         olds.setdefault(slot.variable.id, []).append(slot)
     left = dict(zip(map(_keys, varyings), varyings))
