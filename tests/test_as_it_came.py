@@ -10,7 +10,7 @@ from spvlink.grammar import enums, ops
 from tests.debug_reading import shape, stripped
 from tests.linking import FRAGMENT, VERTEX, Result, count, fragment, vertex
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import compile_glsl, edited
 
 # Code that every pass would change: a call, a loop, what is computed twice, and for nothing.
 WORK = """float twice(vec3 a) {
@@ -268,4 +268,21 @@ def test_a_member_that_is_a_variable_by_now() -> None:
     )
     done = link(vert, frag)
     assert done.linked.validated == "validated" and done.locations == {0, 1}
+    draw_alike([vert, frag], done)
+
+
+def test_an_initializer_is_all_that_an_output_gets() -> None:
+    """What no code touches is written, too, where its value is another variable's part by now."""
+    code = "void main() { n = sin(p.xyz); t = cos(p.zxy); c = p.xy; gl_Position = p; }"
+    vert = vertex(VECTORS.replace("IO", "out") + code)
+    value = """%x = OpConstant %float 0.25
+    %y = OpConstant %float 0.75
+    %xy = OpConstantComposite %v2float %x %y
+    """
+    made = (r"(%c = OpVariable .*)", rf"{value}\1 %xy")
+    vert = edited(vert, made, (r"OpStore %c .*", ""), environment="vulkan1.0")
+    frag = fragment(VECTORS.replace("IO", "in") + "void main() { o = vec4(n * t, c.x * c.y); }")
+    done = link(vert, frag, exact=True, disabled={"propagate"})
+    assert done.linked.validated == "validated" and len(done.locations) == 2
+    assert private(done, 0)
     draw_alike([vert, frag], done)

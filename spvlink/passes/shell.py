@@ -153,6 +153,8 @@ class _Shell:
         for old in gone:
             private[old.variable] = self.make_private(old)
         used = self.redirect(private)
+        if self.storage == _OUTPUT:  # an initializer alone is a value, too
+            used |= {old.variable for old in gone if old.variable.args}
         self.redescribe(private, used)
         kept = [(old, private[old.variable]) for old in gone if old.variable in used]
         if self.storage == _OUTPUT:
