@@ -111,6 +111,7 @@ def test_what_only_moves_keeps_its_code(exact: bool) -> None:
     done = link(vertex(PRODUCER), fragment(CONSUMER), exact=exact, disabled={"backward", "forward"})
     assert done.linked.validated == "validated" and len(done.locations) == 2
     assert shells(done) == [True, True]
+    assert not count(done.vert, ops.OpBitcast) and not count(done.frag, ops.OpBitcast)
     assert done.table() == done.table(inputs=True)
     draw_alike([vertex(PRODUCER), fragment(CONSUMER)], done)
     again = spvlink.link(done.data)
@@ -284,5 +285,5 @@ def test_an_initializer_is_all_that_an_output_gets() -> None:
     frag = fragment(VECTORS.replace("IO", "in") + "void main() { o = vec4(n * t, c.x * c.y); }")
     done = link(vert, frag, exact=True, disabled={"propagate"})
     assert done.linked.validated == "validated" and len(done.locations) == 2
-    assert private(done, 0)
+    assert private(done, 0) and not count(done.vert, ops.OpBitcast)
     draw_alike([vert, frag], done)

@@ -126,6 +126,12 @@ class _Old:
         )
 
 
+def _scalar_of(type: Inst) -> Inst:
+    """What a vector, matrix, or array of such is made of: in this module, where a slot's type is
+    that of the rewritten one."""
+    return _scalar_of(type.args[0]) if types.size_of(type) else type
+
+
 def _scalars(type: Inst) -> int:
     """How many scalars a vector, matrix, or array of such has."""
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
@@ -277,7 +283,8 @@ class _Shell:
                 varying, lane = self.raised.where[slot.key]
                 part, path = whole, _path(old.type, number)
                 if path:
-                    part = value(self.module, ops.OpCompositeExtract, slot.type, [whole], path)
+                    type = _scalar_of(old.type)
+                    part = value(self.module, ops.OpCompositeExtract, type, [whole], path)
                     out.append(part)
                 lanes.setdefault(id(varying), {})[lane] = part
         for varying in self.varyings:
