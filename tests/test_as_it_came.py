@@ -7,8 +7,18 @@ import pytest
 
 import spvlink
 from spvlink.grammar import enums, ops
+from spvlink.ir.core import Module
 from tests.debug_reading import shape, stripped
-from tests.linking import FRAGMENT, VERTEX, Result, count, fragment, vertex
+from tests.linking import (
+    FRAGMENT,
+    VERTEX,
+    Result,
+    built_ins,
+    count,
+    fragment,
+    module_of,
+    vertex,
+)
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl, edited
 
@@ -93,6 +103,39 @@ def test_a_stage_in_the_middle_stays_between_others_that_change() -> None:
     assert linked.defect is None and linked.validated == "validated"
     changed = [stage.stage for stage in linked.stages if stage.changed]
     assert "tesc" in changed and "frag" not in changed
+
+
+def test_blocks_of_built_ins_have_the_same_members_on_both_sides() -> None:
+    """The consumer has no live access to its block, and no pass changes its code; but it declares
+    members that its neighbour gives up."""
+    tesc = """#version 450
+    layout(vertices = 3) out; layout(location = 0) in vec4 a[]; layout(location = 0) out vec4 b[];
+    void main() {
+        b[gl_InvocationID] = a[gl_InvocationID];
+        if (false) b[gl_InvocationID] = gl_in[0].gl_Position;
+        gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = 1.0;
+        gl_TessLevelInner[0] = 1.0;
+    }"""
+    tese = """#version 450
+    layout(triangles) in; layout(location = 0) in vec4 b[];
+    void main() { gl_Position = b[0] * gl_TessCoord.x + b[1] * gl_TessCoord.y + b[2]; }"""
+    vert = vertex(
+        """layout(location = 0) out vec4 a; layout(location = 1) out vec4 gone;
+        void main() { a = p; gone = p; gl_Position = p; gl_PointSize = p.x; }"""
+    )
+    codes = [vert, compile_glsl(tesc, "tesc"), compile_glsl(tese, "tese")]
+    linked = spvlink.link([*codes, fragment("void main() { o = gl_FragCoord; }")])
+    assert linked.validated == "validated" and linked.stages[0].changed
+    given, taken = (module_of(stage.data) for stage in linked.stages[:2])
+    blocks = {enums.BuiltIn_PointSize, enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance}
+    assert not built_ins(given) & blocks
+    assert not _members(taken) & blocks
+
+
+def _members(module: Module) -> set[int]:
+    """The built-ins that members of blocks are."""
+    notes = [i.imm for i in module.annotations if i.op == ops.OpMemberDecorate]
+    return {words[2] for words in notes if words[1] == enums.Decoration_BuiltIn}
 
 
 def draw_alike(original: list[bytes], done: Result) -> None:
