@@ -7,10 +7,20 @@ import pytest
 
 import spvlink
 from spvlink.grammar import enums, ops
+from spvlink.ir.core import Module
 from tests.debug_reading import shape, stripped
-from tests.linking import FRAGMENT, VERTEX, Result, count, fragment, vertex
+from tests.linking import (
+    FRAGMENT,
+    VERTEX,
+    Result,
+    built_ins,
+    count,
+    fragment,
+    module_of,
+    vertex,
+)
 from tests.render import compare, draw, draw_covering
-from tests.samples import compile_glsl
+from tests.samples import compile_glsl, edited
 
 # Code that every pass would change: a call, a loop, what is computed twice, and for nothing.
 WORK = """float twice(vec3 a) {
@@ -95,6 +105,39 @@ def test_a_stage_in_the_middle_stays_between_others_that_change() -> None:
     assert "tesc" in changed and "frag" not in changed
 
 
+def test_blocks_of_built_ins_have_the_same_members_on_both_sides() -> None:
+    """The consumer has no live access to its block, and no pass changes its code; but it declares
+    members that its neighbour gives up."""
+    tesc = """#version 450
+    layout(vertices = 3) out; layout(location = 0) in vec4 a[]; layout(location = 0) out vec4 b[];
+    void main() {
+        b[gl_InvocationID] = a[gl_InvocationID];
+        if (false) b[gl_InvocationID] = gl_in[0].gl_Position;
+        gl_TessLevelOuter[0] = gl_TessLevelOuter[1] = gl_TessLevelOuter[2] = 1.0;
+        gl_TessLevelInner[0] = 1.0;
+    }"""
+    tese = """#version 450
+    layout(triangles) in; layout(location = 0) in vec4 b[];
+    void main() { gl_Position = b[0] * gl_TessCoord.x + b[1] * gl_TessCoord.y + b[2]; }"""
+    vert = vertex(
+        """layout(location = 0) out vec4 a; layout(location = 1) out vec4 gone;
+        void main() { a = p; gone = p; gl_Position = p; gl_PointSize = p.x; }"""
+    )
+    codes = [vert, compile_glsl(tesc, "tesc"), compile_glsl(tese, "tese")]
+    linked = spvlink.link([*codes, fragment("void main() { o = gl_FragCoord; }")])
+    assert linked.validated == "validated" and linked.stages[0].changed
+    given, taken = (module_of(stage.data) for stage in linked.stages[:2])
+    blocks = {enums.BuiltIn_PointSize, enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance}
+    assert not built_ins(given) & blocks
+    assert not _members(taken) & blocks
+
+
+def _members(module: Module) -> set[int]:
+    """The built-ins that members of blocks are."""
+    notes = [i.imm for i in module.annotations if i.op == ops.OpMemberDecorate]
+    return {words[2] for words in notes if words[1] == enums.Decoration_BuiltIn}
+
+
 def draw_alike(original: list[bytes], done: Result) -> None:
     scene, before = draw_covering(original)
     assert before.is_good() and not compare(before, draw(done.data, scene))
@@ -111,6 +154,7 @@ def test_what_only_moves_keeps_its_code(exact: bool) -> None:
     done = link(vertex(PRODUCER), fragment(CONSUMER), exact=exact, disabled={"backward", "forward"})
     assert done.linked.validated == "validated" and len(done.locations) == 2
     assert shells(done) == [True, True]
+    assert not count(done.vert, ops.OpBitcast) and not count(done.frag, ops.OpBitcast)
     assert done.table() == done.table(inputs=True)
     draw_alike([vertex(PRODUCER), fragment(CONSUMER)], done)
     again = spvlink.link(done.data)
@@ -263,3 +307,34 @@ def test_a_kept_stage_goes_out_byte_for_byte(kept: str, clean: bool) -> None:
     assert linked.defect is None
     changed = {stage.stage for stage in linked.stages if stage.changed}
     assert kept not in changed and (clean or not changed)
+def test_a_member_that_is_a_variable_by_now() -> None:
+    """A struct that is taken apart around an array that is not: the array has to move alone."""
+    declared = "struct S { vec2 whole[2]; float gone; }; layout(location = 1) %s S s;"
+    frag = fragment(
+        declared % "in"
+        + "float f() { return s.whole[int(gl_FragCoord.x) & 1].y; } void main() { o = vec4(f()); }"
+    )
+    vert = vertex(
+        "layout(location = 0) out vec4 gone;" + declared % "out" + "void main()"
+        "{ gone = p; s.whole[0] = p.xy; s.whole[1] = p.zw; s.gone = 1.0; gl_Position = p; }"
+    )
+    done = link(vert, frag)
+    assert done.linked.validated == "validated" and done.locations == {0, 1}
+    draw_alike([vert, frag], done)
+
+
+def test_an_initializer_is_all_that_an_output_gets() -> None:
+    """What no code touches is written, too, where its value is another variable's part by now."""
+    code = "void main() { n = sin(p.xyz); t = cos(p.zxy); c = p.xy; gl_Position = p; }"
+    vert = vertex(VECTORS.replace("IO", "out") + code)
+    value = """%x = OpConstant %float 0.25
+    %y = OpConstant %float 0.75
+    %xy = OpConstantComposite %v2float %x %y
+    """
+    made = (r"(%c = OpVariable .*)", rf"{value}\1 %xy")
+    vert = edited(vert, made, (r"OpStore %c .*", ""), environment="vulkan1.0")
+    frag = fragment(VECTORS.replace("IO", "in") + "void main() { o = vec4(n * t, c.x * c.y); }")
+    done = link(vert, frag, exact=True, disabled={"propagate"})
+    assert done.linked.validated == "validated" and len(done.locations) == 2
+    assert private(done, 0) and not count(done.vert, ops.OpBitcast)
+    draw_alike([vert, frag], done)

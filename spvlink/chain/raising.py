@@ -88,9 +88,20 @@ def trim_blocks(chain: Chain) -> None:
             if runner.run("dead", border.producer, builtin_blocks.run, link):
                 stages[border.producer] = None
                 border.producer.linked = True
+                # as it came it has the whole block, even if nothing is left here to shrink
+                border.consumer.linked |= _had_block(chain, link)
             if runner.changed("dead", border.consumer, version):
                 stages[border.consumer] = None
                 border.consumer.linked = True
     for stage in stages:
         kept = chain.staying[stage]
         runner.run("trim", stage, trim.run, stage.module, frozenset(), kept)
+
+
+def _had_block(chain: Chain, link: Link) -> bool:
+    """Whether a consumer came with a block of built-ins."""
+    others = {v.id for v in link.inputs.variables}
+    return any(
+        v.imm[0] == INPUT and v.id not in others and builtins.struct_of(v) is not None
+        for v in chain.listed[link.consumer]
+    )

@@ -62,11 +62,13 @@ def run(
     if not alone or (storage == _OUTPUT and entry.model not in _OWN_OUTPUTS) or side.captured:
         raise Unfit
     listed = {v.id: v for v in entry.inst.args[1:]}
+    if not listed.keys() >= moved.keys():
+        raise Unfit  # what is a variable of its own by now was a member of a struct
     for id, location in moved.items():
         move_whole(module, listed[id], location, ())
     olds: dict[int, list[Slot]] = {}
     for _, slot in sorted(side.slots.items()):
-        if slot.length is not None or slot.width < 32:
+        if slot.length is not None or slot.width < 32 or slot.variable.id not in listed:
             raise Unfit
         olds.setdefault(slot.variable.id, []).append(slot)
     left = dict(zip(map(_keys, varyings), varyings))
@@ -124,6 +126,12 @@ class _Old:
         )
 
 
+def _scalar_of(type: Inst) -> Inst:
+    """What a vector, matrix, or array of such is made of: in this module, where a slot's type is
+    that of the rewritten one."""
+    return _scalar_of(type.args[0]) if types.size_of(type) else type
+
+
 def _scalars(type: Inst) -> int:
     """How many scalars a vector, matrix, or array of such has."""
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
@@ -151,6 +159,8 @@ class _Shell:
         for old in gone:
             private[old.variable] = self.make_private(old)
         used = self.redirect(private)
+        if self.storage == _OUTPUT:  # an initializer alone is a value, too
+            used |= {old.variable for old in gone if old.variable.args}
         self.redescribe(private, used)
         kept = [(old, private[old.variable]) for old in gone if old.variable in used]
         if self.storage == _OUTPUT:
@@ -273,7 +283,8 @@ class _Shell:
                 varying, lane = self.raised.where[slot.key]
                 part, path = whole, _path(old.type, number)
                 if path:
-                    part = value(self.module, ops.OpCompositeExtract, slot.type, [whole], path)
+                    type = _scalar_of(old.type)
+                    part = value(self.module, ops.OpCompositeExtract, type, [whole], path)
                     out.append(part)
                 lanes.setdefault(id(varying), {})[lane] = part
         for varying in self.varyings:
