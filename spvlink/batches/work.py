@@ -114,7 +114,7 @@ def _outcome(job: Job, linked: Linked) -> Outcome:
     outcome.told = {
         "stages": [_stage(s) for s in linked.stages],
         "interfaces": [report.interface(i) for i in linked.interfaces],
-        "remarks": [report.remark(r) for r in linked.remarks],
+        "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
         "target_env": linked.target_env,
         "validated": linked.validated,
     }
