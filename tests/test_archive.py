@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -449,5 +450,7 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for path in (tmp_path / "none.foz", tmp_path):
         with pytest.raises(Usage, match="cannot read it"):
             Archive([str(path)])
-    with pytest.raises(Usage, match="cannot read it"):
-        Archive(["a\0b"])
+    os.mkfifo(tmp_path / "pipe.foz")
+    for path in ("a\0b", "/dev/null", tmp_path / "pipe.foz"):
+        with pytest.raises(Usage, match="cannot read it"):
+            Archive([str(path)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from spvlink.archive import documents, foz, records, varint
 from spvlink.archive.documents import Object
 from spvlink.archive.hashes import link_hash
+from spvlink.archive.layouts import Layouts
 from spvlink.archive.records import Pipeline
 from spvlink.errors import BadArchive
 
@@ -14,7 +15,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _MAGIC: Final = b"\x03\x02\x23\x07"  # of SPIR-V, little endian
-_REMEMBERED: Final = 1024  # layouts and the like, which many pipelines share
 # What an entry is called in a reason; a layout is the pipeline's own, and so is what it refers to.
 _WORDS: Final = {
     foz.SET_LAYOUT: "a set layout of it",
@@ -35,7 +35,7 @@ class Archive:
     def __init__(self, paths: Sequence[str]) -> None:
         self.union = foz.Union(paths)
         self.warnings = self.union.warnings
-        self._remembered: dict[tuple[int, int], Object | BadArchive] = {}
+        self._layouts = Layouts(self._object)
         self._applications = {hash: self._application(hash) for hash in self._of_applications()}
 
     def __enter__(self) -> Archive:
@@ -93,7 +93,7 @@ class Archive:
             pipeline = Pipeline(key)
             pipeline.reason = f"its entry cannot be used: {error.message}"
             return pipeline
-        pipeline = records.read(key, document, self._object)
+        pipeline = records.read(key, document, self._layouts)
         if pipeline.reason is None:
             if not all(self.union.has(foz.MODULE, int(s.module, 16)) for s in pipeline.stages):
                 pipeline.reason = "a shader module is not in the archive"
@@ -130,20 +130,6 @@ class Archive:
 
     def _object(self, tag: int, hash: int, names: tuple[str, ...]) -> Object:
         """The object of an entry. Raises BadArchive."""
-        found = self._remembered.get((tag, hash))
-        if found is None:
-            try:
-                found = self._read_object(tag, hash, names)
-            except BadArchive as error:
-                found = error
-            if len(self._remembered) >= _REMEMBERED:
-                self._remembered.clear()
-            self._remembered[tag, hash] = found
-        if isinstance(found, BadArchive):
-            raise BadArchive(found.message)
-        return found
-
-    def _read_object(self, tag: int, hash: int, names: tuple[str, ...]) -> Object:
         entry = self.union.find(tag, hash)
         if entry is None:
             raise BadArchive(f"{_WORDS[tag]} is not in the archive")

@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import binascii
 import json
+import re
 
 from spvlink.errors import BadArchive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Final
 
 Object = dict[str, object]
 LIMIT: Final = 8 << 20  # bytes of JSON; as objects of Python it may be thirty times as many
 VERSIONS: Final = (5, 6)
 _BLANK: Final = " \t\r\n"
+_MODULE: Final = re.compile(rb'"module":"(?=[0-9a-fA-F]{16}")')
+_HEX: Final = re.compile("[0-9a-fA-F]*")
 
 
 def split(payload: bytes) -> tuple[bytes, bytes]:
@@ -111,7 +114,7 @@ def base64(value: object, name: str) -> bytes:
 
 
 def is_hex(text: str) -> bool:
-    return all(letter in "0123456789abcdefABCDEF" for letter in text)
+    return _HEX.fullmatch(text) is not None
 
 
 # -- changing it -----------------------------------------------------------------------------
@@ -121,29 +124,44 @@ def with_modules(payload: bytes, key: str, modules: Mapping[int, str]) -> bytes:
     """The payload of a graphics pipeline with other modules: index of the stage -> 16 hex digits.
     Every other byte stays. Raises BadArchive if that cannot be."""
     text, _ = split(payload)
-    letters = text.decode("latin-1")  # a letter a byte; all of JSON's own letters are ASCII
-    changed = bytearray(payload)
+    expected = parse(text)
     try:
-        at = _member(letters, _member(letters, _skip(letters, 0), "graphicsPipelines"), key)
-        stages = _member(letters, at, "stages")
+        stages = _stages(expected, key)
+        places = _plain_places(text, len(stages)) or _places(text, key, modules)
+        changed = bytearray(payload)
         for index, module in modules.items():
-            at = _member(letters, _item(letters, stages, index), "module")
-            if letters[at] != '"' or letters[at + 17] != '"' or "\\" in letters[at : at + 17]:
+            at = places[index]
+            if not is_hex(changed[at : at + 16].decode("ascii")):
                 raise ValueError
-            changed[at + 1 : at + 17] = module.encode()
+            changed[at : at + 16] = module.encode("ascii")
+            as_object(stages[index], "stage")["module"] = module
+        if json.loads(split(bytes(changed))[0]) != expected:  # wherever the places came from
+            raise ValueError
     except (ValueError, LookupError, RecursionError):
         raise BadArchive("the text of its stages is written unusually") from None
-    if parse(split(bytes(changed))[0]) != _expected(parse(text), key, modules):
-        raise BadArchive("the text of its stages is written unusually")
     return bytes(changed)
 
 
-def _expected(document: Object, key: str, modules: Mapping[int, str]) -> Object:
-    pipelines = as_object(document["graphicsPipelines"], "graphicsPipelines")
-    stages = as_list(as_object(pipelines[key], key)["stages"], "stages")
-    for index, module in modules.items():
-        as_object(stages[index], "stage")["module"] = module
-    return document
+def _stages(document: Object, key: str) -> list[object]:
+    pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
+    return as_list(member(as_object(member(pipelines, key), key), "stages"), "stages")
+
+
+def _plain_places(text: bytes, count: int) -> dict[int, int]:
+    """Where the digits of each stage are if every module in the text is one of ``count`` stages,
+    written as Fossilize does."""
+    found = [match.end() for match in _MODULE.finditer(text)]
+    return dict(enumerate(found)) if len(found) == count else {}
+
+
+def _places(text: bytes, key: str, indices: Iterable[int]) -> dict[int, int]:
+    """The same for any text. Raises ValueError, LookupError."""
+    letters = text.decode("latin-1")  # a letter a byte; all of JSON's own letters are ASCII
+    at = _member(letters, _member(letters, _skip(letters, 0), "graphicsPipelines"), key)
+    stages = _member(letters, at, "stages")
+    return {
+        index: _member(letters, _item(letters, stages, index), "module") + 1 for index in indices
+    }
 
 
 _decoder: Final = json.JSONDecoder()

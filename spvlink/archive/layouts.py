@@ -18,10 +18,48 @@ if TYPE_CHECKING:  # typing costs start-up time
 # every stage descriptors of its own; of VkPipelineLayoutCreateFlags, independent sets.
 _SET_FLAGS: Final = 0xB7
 _LAYOUT_FLAGS: Final = 0x2
+_REMEMBERED: Final = 1024
 
 
-def layout_of(hash: int, lookup: Lookup) -> dict[str, object]:
-    """A pipeline layout in the form of ``--layout``. Raises BadArchive."""
+class Layouts:
+    """Layouts and view masks by their keys. What was asked for is remembered, since many pipelines
+    share them; a layout is handed out as it is, so nobody may change it."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._known: dict[tuple[int, int, int], object] = {}
+
+    def layout(self, hash: int) -> dict[str, object]:
+        """A pipeline layout in the form of ``--layout``. Raises BadArchive."""
+        found = self._remembered(foz.PIPELINE_LAYOUT, hash, 0)
+        assert isinstance(found, dict)
+        return found
+
+    def view_mask(self, hash: int, subpass: int) -> int:
+        """The view mask of a subpass of a render pass, 0: none. Raises BadArchive."""
+        found = self._remembered(foz.RENDER_PASS, hash, subpass)
+        assert isinstance(found, int)
+        return found
+
+    def _remembered(self, tag: int, hash: int, subpass: int) -> object:
+        key = tag, hash, subpass
+        if key not in self._known:
+            if len(self._known) >= _REMEMBERED:
+                self._known.clear()
+            try:
+                if tag == foz.PIPELINE_LAYOUT:
+                    self._known[key] = _layout(hash, self._lookup)
+                else:
+                    self._known[key] = _view_mask(hash, subpass, self._lookup)
+            except BadArchive as error:
+                self._known[key] = error
+        found = self._known[key]
+        if isinstance(found, BadArchive):
+            raise BadArchive(found.message)
+        return found
+
+
+def _layout(hash: int, lookup: Lookup) -> dict[str, object]:
     layout = lookup(foz.PIPELINE_LAYOUT, hash, ("pipelineLayouts",))
     if layout.get("pNext") or number(layout, "flags") & ~_LAYOUT_FLAGS:
         raise BadArchive("its pipeline layout has something that spvlink does not know")
@@ -56,8 +94,7 @@ def _bindings(hash: int, lookup: Lookup) -> list[object]:
     return made
 
 
-def view_mask_of(hash: int, subpass: int, lookup: Lookup) -> int:
-    """The view mask of a subpass, 0: none. Raises BadArchive."""
+def _view_mask(hash: int, subpass: int, lookup: Lookup) -> int:
     render_pass = lookup(foz.RENDER_PASS, hash, ("renderPasses", "renderPasses2"))
     structures.check_render_pass(render_pass)
     multiview = structures.find(render_pass, structures.MULTIVIEW)

@@ -13,14 +13,12 @@ from spvlink.archive.documents import (
     member,
     number,
 )
-from spvlink.archive.layouts import layout_of, view_mask_of
+from spvlink.archive.layouts import Layouts
 from spvlink.errors import BadArchive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
-
-    from spvlink.archive.layouts import Lookup
 
 # VkPipelineCreateFlags2; higher ones change where code or descriptors come from.
 _DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
@@ -61,7 +59,8 @@ class Pipeline:
     stages         in the order of the archive; ``ArchiveWriter.replace`` counts from 0 in it. All
                    stages that the pipeline has are here: without a fragment stage there is none
                    (``Options.complete``)
-    layout         as ``layout.check_layout`` and ``Options.layout`` take it; None: not known
+    layout         as ``layout.check_layout`` and ``Options.layout`` take it; None: not known.
+                   Pipelines share it: do not change it
     target_env     "vulkan1.N" of the lowest apiVersion among the applications that use the
                    pipeline, None if none is recorded. It may be lower than what the modules need (a
                    device extension can bring newer SPIR-V); take the higher one
@@ -96,18 +95,18 @@ class Pipeline:
         self.flags = 0
 
 
-def read(key: str, document: Object, lookup: Lookup) -> Pipeline:
+def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
     """The pipeline of a document; what is wrong with it is its reason."""
     pipeline = Pipeline(key)
     try:
         pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
-        _fill(pipeline, as_object(member(pipelines, key), "pipeline"), lookup)
+        _fill(pipeline, as_object(member(pipelines, key), "pipeline"), layouts)
     except BadArchive as error:
         pipeline.reason = error.message
     return pipeline
 
 
-def _fill(pipeline: Pipeline, recorded: Object, lookup: Lookup) -> None:
+def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     structures.check(recorded)
     _read_flags(pipeline, recorded)
     _read_state(pipeline, recorded)
@@ -119,10 +118,10 @@ def _fill(pipeline: Pipeline, recorded: Object, lookup: Lookup) -> None:
     if len(set(bits)) != len(bits):
         raise BadArchive("it has a stage twice")
     layout = handle(recorded, "layout")
-    pipeline.layout = layout_of(layout, lookup) if layout else None
+    pipeline.layout = layouts.layout(layout) if layout else None
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
     if render_pass:
-        pipeline.view_mask = view_mask_of(render_pass, subpass, lookup)
+        pipeline.view_mask = layouts.view_mask(render_pass, subpass)
 
 
 def _read_flags(pipeline: Pipeline, recorded: Object) -> None:

@@ -135,8 +135,8 @@ def _chains(pipeline: Object) -> Iterator[tuple[str, object]]:
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, list):
-            waiting += [(name, item) for item in value]
+            waiting += [(name, item) for item in value if isinstance(item, (dict, list))]
         elif isinstance(value, dict):
             if "pNext" in value:
                 yield name, value["pNext"]
-            waiting += value.items()
+            waiting += [pair for pair in value.items() if isinstance(pair[1], (dict, list))]

@@ -45,6 +45,7 @@ class ArchiveWriter:
         self._modules: dict[int, tuple[int, int]] = {}
         self._pipelines: dict[int, tuple[int, int]] = {}
         self._digests: dict[int, bytes] = {}  # of the new modules' words
+        self._hashes: dict[bytes, int] = {}  # the other way round
         self._links: dict[int, tuple[int, int]] = {}  # key -> (application, module)
         self._end = 0
         try:
@@ -53,7 +54,7 @@ class ArchiveWriter:
             device = os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode)
             self._spool = tempfile.TemporaryFile(dir=None if device else folder)  # noqa: SIM115
             self._device = device
-            if not device:
+            if not device and os.name == "posix":
                 _remove_leftovers(folder, name)
         except (OSError, ValueError) as error:
             raise self._trouble(error) from None
@@ -79,7 +80,7 @@ class ArchiveWriter:
         entry = self._union.find(foz.GRAPHICS, hash)
         if entry is None or hash in self._pipelines:
             raise KeyError(key)
-        hashes = {index: module_hash(code) for index, code in modules.items()}
+        hashes = {index: self._hash(code) for index, code in modules.items()}
         try:
             payload = self._union.payload(entry)
             names = {index: f"{hashes[index]:016x}" for index in hashes}
@@ -127,6 +128,12 @@ class ArchiveWriter:
 
     # -- new entries ----------------------------------------------------------------------------
 
+    def _hash(self, code: bytes) -> int:
+        digest = _digest(code)
+        if digest not in self._hashes:
+            self._hashes[digest] = module_hash(code)
+        return self._hashes[digest]
+
     def _check(self, hash: int, code: bytes) -> None:
         """Raises BadArchive if that hash is taken by other words."""
         if hash in self._modules:
@@ -165,14 +172,11 @@ class ArchiveWriter:
 
     def _write(self, out: BinaryIO) -> None:
         out.write(foz.MAGIC + bytes([self._union.version]))
-        tags = self._union.tags()
-        missing = [tag for tag in (foz.MODULE, foz.LINK) if tag not in tags]
-        known = [tag for tag in foz.ORDER if tag in tags or tag in missing]
-        for tag in known + [tag for tag in tags if tag not in foz.ORDER]:
+        for tag in foz.ORDER:
             for head, pieces in self._in_order(tag):
                 out.write(head)
                 out.writelines(pieces)
-        for entry in self._union.nameless():
+        for entry in self._union.others():
             out.write(entry.head)
             out.writelines(self._union.stored(entry))
 

@@ -83,9 +83,7 @@ def _linked(command: Command, place: Place, store: Store, version: str) -> Repor
             raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
     if command.options.strict:
         _refuse(plan)
-    written = place.write(
-        command.out, store, lambda index: None if (k := plan.key(index)) is None else store.read(k)
-    )
+    written = place.write(command.out, store, plan.new)
     return Report(plan, written, store, version)
 
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from collections import OrderedDict
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from spvlink.batches.pipelines import Pipeline, Unfit
-    from spvlink.batches.store import Record, Store
+    from spvlink.batches.store import Store
+
+    New = Callable[[int], list[str | None] | None]
 
 
 class Source(Protocol):
@@ -27,6 +30,25 @@ class Source(Protocol):
         what it was."""
 
 
+Key = TypeVar("Key")
+REMEMBERED: Final = 64
+
+
+class Recent(Generic[Key]):
+    """Modules that were read just now: they are digested to make a job, and travel with it."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[Key, bytes] = OrderedDict()
+
+    def get(self, key: Key) -> bytes | None:
+        return self._held.get(key)
+
+    def put(self, key: Key, data: bytes) -> None:
+        self._held[key] = data
+        if len(self._held) > REMEMBERED:
+            self._held.popitem(last=False)
+
+
 class Written:
     """What was delivered. ``modules``: names of all modules of the pipelines that are jobs, equal
     ones once. ``stays``: index of a pipeline that could not get its new modules after all, and
@@ -42,9 +64,11 @@ class Written:
 class Sink(Protocol):
     """Where results go."""
 
-    def write(self, target: str, store: Store, record: Callable[[int], Record | None]) -> Written:
-        """Make the target, as a whole or not at all. ``record`` gives what became of the pipeline
-        at an index, None for one that stays as it was. Raises Usage if it cannot be written."""
+    def write(self, target: str, store: Store, new: New) -> Written:
+        """Make the target, as a whole or not at all. ``new`` gives the names of the new
+        modules of the pipeline at an index, stage by stage: None for a stage that stays as it was,
+        nothing at all if all do, and None for a pipeline that is no job. Raises Usage if it cannot
+        be written."""
 
 
 class Place(Source, Sink, Protocol):

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
-from spvlink.batches.ends import Written
+from spvlink.batches.ends import Recent, Written
 from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from spvlink.archive.records import Pipeline as Recorded
     from spvlink.archive.records import ShaderStage
-    from spvlink.batches.store import Record, Store
+    from spvlink.batches.ends import New
+    from spvlink.batches.store import Store
 
 _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
-_REMEMBERED: Final = 64  # modules that were read just now: the job is made when they are digested
 
 
 class Archives:
@@ -33,7 +32,7 @@ class Archives:
         self.digests: dict[int, str] = {}  # of modules, by their keys
         self.keys: dict[str, int] = {}  # the other way round
         self.layouts: dict[str, Layout] = {}
-        self.recent: OrderedDict[int, bytes] = OrderedDict()
+        self.recent: Recent[int] = Recent()
 
     def __enter__(self) -> Archives:
         return self
@@ -88,29 +87,28 @@ class Archives:
     def _read(self, key: int) -> bytes:
         data = self.recent.get(key)
         if data is None:
-            data = self.recent[key] = self.archive.module(f"{key:016x}")
-            if len(self.recent) > _REMEMBERED:
-                self.recent.popitem(last=False)
+            data = self.archive.module(f"{key:016x}")
+            self.recent.put(key, data)
         return data
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, record: Callable[[int], Record | None]) -> Written:
+    def write(self, target: str, store: Store, new: New) -> Written:
         """The same archive with linked modules."""
         written = Written()
         with ArchiveWriter(target, self.archive) as writer:
             for index, recorded in enumerate(self.archive.pipelines()):
-                found = record(index)
-                if found is None:
+                names = new(index)
+                if names is None:
                     continue
-                new = {at: name for at, name in enumerate(found.modules) if name is not None}
-                if new:
-                    modules = {at: store.module(name) for at, name in new.items()}
+                made = {at: name for at, name in enumerate(names) if name is not None}
+                if made:
+                    modules = {at: store.module(name) for at, name in made.items()}
                     why = writer.replace(recorded.key, modules)
                     if why is not None:
                         written.stays[index] = why
-                        new = {}
+                        made = {}
                 for at, stage in enumerate(recorded.stages):
-                    written.modules.add(new.get(at) or self.digests[int(stage.module, 16)])
+                    written.modules.add(made.get(at) or self.digests[int(stage.module, 16)])
             writer.finish()
         return written

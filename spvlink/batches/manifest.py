@@ -11,17 +11,18 @@ import math
 import os
 from typing import TYPE_CHECKING, Final
 
-from spvlink.batches.ends import Written
+from spvlink.batches.ends import Recent, Written
 from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
-from spvlink.batches.store import write
+from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
 from spvlink.sources import LIMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from spvlink.batches.store import Record, Store
+    from spvlink.batches.ends import New
+    from spvlink.batches.store import Store
 
 LINE_LIMIT: Final = 16 << 20  # bytes: a guard against devices and wrong files
 NAME: Final = "manifest.jsonl"  # of the result
@@ -42,6 +43,7 @@ class Manifest:
         self.digests: dict[str, str] = {}  # of files that were read
         self.files: dict[str, str] = {}  # the other way round
         self.layouts: dict[str, Layout] = {}  # by file
+        self.recent: Recent[str] = Recent()
         self._check()
 
     def __len__(self) -> int:
@@ -55,9 +57,11 @@ class Manifest:
 
     def module(self, digest: str) -> bytes:
         path = self.files[digest]
-        data = _read(path)
-        if digest_of(data) != digest:
-            raise Usage(f"{path}: it changed while it was linked")
+        data = self.recent.get(path)
+        if data is None:
+            data = _read(path)
+            if digest_of(data) != digest:
+                raise Usage(f"{path}: it changed while it was linked")
         return data
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
@@ -99,16 +103,19 @@ class Manifest:
     def _pipeline(self, one: dict[str, object]) -> Pipeline | Unfit:
         """The pipeline of a line that was checked."""
         id = str(one["id"])
-        shaders = []
+        shaders, trouble = [], ""
         for stage in _stages(one):
             label = str(stage["file"])
             try:
                 digest = self._digest(self._path(label))
             except SpvlinkError as error:
-                return Unfit(id, error.message, bad=True)
+                trouble = trouble or error.message  # the others are needed for the output
+                continue
             entry = stage.get("entry")
             spec = tuple((int(n), _text(v)) for n, v in _dict(stage.get("spec", {})).items())
             shaders.append(Shader(digest, label, None if entry is None else str(entry), "", spec))
+        if trouble:
+            return Unfit(id, trouble, bad=True)
         pipeline = Pipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
@@ -129,20 +136,22 @@ class Manifest:
     def _digest(self, path: str) -> str:
         """The digest of a file's content. Raises Usage."""
         if path not in self.digests:
-            digest = digest_of(_read(path))
+            data = _read(path)
+            digest = digest_of(data)
+            self.recent.put(path, data)
             self.digests[path] = digest
             self.files.setdefault(digest, path)
         return self.digests[path]
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, record: Callable[[int], Record | None]) -> Written:
+    def write(self, target: str, store: Store, new: New) -> Written:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
-        written, wanted = Written(), set[str]()
+        written, wanted = Written(), {NAME}
         path = os.path.join(store.out, NAME)
         try:
             with open(path, "w", encoding="utf-8") as file:
-                file.writelines(self._written(store, record, written.modules, wanted))
+                file.writelines(self._written(store, new, written.modules, wanted))
         except OSError as error:
             raise Usage(f"{path}: cannot write it: {error.strerror}") from None
         store.deliver(target, wanted)
@@ -151,17 +160,16 @@ class Manifest:
     def _written(
         self,
         store: Store,
-        record: Callable[[int], Record | None],
+        new: New,
         modules: set[str],
         wanted: set[str],
     ) -> Iterator[str]:
-        """The new lines; notes the modules of jobs, and all that they name."""
+        """The new lines; notes the modules of jobs, and all files that they name."""
         for index, (_, line) in enumerate(self._lines()):
             one = _parsed(line)
-            found = record(index)
-            new = found.modules if found is not None else []
+            made = new(index)
             for at, stage in enumerate(_stages(one)):
-                digest = new[at] if at < len(new) else None
+                digest = made[at] if made else None
                 path = self._path(str(stage["file"]))
                 if digest is None and path in self.digests:
                     digest = self.digests[path]
@@ -170,27 +178,28 @@ class Manifest:
                 if digest is None:
                     stage["file"] = os.path.abspath(path)  # it could not be read: it stays
                 else:
-                    wanted.add(digest)
-                    if found is not None:
+                    stage["file"] = f"modules/{digest}{MODULE}"
+                    wanted.add(str(stage["file"]))
+                    if made is not None:
                         modules.add(digest)
-                    stage["file"] = f"modules/{digest}.spv"
-            self._write_layout(store, one)
+            self._write_layout(store, one, wanted)
             yield json.dumps(one, ensure_ascii=False) + "\n"
 
-    def _write_layout(self, store: Store, one: dict[str, object]) -> None:
+    def _write_layout(self, store: Store, one: dict[str, object], wanted: set[str]) -> None:
         """A layout in a file of its own goes with the modules: the folder may be moved."""
         layout = self._layout(one) if isinstance(one.get("layout"), str) else None
         if layout is None:
             return
         name = f"layouts/{layout.digest}.json"
         path = os.path.join(store.out, name)
-        if not os.path.exists(path):
+        if name not in wanted:
             try:
                 os.makedirs(os.path.dirname(path), exist_ok=True)
             except OSError as error:
                 raise Usage(f"{path}: cannot write it: {error.strerror}") from None
             write(path, json.dumps(layout.data).encode())
         one["layout"] = name
+        wanted.add(name)
 
 
 def _read(path: str) -> bytes:

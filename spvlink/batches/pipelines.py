@@ -72,13 +72,12 @@ class Pipeline:
 
 
 class Unfit:
-    """A pipeline that is no job: it goes out as it came, for this reason. ``at`` is the label of
-    the stage it is about, if it is about one. ``bad``: something is wrong with the input."""
+    """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is
+    wrong with the input."""
 
-    __slots__ = ("at", "bad", "id", "reason")
+    __slots__ = ("bad", "id", "reason")
 
-    def __init__(self, id: str, reason: str, at: str = "", bad: bool = False) -> None:
+    def __init__(self, id: str, reason: str, bad: bool = False) -> None:
         self.id = id
         self.reason = reason
-        self.at = at
         self.bad = bad

@@ -11,13 +11,12 @@ from spvlink.batches.pipelines import Unfit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.jobs import Job, Settings
     from spvlink.batches.ends import Source
+    from spvlink.batches.jobs import Job, Settings
     from spvlink.batches.pipelines import Pipeline
     from spvlink.batches.progress import Progress
     from spvlink.batches.store import Record
 
-UNFIT: Final = "unfit"  # kind of a pipeline that is no job
 # Kinds that people should hear of: something is wrong, with the input or with us.
 BAD: Final = (work.INVALID, work.FAILED, work.DEFECT)
 LISTED: Final = 10  # pipelines that are named at the end of a run
@@ -25,13 +24,15 @@ Pair = tuple[int, int]
 
 
 class Result:
-    """What the totals need of a job that is done."""
+    """What the totals and the output need of a job that is done. ``modules``: names of the new
+    ones, as in ``Record``."""
 
-    __slots__ = ("components", "kind", "locations", "reason")
+    __slots__ = ("components", "kind", "locations", "modules", "reason")
 
     def __init__(self, record: Record) -> None:
         self.kind = record.kind
         self.reason = record.reason
+        self.modules = record.modules
         self.components = record.figures("components")
         self.locations = record.figures("locations")
 
@@ -105,6 +106,11 @@ class Plan:
             return f"{self.unfit[index].id}: {self.unfit[index].reason}"
         ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
         return f"{next(ids)}: {result.reason}"
+
+    def new(self, index: int) -> list[str | None] | None:
+        """The new modules of a pipeline; None if it is no job."""
+        result = self.result(index)
+        return None if result is None else result.modules
 
     def key(self, index: int) -> bytes | None:
         """Of the job of a pipeline; None if it is no job."""

@@ -2,7 +2,7 @@
 out of memory.
 
     FOLDER/lock             held by the process that works here
-    FOLDER/jobs/ab/cdef...  what came of the job with that key: a digest, a line feed, JSON
+    FOLDER/jobs/abcdef...   what came of the job with that key: a digest, a line feed, JSON
     FOLDER/out/modules/     every module that a job made, named by its content
 
 Each file is written beside its place and renamed, so it is there as a whole or not at all; what a
@@ -18,7 +18,7 @@ import json
 import os
 import shutil
 from hashlib import blake2b
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Final
 
 from spvlink.batches import work
 from spvlink.batches.pipelines import digest_of
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
     from spvlink.batches.work import Outcome
 
-SUFFIX = ".partial"  # of OUT: the folder for what is not complete yet
+SUFFIX: Final = ".partial"  # of OUT: the folder for what is not complete yet
+MODULE: Final = ".spv"
 
 
 class Record:
@@ -74,16 +75,20 @@ class Store:
         self.other = other
         try:
             os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
+            os.makedirs(os.path.join(folder, "jobs"), exist_ok=True)
             self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise Usage(f"{folder}: another spvlink batch is at work there") from None
         except OSError as error:
             raise _unwritable(folder, error) from None
+        # What is there from before: to ask the disk for each job takes longer than all the rest.
+        names = [_names(folder, "jobs"), _names(self.out, "modules"), _names(other, "modules")]
+        self.before = {name for listed in names for name in listed}
 
     def path(self, digest: str) -> str:
         """Where a module is, or will be."""
-        return os.path.join(self.out, "modules", digest + ".spv")
+        return os.path.join(self.out, "modules", digest + MODULE)
 
     def module(self, digest: str) -> bytes:
         """The module of this name. Raises Usage if it is not there."""
@@ -103,7 +108,7 @@ class Store:
     def has(self, digest: str) -> bool:
         """Whether a module is in its place; one that was delivered already comes back."""
         if digest not in self.sure:
-            data = self._find(digest)
+            data = self._find(digest) if digest + MODULE in self.before else None
             if data is None:
                 return False
             if not os.path.exists(self.path(digest)):
@@ -113,7 +118,8 @@ class Store:
 
     def get(self, key: bytes) -> Record | None:
         """What came of a job; None if it is not done, or not all of it is there."""
-        record = self._record(key)
+        names = (os.path.basename(self._job(key)), os.path.basename(self._failure(key)))
+        record = None if self.before.isdisjoint(names) else self._record(key)
         for digest in record.modules if record is not None else ():
             if digest is not None and not self.has(digest):
                 return None
@@ -137,14 +143,11 @@ class Store:
         record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
         body = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
         path = self._failure(key) if outcome.kind == work.FAILED else self._job(key)
-        with contextlib.suppress(OSError):  # writing will tell
-            os.makedirs(os.path.dirname(path), exist_ok=True)
         write(path, digest_of(body).encode() + b"\n" + body)
         return record
 
     def _job(self, key: bytes) -> str:
-        name = key.hex()
-        return os.path.join(self.folder, "jobs", name[:2], name[2:])
+        return os.path.join(self.folder, "jobs", key.hex())
 
     def _failure(self, key: bytes) -> str:
         return self._job(blake2b(key + self.limits, digest_size=32).digest())
@@ -152,7 +155,7 @@ class Store:
     def _find(self, digest: str) -> bytes | None:
         """The bytes of a module, if they are what its name says."""
         own = self.path(digest)
-        for path in (own, os.path.join(self.other, "modules", digest + ".spv")):
+        for path in (own, os.path.join(self.other, "modules", digest + MODULE)):
             with contextlib.suppress(OSError):
                 with open(path, "rb") as file:
                     data = file.read()
@@ -165,12 +168,14 @@ class Store:
     # -- the end ---------------------------------------------------------------------------------
 
     def deliver(self, target: str, wanted: set[str]) -> None:
-        """Make ``out`` the folder ``target``, with these modules only. Raises Usage."""
+        """Make ``out`` the folder ``target``, with these files only (paths in it). Raises
+        Usage."""
         try:
-            folder = os.path.join(self.out, "modules")
-            for name in os.listdir(folder):
-                if name.removesuffix(".spv") not in wanted or not name.endswith(".spv"):
-                    os.unlink(os.path.join(folder, name))
+            for folder, _, names in os.walk(self.out):
+                for name in names:
+                    path = os.path.join(folder, name)
+                    if os.path.relpath(path, self.out) not in wanted:
+                        os.unlink(path)
             old = os.path.join(self.folder, "old")
             shutil.rmtree(old, ignore_errors=True)
             if os.path.isdir(target):
@@ -184,6 +189,14 @@ class Store:
         if done:
             shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self.lock)
+
+
+def _names(*folder: str) -> list[str]:
+    """What is in a folder, nothing if there is none."""
+    try:
+        return os.listdir(os.path.join(*folder))
+    except OSError:
+        return []
 
 
 def _sealed(path: str) -> bytes | None:

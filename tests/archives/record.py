@@ -117,7 +117,8 @@ def draw_all() -> None:
         draw(Form, PAIR, form=form)
 
 
-def record(layer: Path, target: Path) -> None:
+def record(layer: Path, target: Path, module: str = "tests.archives.record") -> None:
+    """What ``python -m MODULE --draw`` draws."""
     with tempfile.TemporaryDirectory() as folder:
         variables = {
             "VK_LAYER_PATH": str(layer),
@@ -126,7 +127,7 @@ def record(layer: Path, target: Path) -> None:
             "FOSSILIZE_DUMP_PATH": f"{folder}/dump",
             "FOSSILIZE_DUMP_SYNC": "1",
         }
-        command = [sys.executable, "-m", "tests.archives.record", "--draw"]
+        command = [sys.executable, "-m", module, "--draw"]
         subprocess.run(command, check=True, cwd=ROOT, env=os.environ | variables)
         made = sorted(Path(folder).glob("*.foz"))
         assert len(made) == 1, made
