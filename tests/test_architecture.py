@@ -44,6 +44,7 @@ RANKS = {
     "driver": 13,
     "arguments": 14,
     "layer": 14,
+    "page": 14,  # what is told of links, for a browser
     "batches": 15,
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 from spvlink import validate
 from spvlink.batches import arguments, engine, work
@@ -18,7 +18,7 @@ from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.plan import LISTED, Plan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
-from spvlink.batches.store import SUFFIX, Store, writing
+from spvlink.batches.store import SUFFIX, Store, check_place, writing
 from spvlink.batches.summary import Report
 from spvlink.errors import Broken, SpvlinkError, Usage
 
@@ -120,15 +120,15 @@ def _refuse(plan: Plan) -> None:
 
 def _tell(command: Command, report: Report) -> None:
     """The report where it was asked for, and how it went on standard error."""
-    if command.report == "-":
-        try:
-            report.write(sys.stdout)
-            sys.stdout.flush()
-        except OSError as error:
-            raise Usage(f"standard output: {error.strerror}") from None
-    elif command.report is not None:
-        with writing(command.report) as file:
-            report.write(file)
+    with contextlib.ExitStack() as both:
+        if command.report is not None:
+            report.write(both.enter_context(_writing(command.report)))
+        if command.html is not None:
+            from spvlink.page import page
+
+            file = both.enter_context(_writing(command.html))
+            told = report.line(), report.totals, report.jobs(), report.pipelines()
+            file.writelines(page.of_batch(report.version, *told))
     if command.progress == NEVER:
         return
     plan = report.plan
@@ -138,6 +138,20 @@ def _tell(command: Command, report: Report) -> None:
     lines.append(f"spvlink: {report.line()}")
     with contextlib.suppress(OSError):
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+@contextlib.contextmanager
+def _writing(path: str) -> Iterator[IO[str]]:
+    """A file, or standard output (-), to write to. Raises Usage."""
+    if path != "-":
+        with writing(path) as file:
+            yield file
+        return
+    try:
+        yield sys.stdout
+        sys.stdout.flush()
+    except OSError as error:
+        raise Usage(f"standard output: {error.strerror}") from None
 
 
 def _listed(what: str, first: list[str], count: int) -> list[str]:
@@ -152,6 +166,9 @@ def _check_target(command: Command) -> None:
     out = command.out
     if os.path.basename(out) in (".", ".."):
         raise Usage(f"-o {out}: expected the name of a new folder")
+    for path in (command.report, command.html):
+        if path is not None and path != "-":
+            check_place(path, [*command.inputs, out])
     for path in command.inputs:
         if os.path.realpath(path) in (os.path.realpath(out), os.path.realpath(f"{out}/{NAME}")):
             raise Usage(f"{out}: the output would overwrite an input")

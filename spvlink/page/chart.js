@@ -33,7 +33,7 @@ function chart(entries) {
   const step = (width - left - right) / found.length;
   const y = (count) => 8 + (height - 8) * (1 - count / top);
   const parts = [drawn("defs", {}, hatch())];
-  for (const count of [0, Math.round(top / 2), top]) {
+  for (const count of new Set([0, Math.round(top / 2), top])) {
     parts.push(drawn("line", { class: "axis", x1: left, x2: width - right, y1: y(count), y2: y(count) }));
     parts.push(drawn("text", { x: left - 6, y: y(count) + 4, "text-anchor": "end" }, number(count)));
   }

@@ -59,7 +59,8 @@ class Result:
 
 class Page:
     """Everything for one page. ``jobs`` and ``pipelines`` are entries as the report of a batch has
-    them, each remark with its ``cells``."""
+    them, each remark with its ``cells``; of a job that is not linked, ``untouched`` has the
+    interfaces as they are."""
 
     def __init__(self, head: Entry, jobs: Iterable[Entry], pipelines: Iterable[Entry]) -> None:
         self.head = head
@@ -95,7 +96,8 @@ class Page:
     def _totals(self) -> Entry:
         linked = [n for n, r in enumerate(self.results) if r.kind == LINKED and r.count]
         gains = [(*self.results[n].gain(), -n) for n in linked]
-        most, least = heapq.nlargest(TOP, gains), heapq.nsmallest(TOP, gains)
+        most = heapq.nlargest(TOP, gains)
+        least = heapq.nsmallest(TOP, set(gains).difference(most))
         reasons = sorted(self.reasons.items(), key=lambda item: (-item[1], item[0]))
         return {
             "chart": [[n, *pair] for n, pair in sorted(self.chart.items())],
@@ -115,6 +117,7 @@ class Page:
         return self.kinds.setdefault(kind, len(self.kinds))
 
     def _job(self, entry: Entry) -> Row:
+        entry = {**entry, **entry.get("untouched", {})}
         result = Result(entry)
         self.results.append(result)
         stages = [

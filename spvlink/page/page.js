@@ -18,6 +18,12 @@ function tiles() {
     element("div", {}, element("dt", {}, name), element("dd", {}, value))));
 }
 
+function best(open) {
+  if (!data.most.length) return element("p", {}, "No pipeline was linked.");
+  return element("div", { class: "two-lists" },
+    gains("Most", data.most, open), gains("Least of the others that were linked", data.least, open));
+}
+
 function gains(title, entries, open) {
   if (!entries.length) return null;
   return element("div", {}, element("h3", {}, title), table(
@@ -54,8 +60,7 @@ function batchPage(main) {
   main.append(
     section("Totals", tiles()),
     section("Locations", chart(data.chart)),
-    section("What gained most and least",
-      gains("Most", data.most, open), gains("Least of those that were linked", data.least, open)),
+    section("What gained most and least", best(open)),
     section("Not linked, by reason", reasons(only)),
     section("What the colours say", legend()),
     parts.section);

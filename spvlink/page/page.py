@@ -15,6 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Final
 
 from spvlink import report
+from spvlink.page import untouched
 from spvlink.page.data import LINKED, Page
 
 if TYPE_CHECKING:
@@ -39,8 +40,9 @@ def of_batch(
     return pieces(Page(head, jobs, pipelines))
 
 
-def of_link(version: str, linked: Linked) -> Iterator[str]:
-    """The page of one pipeline."""
+def of_link(version: str, linked: Linked, entries: dict[str, str | None]) -> Iterator[str]:
+    """The page of one pipeline. ``entries``: the entry point of each of its files, if one was
+    named."""
     files = [os.path.basename(stage.file) or stage.stage for stage in linked.stages]
     passed = linked.passed_through
     job: Entry = {
@@ -50,6 +52,8 @@ def of_link(version: str, linked: Linked) -> Iterator[str]:
         "interfaces": [report.interface(i) for i in linked.interfaces],
         "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
     }
+    if passed is not None:
+        job["untouched"] = untouched.told(linked.stages, entries, passed)
     pipeline: Entry = {
         "id": ", ".join(files), "job": 0, "kind": job["kind"], "reason": passed,
         "stages": [stage.file for stage in linked.stages],

@@ -41,6 +41,9 @@ function picture(at, own, files) {
     all.append(element("p", { class: "soft" },
       "There are too many jobs for a picture of each. The report (--report) has them all."));
   }
+  if (done.borders.length === 0) {
+    all.append(element("p", { class: "soft" }, "There is no interface between its stages to be seen."));
+  }
   const told = (done.remarks || []).map(remark);
   for (const border of done.borders) all.append(borderPicture(border, told));
   all.append(stageTable(done.stages, files));
@@ -49,7 +52,7 @@ function picture(at, own, files) {
 
 function stageTable(stages, files) {
   return table(
-    [["Stage"], ["File"], ["Instructions", "number"], ["Bytes", "number"]],
+    [["Stage", "short"], ["File"], ["Instructions", "number"], ["Bytes", "number"]],
     stages.map(([stage, index, i0, i1, b0, b1]) =>
       [text(stage), text(files[index] === undefined ? -1 : files[index]), change(i0, i1), change(b0, b1)]));
 }
