@@ -40,16 +40,14 @@ function pipeline(index) {
   };
 }
 
-// Sums over the borders of a job: [components before, after, Locations before, after].
+// Sums over the borders of each job: [components before, after, Locations before, after].
+const sums = data.jobs.map((row) =>
+  [2, 3, 4, 5].map((n) => row[3].reduce((sum, border) => sum + border[n], 0)));
+
 function figures(at, own) {
-  const sums = [0, 0, 0, 0];
-  if (at >= 0) {
-    for (const border of data.jobs[at][3]) {
-      for (let n = 0; n < 4; ++n) sums[n] += border[2 + n];
-    }
-  }
-  if (own) { sums[1] = sums[0]; sums[3] = sums[2]; }
-  return sums;
+  if (at < 0) return [0, 0, 0, 0];
+  const [c0, c1, l0, l1] = sums[at];
+  return own ? [c0, c0, l0, l0] : [c0, c1, l0, l1];
 }
 
 function section(title, ...children) {

@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 LINKED: Final = "linked"  # kind of a pipeline that has new modules
 # What bounds the size of a page, however large the batch is.
 MOST_PIPELINES: Final = 200_000  # that are listed
-MOST_REMARKS: Final = 2_000_000  # of all jobs; later jobs have no picture
+MOST_REMARKS: Final = 1_000_000  # of all jobs; later jobs have no picture
+MOST_CHARACTERS: Final = 400  # of a name or a reason
 TOP: Final = 10  # pipelines that gained most, and least
 
 
@@ -111,7 +112,7 @@ class Page:
         return [number, result.first, result.count]
 
     def _text(self, text: str | None) -> int:
-        return -1 if text is None else self.texts.setdefault(text, len(self.texts))
+        return -1 if text is None else self.texts.setdefault(_short(text), len(self.texts))
 
     def _kind(self, kind: str) -> int:
         return self.kinds.setdefault(kind, len(self.kinds))
@@ -151,7 +152,11 @@ class Page:
     def _pipeline(self, index: int, entry: Entry) -> Row:
         number = -1 if entry["job"] is None else int(entry["job"])
         kind, reason = entry["kind"], entry["reason"]
-        row: Row = [entry["id"], number, [self._text(file) for file in entry.get("stages", ())]]
+        row: Row = [
+            _short(entry["id"]),
+            number,
+            [self._text(file) for file in entry.get("stages", ())],
+        ]
         locations = (0, 0)
         group = reason
         if number >= 0:
@@ -173,6 +178,10 @@ class Page:
         if group is not None:
             self.reasons[kind, group] += 1
         return row
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= MOST_CHARACTERS else text[: MOST_CHARACTERS - 1] + "…"
 
 
 def runs(cells: Iterable[int]) -> tuple[int, ...]:

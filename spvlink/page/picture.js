@@ -13,6 +13,8 @@ const MEANINGS = {
   "flattened": "equal for the whole primitive", "packed": "in another place", "kept": "as it was",
 };
 
+const MOST_ROWS = 256;  // of a grid: more than any device has
+
 function remark(index) {
   const [border, name, slot, action, why, before, after] = data.remarks[index];
   return { border, name: text(name), slot: text(slot), action: data.actions[action], why: text(why),
@@ -111,7 +113,8 @@ function grid(told, side, memory, marked, show) {
   const box = element("div", { role: "group", "aria-label": title }, element("h4", {}, title));
   box.append(element("div", { class: "row head", "aria-hidden": "true" },
     ...["", "x", "y", "z", "w"].map((name) => element("span", {}, name))));
-  const found = cellsOf(told, side);
+  const every = cellsOf(told, side);
+  const found = every.slice(0, MOST_ROWS);
   if (!found.length) box.append(element("p", { class: "soft" }, "nothing"));
   let last = found.length ? found[0][0] : 0;
   for (const [location, lanes] of found) {
@@ -126,6 +129,9 @@ function grid(told, side, memory, marked, show) {
       lane = end;
     }
     box.append(row);
+  }
+  if (every.length > MOST_ROWS) {
+    box.append(element("p", { class: "soft" }, plural(every.length - MOST_ROWS, "more Location")));
   }
   marked.push(...own);
   if (own.length) own[0].element.tabIndex = 0;
