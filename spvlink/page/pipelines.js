@@ -69,13 +69,13 @@ function showRows(parts) {
   parts.body.replaceChildren(...shown.flatMap((index) => pipelineRow(index, parts)));
   const last = list.first + shown.length;
   parts.count.textContent = list.found.length === 0 ? "No pipeline is like that."
-    : number(list.first + 1) + "–" + number(last) + " of " + plural(list.found.length, "pipeline");
+    : number(list.first + 1) + " to " + number(last) + " of " + plural(list.found.length, "pipeline");
   parts.back.disabled = list.first === 0;
   parts.next.disabled = last >= list.found.length;
   parts.reason.replaceChildren();
   if (list.reason !== null) {
     parts.reason.append("Only: " + data.kinds[list.reason[0]] + ", " + text(list.reason[1]) + " ",
-      element("button", { type: "button", onclick: () => { list.reason = null; again(parts); } }, "Show all"));
+      element("button", { type: "button", onclick: () => { list.reason = null; again(parts); } }, "Show all pipelines"));
   }
 }
 
