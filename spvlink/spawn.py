@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+side_by_side = True  # whether ``run_all`` may use more cores than this process itself
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
@@ -66,11 +68,14 @@ class _Child:
 
 
 def run_all(jobs: Sequence[tuple[Sequence[str], bytes]]) -> list[tuple[int, bytes]]:
-    """Run all (command, standard input) jobs side by side; a result as in ``_Child.finish`` each.
+    """Run all (command, standard input) jobs side by side, or one after the other; a result as in
+    ``_Child.finish`` each.
 
     Raises FileNotFoundError if the first word of a command is no program in PATH. The programs
     must read all of their input before they write much, as compilers and validators do.
     """
+    if len(jobs) > 1 and not side_by_side:
+        return [result for job in jobs for result in run_all([job])]
     children = []
     for command, _ in jobs:
         path = find(command[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.chains import build
+from tests.chains import NAMES, build
 
 EXAMPLES = Path(__file__).resolve().parent.parent / "examples"
 
@@ -62,3 +63,14 @@ def test_builds(kind: str, tmp_path: Path) -> None:
     after = [module.read_bytes() for module in modules]
     assert after[0] != before[0] and after[1] == before[1]
     assert "no work to do" in run("ninja", "-C", place)
+
+
+def test_a_whole_archive(tmp_path: Path) -> None:
+    out, report = tmp_path / "linked.foz", tmp_path / "report.json"
+    archive = EXAMPLES / "batch" / "shaders.foz"
+    run("spvlink", "batch", archive, "-o", out, "--report", report)
+    totals = json.loads(report.read_text())["totals"]
+    assert totals["pipelines"] == len(NAMES) and totals["failed"] == 0
+    before, after = totals["locations"]
+    assert totals["linked"] >= len(NAMES) - 2 and after < 0.6 * before
+    assert out.stat().st_size > archive.stat().st_size  # the old modules stay

@@ -52,6 +52,11 @@ class Archive:
         """How many graphics pipelines there are."""
         return self.union.count(foz.GRAPHICS)
 
+    def keys(self) -> Iterator[str]:
+        """The keys of all graphics pipelines, in the order of ``pipelines``."""
+        for hash, _ in self.union.entries(foz.GRAPHICS):
+            yield f"{hash:016x}"
+
     def pipelines(self) -> Iterator[Pipeline]:
         """All graphics pipelines by ascending key, those with a reason too, one at a time. Never
         raises for damage of one."""

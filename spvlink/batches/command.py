@@ -83,8 +83,8 @@ def _linked(command: Command, place: Place, store: Store, version: str) -> Repor
             raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
     if command.options.strict:
         _refuse(plan)
-    written = place.write(command.out, store, plan.new)
-    return Report(plan, written, store, version)
+    stays = place.write(command.out, store, plan.new)
+    return Report(plan, stays, store, version)
 
 
 @contextlib.contextmanager

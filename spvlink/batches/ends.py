@@ -14,6 +14,27 @@ if TYPE_CHECKING:
     New = Callable[[int], list[str | None] | None]
 
 
+Key = TypeVar("Key")
+REMEMBERED: Final = 64
+
+
+class Recent(Generic[Key]):
+    """Modules that were read just now: they are digested to make a job, and travel with it."""
+
+    def __init__(self) -> None:
+        self._held: OrderedDict[Key, bytes] = OrderedDict()
+
+    def get(self, key: Key) -> bytes | None:
+        return self._held.get(key)
+
+    def put(self, key: Key, data: bytes) -> bytes:
+        """Hold the module; gives it back."""
+        self._held[key] = data
+        if len(self._held) > REMEMBERED:
+            self._held.popitem(last=False)
+        return data
+
+
 class Source(Protocol):
     """Where pipelines come from. ``warnings``: lines about what is damaged."""
 
@@ -30,45 +51,16 @@ class Source(Protocol):
         what it was."""
 
 
-Key = TypeVar("Key")
-REMEMBERED: Final = 64
-
-
-class Recent(Generic[Key]):
-    """Modules that were read just now: they are digested to make a job, and travel with it."""
-
-    def __init__(self) -> None:
-        self._held: OrderedDict[Key, bytes] = OrderedDict()
-
-    def get(self, key: Key) -> bytes | None:
-        return self._held.get(key)
-
-    def put(self, key: Key, data: bytes) -> None:
-        self._held[key] = data
-        if len(self._held) > REMEMBERED:
-            self._held.popitem(last=False)
-
-
-class Written:
-    """What was delivered. ``modules``: names of all modules of the pipelines that are jobs, equal
-    ones once. ``stays``: index of a pipeline that could not get its new modules after all, and
-    why."""
-
-    __slots__ = ("modules", "stays")
-
-    def __init__(self) -> None:
-        self.modules: set[str] = set()
-        self.stays: dict[int, str] = {}
-
-
 class Sink(Protocol):
     """Where results go."""
 
-    def write(self, target: str, store: Store, new: New) -> Written:
+    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
         """Make the target, as a whole or not at all. ``new`` gives the names of the new
         modules of the pipeline at an index, stage by stage: None for a stage that stays as it was,
-        nothing at all if all do, and None for a pipeline that is no job. Raises Usage if it cannot
-        be written."""
+        nothing at all if all do, and None for a pipeline that is no job.
+
+        Gives the index of each pipeline that could not get its new modules after all, and why.
+        Raises Usage if the target cannot be written."""
 
 
 class Place(Source, Sink, Protocol):

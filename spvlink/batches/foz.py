@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
-from spvlink.batches.ends import Recent, Written
+from spvlink.batches.ends import Recent
 from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
@@ -87,28 +87,24 @@ class Archives:
     def _read(self, key: int) -> bytes:
         data = self.recent.get(key)
         if data is None:
-            data = self.archive.module(f"{key:016x}")
-            self.recent.put(key, data)
+            data = self.recent.put(key, self.archive.module(f"{key:016x}"))
         return data
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New) -> Written:
+    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
         """The same archive with linked modules."""
-        written = Written()
+        stays: dict[int, str] = {}
+        recent: Recent[str] = Recent()
         with ArchiveWriter(target, self.archive) as writer:
-            for index, recorded in enumerate(self.archive.pipelines()):
-                names = new(index)
-                if names is None:
-                    continue
-                made = {at: name for at, name in enumerate(names) if name is not None}
-                if made:
-                    modules = {at: store.module(name) for at, name in made.items()}
-                    why = writer.replace(recorded.key, modules)
-                    if why is not None:
-                        written.stays[index] = why
-                        made = {}
-                for at, stage in enumerate(recorded.stages):
-                    written.modules.add(made.get(at) or self.digests[int(stage.module, 16)])
+            for index, key in enumerate(self.archive.keys()):
+                modules = {
+                    at: recent.get(name) or recent.put(name, store.module(name))
+                    for at, name in enumerate(new(index) or ())
+                    if name is not None
+                }
+                why = writer.replace(key, modules) if modules else None
+                if why is not None:
+                    stays[index] = why
             writer.finish()
-        return written
+        return stays

@@ -11,7 +11,7 @@ import math
 import os
 from typing import TYPE_CHECKING, Final
 
-from spvlink.batches.ends import Recent, Written
+from spvlink.batches.ends import Recent
 from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
@@ -136,35 +136,27 @@ class Manifest:
     def _digest(self, path: str) -> str:
         """The digest of a file's content. Raises Usage."""
         if path not in self.digests:
-            data = _read(path)
-            digest = digest_of(data)
-            self.recent.put(path, data)
+            digest = digest_of(self.recent.put(path, _read(path)))
             self.digests[path] = digest
             self.files.setdefault(digest, path)
         return self.digests[path]
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New) -> Written:
+    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
-        written, wanted = Written(), {NAME}
+        wanted = {NAME}
         path = os.path.join(store.out, NAME)
         try:
             with open(path, "w", encoding="utf-8") as file:
-                file.writelines(self._written(store, new, written.modules, wanted))
+                file.writelines(self._written(store, new, wanted))
         except OSError as error:
             raise Usage(f"{path}: cannot write it: {error.strerror}") from None
         store.deliver(target, wanted)
-        return written
+        return {}
 
-    def _written(
-        self,
-        store: Store,
-        new: New,
-        modules: set[str],
-        wanted: set[str],
-    ) -> Iterator[str]:
-        """The new lines; notes the modules of jobs, and all files that they name."""
+    def _written(self, store: Store, new: New, wanted: set[str]) -> Iterator[str]:
+        """The new lines; notes all files that they name."""
         for index, (_, line) in enumerate(self._lines()):
             one = _parsed(line)
             made = new(index)
@@ -180,8 +172,6 @@ class Manifest:
                 else:
                     stage["file"] = f"modules/{digest}{MODULE}"
                     wanted.add(str(stage["file"]))
-                    if made is not None:
-                        modules.add(digest)
             self._write_layout(store, one, wanted)
             yield json.dumps(one, ensure_ascii=False) + "\n"
 

@@ -25,14 +25,16 @@ Pair = tuple[int, int]
 
 class Result:
     """What the totals and the output need of a job that is done. ``modules``: names of the new
-    ones, as in ``Record``."""
+    ones, as in ``Record``. ``came``, ``went``: names of all modules, before and after."""
 
-    __slots__ = ("components", "kind", "locations", "modules", "reason")
+    __slots__ = ("came", "components", "kind", "locations", "modules", "reason", "went")
 
-    def __init__(self, record: Record) -> None:
+    def __init__(self, record: Record, pipeline: Pipeline) -> None:
         self.kind = record.kind
         self.reason = record.reason
         self.modules = record.modules
+        self.came = [shader.module for shader in pipeline.shaders]
+        self.went = [new or old for new, old in zip(record.modules, self.came)] or self.came
         self.components = record.figures("components")
         self.locations = record.figures("locations")
 
@@ -50,7 +52,6 @@ class Plan:
         self.results: list[Result | None] = []
         self.numbers: dict[bytes, int] = {}
         self.unfit: dict[int, Unfit] = {}
-        self.modules: set[str] = set()  # distinct ones that went in
         self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
         self.bad_count = 0
         self.more_bad = 0  # lines that were too many
@@ -64,7 +65,6 @@ class Plan:
                 self.jobs.append(-1)
                 self._done(1, pipeline.bad, f"{pipeline.id}: {pipeline.reason}")
                 continue
-            self.modules.update([shader.module for shader in pipeline.shaders])
             job = self.settings.job(pipeline)
             number = self.numbers.setdefault(job.key, len(self.keys))
             self.jobs.append(number)
@@ -84,8 +84,8 @@ class Plan:
     def take(self, job: Job, record: Record) -> None:
         """A job is done."""
         number = self.numbers[job.key]
-        self.results[number] = result = Result(record)
         count, first = self._waiting.pop(number)
+        self.results[number] = result = Result(record, first)
         line = f"{first.id}: {reason_of(record, first)}"
         more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
         self._done(count, result.kind in BAD, line + more)

@@ -19,6 +19,7 @@ import tempfile
 import threading
 from typing import IO, TYPE_CHECKING, Any, Final
 
+from spvlink import spawn
 from spvlink.errors import Broken
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class Slot:
         self.uses = uses
         self.used = 0
         self.process: subprocess.Popen[bytes] | None = None
-        self.late = False  # whether the process was stopped because of the time
+        self.late: subprocess.Popen[bytes] | None = None  # stopped because of the time
         self.closed = False
 
     def run(self, act: Callable[..., Any], arguments: tuple[Any, ...]) -> Any:
@@ -73,8 +74,7 @@ class Slot:
     def _once(self, data: bytes) -> Any:
         process = self.process or self._start()
         assert process.stdin is not None and process.stdout is not None
-        self.late = False
-        timer = threading.Timer(self.timeout, self._stop)
+        timer = threading.Timer(self.timeout, self._stop, (process,))
         timer.daemon = True
         timer.start()
         try:
@@ -86,7 +86,7 @@ class Slot:
             timer.cancel()
         if answer is None:
             status = self.end()
-            if self.late:
+            if self.late is process:
                 raise Trouble(TIMEOUT, f"it took more than {self.timeout:g} s")
             if status == _NO_MEMORY:
                 raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
@@ -116,7 +116,7 @@ class Slot:
             self.process, self.used = process, 0
             assert process.stdout is not None
             if self.closed:
-                self._stop()
+                self._stop(process)
             if _receive(process.stdout) is None:
                 status = self.end()
                 complaints.seek(0)
@@ -125,10 +125,9 @@ class Slot:
                 raise Broken(f"a worker process does not start: {why}")
         return process
 
-    def _stop(self) -> None:
-        self.late = True
-        process = self.process
-        if process is not None:
+    def _stop(self, process: subprocess.Popen[bytes]) -> None:
+        self.late = process
+        if process.returncode is None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
 
@@ -154,7 +153,9 @@ class Slot:
     def kill(self) -> None:
         """Stop whatever it does, from another thread, for good."""
         self.closed = True
-        self._stop()
+        process = self.process
+        if process is not None:
+            self._stop(process)
 
 
 def _death(status: int) -> str:
@@ -199,6 +200,7 @@ def serve(memory: int) -> None:
     import spvlink.chain.remarks  # noqa: F401
 
     _limit(memory)
+    spawn.side_by_side = False  # a worker is one core
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, waiting), daemon=True).start()
     _send(outgoing, b"")

@@ -24,7 +24,6 @@ from spvlink.batches.pipelines import Unfit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.ends import Written
     from spvlink.batches.pipelines import Pipeline
     from spvlink.batches.plan import Plan
     from spvlink.batches.store import Record, Store
@@ -36,9 +35,9 @@ class Report:
     """Everything about a batch that is done. Entries are made when they are asked for, since there
     may be very many; ``store`` must still have the jobs."""
 
-    def __init__(self, plan: Plan, written: Written, store: Store, version: str) -> None:
+    def __init__(self, plan: Plan, stays: dict[int, str], store: Store, version: str) -> None:
         self.plan = plan
-        self.written = written
+        self.stays = stays  # pipelines that could not get their new modules after all, and why
         self.store = store
         self.version = version
         self.seconds: dict[str, float] = {}
@@ -48,6 +47,7 @@ class Report:
     def _totals(self) -> Entry:
         plan = self.plan
         counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
+        modules: tuple[set[str], set[str]] = (set(), set())
         sums = {"components": [0, 0], "locations": [0, 0]}
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
@@ -55,7 +55,9 @@ class Report:
             counts[_GROUPS.get(kind, "passed_through")] += 1
             result = plan.result(index)
             if result is not None:
-                stays = index in self.written.stays
+                stays = index in self.stays
+                modules[0].update(result.came)
+                modules[1].update(result.came if stays else result.went)
                 for name, pair in (
                     ("components", result.components), ("locations", result.locations),
                 ):  # fmt: skip
@@ -65,15 +67,15 @@ class Report:
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
             "found": self.store.found,
-            "modules": [len(plan.modules), len(self.written.modules)],
+            "modules": [len(modules[0]), len(modules[1])],
             **sums,
             **counts,
         }
 
     def outcome(self, index: int) -> tuple[str, str | None]:
         """(kind, reason) of a pipeline."""
-        if index in self.written.stays:
-            return work.PASSED, self.written.stays[index]
+        if index in self.stays:
+            return work.PASSED, self.stays[index]
         result = self.plan.result(index)
         if result is None:
             unfit = self.plan.unfit[index]
@@ -104,7 +106,7 @@ class Report:
         assert result is not None and key is not None
         if reason is not None and result.reason == reason and result.kind in plans.BAD:
             entry["reason"] = plans.reason_of(self._record(key), pipeline)
-        stays = index in self.written.stays
+        stays = index in self.stays
         return entry | {
             "job": self.plan.jobs[index],
             "stages": [shader.label for shader in pipeline.shaders],

@@ -6,8 +6,6 @@ as it is drawn.
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from pathlib import Path
 
