@@ -106,14 +106,22 @@ def read(html: str) -> tuple[Entry, list[str]]:
 # -- browser ---------------------------------------------------------------------------------------
 
 
-def chromium() -> str:
-    """A Chromium that starts. Skips the test where there is none."""
+def find_chromium() -> str | None:
+    """A Chromium that starts."""
     for name in CHROMIUM:
         path = shutil.which(name)
         # Ubuntu's package is a script that wants a snap
         if path and not subprocess.run([path, "--version"], capture_output=True).returncode:
             return path
-    pytest.skip("no Chromium on this machine (Debian's package: chromium)")
+    return None
+
+
+def chromium() -> str:
+    """A Chromium that starts. Skips the test where there is none."""
+    path = find_chromium()
+    if path is None:
+        pytest.skip("no Chromium on this machine (Debian's package: chromium)")
+    return path
 
 
 @pytest.fixture(scope="module")

@@ -3,11 +3,14 @@ keyboard, search; five pipelines and 50,000; names that would like to be code.""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from playwright.sync_api import Browser
 
 import spvlink
@@ -19,6 +22,7 @@ from tests.chains import build
 from tests.pages import Opened, browser  # noqa: F401  (a fixture)
 from tests.test_page import hostile
 
+ROOT = Path(__file__).resolve().parent.parent
 FIVE = ("car_paint", "water_tess", "meshlets", "decal", "gbuffer")
 SIZES = {"pipelines": 50_000, "jobs": 5_000}
 SECONDS = 6.0  # until a page with 50,000 pipelines can be used; on a machine of its own it is 0.7
@@ -303,3 +307,16 @@ def test_no_other_script_runs(browser: Browser, tmp_path: Path) -> None:  # noqa
     assert sum("Content Security Policy" in line for line in seen.trouble) >= 2
     broken = Opened(browser, write(tmp_path / "b.html", html.replace('"kinds"', '"kind"')))
     assert broken.trouble
+
+
+def test_the_picture_of_the_docs(tmp_path: Path) -> None:
+    """The script makes one like it; the docs' own is small and shown."""
+    pages.chromium()
+    script = [sys.executable, ROOT / "scripts" / "page-picture", "--out", tmp_path / "p.png"]
+    subprocess.run(script, check=True)
+    shown = ROOT / "docs" / "page.png"
+    with Image.open(tmp_path / "p.png") as made, Image.open(shown) as committed:
+        assert made.width == committed.width and abs(made.height - committed.height) < 60
+    assert shown.stat().st_size < 60_000
+    assert "page.png" in (ROOT / "README.md").read_text()
+    assert "page.png" in (ROOT / "docs" / "batch.md").read_text()

@@ -29,7 +29,7 @@ const range = (bin) => (bin[0] === bin[1] ? String(bin[0]) : bin[0] + "–" + bi
 function chart(entries) {
   const found = bins(entries);
   const top = Math.max(1, ...found.map((bin) => Math.max(bin[2], bin[3])));
-  const [left, right, bottom, height, width] = [52, 8, 34, 190, 720];
+  const [left, right, bottom, height, width] = [52, 8, 20, 190, 720];
   const step = (width - left - right) / found.length;
   const y = (count) => 8 + (height - 8) * (1 - count / top);
   const parts = [drawn("defs", {}, hatch())];
@@ -48,9 +48,8 @@ function chart(entries) {
     });
     parts.push(drawn("text", { x: middle, y: height + 14, "text-anchor": "middle" }, range(bin)));
   });
-  parts.push(drawn("text", { x: (left + width) / 2, y: height + 30, "text-anchor": "middle" },
-    "Locations of a pipeline, all its borders together"));
   return element("div", {},
+    element("p", { class: "soft" }, "Pipelines by their number of Locations, all borders together."),
     element("ul", { class: "key" }, ...["before", "after"].map((side) => element("li", {},
       drawn("svg", { class: "chart", viewBox: "0 0 22 16", "aria-hidden": "true" },
         drawn("rect", { class: side, x: 1, y: 1, width: 20, height: 14 })), side))),
