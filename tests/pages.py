@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import spvlink
 from spvlink import report
@@ -122,16 +122,6 @@ def chromium() -> str:
     if path is None:
         pytest.skip("no Chromium on this machine (Debian's package: chromium)")
     return path
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    path = chromium()
-    with sync_playwright() as playwright:
-        # its sandbox is not for root; the pages are ours
-        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 class Opened:

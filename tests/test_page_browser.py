@@ -6,12 +6,13 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, sync_playwright
 
 import spvlink
 from spvlink.page import page
@@ -19,13 +20,23 @@ from spvlink.pipeline import ACTIONS, Source
 from tests import pages
 from tests.batch_sets import batch, lines_for, write_lines
 from tests.chains import build
-from tests.pages import Opened, browser  # noqa: F401  (a fixture)
+from tests.pages import Opened
 from tests.test_page import hostile
 
 ROOT = Path(__file__).resolve().parent.parent
 FIVE = ("car_paint", "water_tess", "meshlets", "decal", "gbuffer")
 SIZES = {"pipelines": 50_000, "jobs": 5_000}
 SECONDS = 6.0  # until a page with 50,000 pipelines can be used; on a machine of its own it is 0.7
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    path = pages.chromium()
+    with sync_playwright() as playwright:
+        # its sandbox is not for root; the pages are ours
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +68,7 @@ def write(path: Path, html: str) -> str:
 # -- what is seen ----------------------------------------------------------------------------------
 
 
-def test_batch_page(browser: Browser, five: str) -> None:  # noqa: F811
+def test_batch_page(browser: Browser, five: str) -> None:
     seen = Opened(browser, five)
     text = seen.page.inner_text("body")
     assert "7 pipelines, 6 jobs" in text and "Passed through" in text
@@ -72,7 +83,7 @@ def test_batch_page(browser: Browser, five: str) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_picture(browser: Browser, five: str) -> None:  # noqa: F811
+def test_picture(browser: Browser, five: str) -> None:
     """Cells say with title and sign what the remarks say, and both sides are those of the job."""
     seen = Opened(browser, five)
     seen.page.click("#rows button.plain >> text=car_paint")
@@ -98,7 +109,7 @@ def test_picture(browser: Browser, five: str) -> None:  # noqa: F811
     assert seen.page.locator(".borders").count() == 0 and not seen.trouble
 
 
-def test_mouse_and_keyboard(browser: Browser, water: str) -> None:  # noqa: F811
+def test_mouse_and_keyboard(browser: Browser, water: str) -> None:
     seen = Opened(browser, water)
     said = seen.page.locator(".said").first
     cell = seen.page.locator(".cell", has_text="vDeep").first
@@ -122,7 +133,7 @@ def test_mouse_and_keyboard(browser: Browser, water: str) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_every_remark_can_be_read(browser: Browser, water: str) -> None:  # noqa: F811
+def test_every_remark_can_be_read(browser: Browser, water: str) -> None:
     seen = Opened(browser, water)
     for summary in seen.page.locator("summary").all():
         summary.click()
@@ -133,7 +144,7 @@ def test_every_remark_can_be_read(browser: Browser, water: str) -> None:  # noqa
     assert not seen.trouble
 
 
-def test_payload(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_payload(browser: Browser, tmp_path: Path) -> None:
     """It has words, no Locations."""
     linked = spvlink.link(build("meshlet_cull"))
     assert linked.interfaces[0].producer == "task"
@@ -144,7 +155,7 @@ def test_payload(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_what_was_not_linked(browser: Browser, five: str) -> None:  # noqa: F811
+def test_what_was_not_linked(browser: Browser, five: str) -> None:
     seen = Opened(browser, five)
     seen.page.locator("button", has_text="List them").first.click()
     rows = seen.rows()
@@ -158,7 +169,7 @@ def test_what_was_not_linked(browser: Browser, five: str) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_best_ones_open(browser: Browser, five: str) -> None:  # noqa: F811
+def test_best_ones_open(browser: Browser, five: str) -> None:
     seen = Opened(browser, five)
     seen.search("no such thing")
     first = seen.page.locator("section", has_text="What gained most").locator("button.plain").first
@@ -170,7 +181,7 @@ def test_best_ones_open(browser: Browser, five: str) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_address_opens_a_pipeline(browser: Browser, five: str) -> None:  # noqa: F811
+def test_address_opens_a_pipeline(browser: Browser, five: str) -> None:
     assert Opened(browser, five + "#1").page.inner_text("[aria-expanded=true]") == "water_tess"
     for odd in ("#99", "#-1", "#<b>", "#1e3", "#999999999999"):
         seen = Opened(browser, five + odd)
@@ -196,7 +207,7 @@ CONTRAST = """element => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast(browser: Browser, five: str, scheme: str) -> None:  # noqa: F811
+def test_contrast(browser: Browser, five: str, scheme: str) -> None:
     seen = Opened(browser, five + "#1", color_scheme=scheme)
     paper = seen.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, paper[4:-1].split(","))) > 600) == (scheme == "light")
@@ -216,7 +227,7 @@ def test_contrast(browser: Browser, five: str, scheme: str) -> None:  # noqa: F8
     assert not seen.trouble
 
 
-def test_the_contrast_test_sees_grey_on_grey(browser: Browser) -> None:  # noqa: F811
+def test_the_contrast_test_sees_grey_on_grey(browser: Browser) -> None:
     seen = Opened(
         browser, "data:text/html,<body style='background:white'><p style='color:silver'>x"
     )
@@ -224,7 +235,7 @@ def test_the_contrast_test_sees_grey_on_grey(browser: Browser) -> None:  # noqa:
 
 
 @pytest.mark.parametrize("width", [400, 700, 1600])
-def test_widths(browser: Browser, five: str, width: int) -> None:  # noqa: F811
+def test_widths(browser: Browser, five: str, width: int) -> None:
     """Nothing sticks out, and a cell is wide enough for a finger and three letters."""
     seen = Opened(browser, five + "#1", width=width)
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
@@ -235,7 +246,7 @@ def test_widths(browser: Browser, five: str, width: int) -> None:  # noqa: F811
 # -- many pipelines --------------------------------------------------------------------------------
 
 
-def test_fifty_thousand(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_fifty_thousand(browser: Browser, tmp_path: Path) -> None:
     jobs = [pages.job(n) for n in range(SIZES["jobs"])]
     entries = pages.pipelines(SIZES["pipelines"], jobs)
     html = "".join(page.of_batch("1", "", pages.totals(**SIZES), jobs, entries))
@@ -266,7 +277,7 @@ def test_fifty_thousand(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
     assert not seen.trouble
 
 
-def test_orders(browser: Browser, five: str) -> None:  # noqa: F811
+def test_orders(browser: Browser, five: str) -> None:
     seen = Opened(browser, five)
     pairs = seen.page.evaluate("data.pipelines.map((_, n) => figuresOf(n).slice(2))")
     expected = {
@@ -282,7 +293,7 @@ def test_orders(browser: Browser, five: str) -> None:  # noqa: F811
 # -- safety ----------------------------------------------------------------------------------------
 
 
-def test_hostile_names_are_text(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_hostile_names_are_text(browser: Browser, tmp_path: Path) -> None:
     seen = Opened(browser, write(tmp_path / "h.html", hostile()))
     count = len(pages.HOSTILE)
     names = seen.page.locator("#rows button.plain").all_text_contents()
@@ -298,7 +309,7 @@ def test_hostile_names_are_text(browser: Browser, tmp_path: Path) -> None:  # no
     assert found == 0 and not seen.trouble
 
 
-def test_no_other_script_runs(browser: Browser, tmp_path: Path) -> None:  # noqa: F811
+def test_no_other_script_runs(browser: Browser, tmp_path: Path) -> None:
     """Even one that got into the page: so this test sees that trouble is noticed, too."""
     html = hostile()
     planted = html.replace("<main", "<img src=x onerror=alert(1)><script>alert(2)</script><main", 1)

@@ -201,4 +201,4 @@ def _sum(entries: Iterable[Entry], name: str) -> tuple[int, int]:
 
 
 def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return json.dumps(value, separators=(",", ":"))

@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 SCRIPTS: Final = ("base.js", "picture.js", "chart.js", "pipelines.js", "page.js")
 _FOLDER: Final = os.path.dirname(os.path.abspath(__file__))
-# In JSON these stand in strings only; U+2028 and 2029 are line ends to some readers of scripts.
-# Lone surrogates, which no file can hold, are in names of files that are no UTF-8.
-_UNSAFE: Final = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+_UNSAFE: Final = re.compile("[<>&]")  # in JSON these stand in strings only
+_NOT_ASCII: Final = re.compile("[^\\x00-\\x7f]")  # in scripts these stand in strings only
 
 
 def of_batch(
@@ -63,8 +62,9 @@ def of_link(version: str, linked: Linked, entries: dict[str, str | None]) -> Ite
 
 
 def pieces(page: Page) -> Iterator[str]:
-    """The HTML."""
-    style, script = _read("page.css"), "".join(map(_read, SCRIPTS))
+    """The HTML; ASCII, so that it is the same in every encoding that standard output may have."""
+    style = _read("page.css")
+    script = _NOT_ASCII.sub(_escaped, "".join(map(_read, SCRIPTS)))
     before, _, after = _read("page.html").partition("@DATA@")
     parts = {
         "STYLE_DIGEST": _digest(style),
@@ -76,8 +76,13 @@ def pieces(page: Page) -> Iterator[str]:
     }
     yield _filled(before, parts)
     for piece in page.json():
-        yield _UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", piece)
+        yield _UNSAFE.sub(_escaped, piece)
     yield _filled(after, parts)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    """A character as the strings of JSON and of scripts have it."""
+    return f"\\u{ord(found[0]):04x}"
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:
