@@ -41,11 +41,12 @@ TOP: Final = 10  # pipelines that gained most, and least
 class Result:
     """What became of a job, as far as totals go."""
 
-    __slots__ = ("components", "count", "first", "kind", "locations", "reason", "size")
+    __slots__ = ("components", "count", "first", "kind", "locations", "reason", "seen", "size")
 
     def __init__(self, entry: Entry) -> None:
         self.kind: str = entry["kind"]
         self.reason: str | None = entry["reason"]
+        self.seen = bool(entry.get("interfaces"))  # its figures mean something
         self.locations = _sum(entry.get("interfaces", ()), "locations")
         self.components = _sum(entry.get("interfaces", ()), "components")
         self.size = _sum(entry.get("stages", ()), "bytes")
@@ -171,7 +172,7 @@ class Page:
                 result.first = index if result.first < 0 else result.first
             if own or reason != result.reason:
                 row += [self._kind(kind), self._text(reason), int(own)]
-            for side in (0, 1):
+            for side in (0, 1) if result.seen else ():
                 self.chart.setdefault(locations[side], [0, 0])[side] += 1
         else:
             row += [self._kind(kind), self._text(reason), 1]

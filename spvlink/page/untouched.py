@@ -27,12 +27,14 @@ _MOST: Final = 32 * MAX_LOCATION  # Locations of a variable, arrays over vertice
 def told(
     stages: Sequence[StageResult], entries: dict[str, str | None], why: str
 ) -> dict[str, object]:
-    """ "interfaces" and "remarks" as the report has them, with the remarks' cells: every output of
+    """The interfaces and remarks as the report has them, with the remarks' cells: every output of
     each stage but the last is kept, for the reason ``why``. ``entries``: the entry point by the
-    stage's file. A border that cannot be read is left out."""
+    stage's file. A payload, and a border that cannot be read, is left out."""
     borders: list[dict[str, object]] = []
     remarks: list[dict[str, object]] = []
     for producer, consumer in zip(stages, stages[1:]):
+        if producer.stage == "task":
+            continue
         try:
             outputs = _outputs(producer.data, entries.get(producer.file))
         except MemoryError:
