@@ -20,7 +20,7 @@ from spvlink.pipeline import Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -86,8 +86,12 @@ def _main(words: Sequence[str]) -> int:
 
 def _print(text: str) -> int:
     """Write to standard output; a reader that went away is no trouble of ours."""
+    return _print_all((text,))
+
+
+def _print_all(pieces: Iterable[str]) -> int:
     try:
-        sys.stdout.write(text)
+        sys.stdout.writelines(pieces)
         sys.stdout.flush()
     except OSError as error:
         # Python flushes once more at exit, and would complain then.
@@ -204,7 +208,7 @@ def _batch(words: list[str]) -> int:
 
     if "--help" in words or "-h" in words:
         return _print(HELP_OF_BATCH)
-    error = batch(words, __version__)
+    error = batch(words, __version__, _print_all)
     if error is not None:
         _complain(error)
         return DEFECT

@@ -87,6 +87,16 @@ def test_a_torn_tail_goes_out_whole(tmp_path: Path) -> None:
     assert (6, KEY) in written and (6, KEY + 1) not in written
 
 
+def test_a_damaged_entry_before_a_torn_tail(tmp_path: Path) -> None:
+    """What is torn looks like an entry: so the one before ends where it says, and goes out."""
+    path = tmp_path / "in.foz"
+    wrong = entry(7, 1, b"some", 1, crc=3)
+    for left in (3, 30, 50, 60):
+        path.write_bytes(archive(*surroundings(), wrong) + pipeline()[:left])
+        found, opened = read_all(path)
+        assert found[7, 1] == wrong and len(opened.warnings) == 1
+
+
 # -- damage in the middle --------------------------------------------------------------------------
 
 
@@ -416,7 +426,7 @@ def test_full_disk(tmp_path: Path, limit: int, exists: bool) -> None:
 
 
 def test_targets_that_cannot_be(tmp_path: Path) -> None:
-    for target in (tmp_path, tmp_path / "no" / "out.foz"):
+    for target in (tmp_path, tmp_path / "no" / "out.foz", "a\0b"):
         with Archive([str(RECORDED)]) as opened, pytest.raises(Usage, match="cannot write it"):
             ArchiveWriter(str(target), opened)
 

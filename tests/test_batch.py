@@ -16,7 +16,9 @@ from spvlink import cli
 from tests.archives.writing import RECORDED
 from tests.batch_sets import (
     NAMES,
+    VARIABLES,
     batch,
+    command,
     lines_for,
     result_lines,
     tree,
@@ -286,6 +288,23 @@ def test_pipelines_that_cannot_be_linked_go_through(tmp_path: Path) -> None:
     assert not (tmp_path / "out.partial").exists() and out.exists()
 
 
+def test_odd_names(tmp_path: Path) -> None:
+    """A name may be any text that JSON has; so may that of a file that cannot be."""
+    (stage,) = lines_for(tmp_path, ("decal",))[0]["stages"][:1]
+    names = ["\ud800", "a\nb", "\u00e4\u6c34", "\0", " "]
+    lines: Lines = [{"id": name, "stages": [stage]} for name in names]
+    lines += [{"id": f"file {n}", "stages": [{"file": name}]} for n, name in enumerate(names[:4])]
+    path = write_lines(tmp_path / "m.jsonl", lines)
+    said = batch(path, "-o", tmp_path / "out", "--jobs", "1", "--report", tmp_path / "r.json")
+    assert said.count("\n") == 5 and "4 failed" in said
+    assert "file 0: cannot read" in said and "this is no name of a file" in said
+    assert [line["id"] for line in result_lines(tmp_path / "out")] == [x["id"] for x in lines]
+    text = (tmp_path / "out" / "manifest.jsonl").read_text()
+    assert "\u00e4\u6c34" in text and "\\ud800" in text
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert [p["id"] for p in report["pipelines"]] == [x["id"] for x in lines]
+
+
 # -- the command line ------------------------------------------------------------------------------
 
 
@@ -302,9 +321,13 @@ def test_pipelines_that_cannot_be_linked_go_through(tmp_path: Path) -> None:
         (["a.jsonl", "-o", "x", "--jobs", "0"], "expected 1 to"),
         (["a.jsonl", "-o", "x", "--timeout", "nan"], "--timeout nan: expected a number"),
         (["a.jsonl", "-o", "x", "--memory", "1.5"], "--memory 1.5: expected a number"),
+        (["a.jsonl", "-o", "x", "--memory", "5"], "--memory 5: expected 40 or more"),
         (["a.jsonl", "-o", "x", "--variants", "1"], "--variants 1: there is only all"),
         (["a.jsonl", "-o", "x", "--progress", "maybe"], "there are always, never"),
         (["a.jsonl", "-o", "x", "--spec", "frag:1=1"], "unknown option --spec; see spvlink batch"),
+        (["a.jsonl", "-o", "x", "--report", "a.jsonl"], "this is a file of the batch"),
+        (["a.jsonl", "-o", "x", "--report", "none/r"], "none/r: cannot write it: No such folder"),
+        (["a.jsonl", "-o", "x", "--report", "."], ".: cannot write it: Is a directory"),
         (["a.jsonl", "-o", "."], "expected the name of a new folder"),
         (["none.jsonl", "-o", "x"], "none.jsonl: cannot read it: No such file"),
         (["none.foz", "-o", "x.foz"], "none.foz: cannot read it: No such file"),
@@ -320,6 +343,23 @@ def test_usage(
     said = capsys.readouterr().err
     assert message in said and said.count("\n") == 1, said
     assert not list(tmp_path.iterdir())
+
+
+def test_standard_output(tmp_path: Path) -> None:
+    """It has the report if that is asked for; a reader that goes away is no trouble."""
+    path = write_lines(tmp_path / "m.jsonl", lines_for(tmp_path, ("decal",)))
+    words = command(path, "-o", tmp_path / "out", "--jobs", "1", "--report", "-")
+    done = subprocess.run(words, capture_output=True, text=True, env=VARIABLES)
+    assert json.loads(done.stdout)["summary"] == done.stderr.removeprefix("spvlink: ").strip()
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=VARIABLES)
+    assert process.stdout is not None and process.stderr is not None
+    process.stdout.close()
+    assert b"1 pipelines" in process.stderr.read() and process.wait() == 0
+    process.stderr.close()
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, env=VARIABLES)
+    assert done.returncode == 2
+    assert done.stderr == "spvlink: error: standard output: No space left on device\n"
 
 
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -305,11 +305,11 @@ def test_batch(tmp_path: Path) -> None:
     [
         (
             ["--html", "missing/p.html"],
-            "missing/p.html: cannot write it: No such file or directory",
+            "missing/p.html: cannot write it: No such folder",
         ),
-        (["--report", "missing/r"], "missing/r: cannot write it: No such file or directory"),
+        (["--report", "missing/r"], "missing/r: cannot write it: No such folder"),
         (["--html", "."], ".: cannot write it: Is a directory"),
-        (["--html", "all.jsonl"], "all.jsonl: this is another file of the batch"),
+        (["--html", "all.jsonl"], "--html all.jsonl: this is a file of the batch"),
         (["--html", "p", "--report", "p"], "--report and --html are both to be p"),
         (["--html", "-", "--report", "-"], "--report - and --html - both want standard output"),
     ],

@@ -256,7 +256,7 @@ class Scan:
             self.at = end
             return
         begin, what = self.at, "no entry begins here"
-        if self.last and not self._sound(self.last_at, self.last):
+        if self.last and not _begins(head) and not self._sound(self.last_at, self.last):
             begin, what = self.last_at, f"{_key(self.last)} is not as long as it says: left out"
             self.last = b""
         elif named:
@@ -305,6 +305,13 @@ class Scan:
 
     def _warn(self, at: int, what: str) -> None:
         self.union.warn(f"{self.path}: at byte {at}: {what}")
+
+
+def _begins(head: bytes) -> bool:
+    """Whether this is how Fossilize begins an entry, as far as there is anything."""
+    if len(head) == HEADER.size:
+        return _START.match(head) is not None
+    return head.startswith(b"0" * min(len(head), 22))
 
 
 def _key(head: bytes) -> str:

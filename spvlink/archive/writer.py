@@ -15,7 +15,7 @@ from spvlink.errors import BadArchive, Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import BinaryIO, Final
 
 _SAME_HASH: Final = "other words have the same hash as a linked module"
@@ -38,17 +38,17 @@ class ArchiveWriter:
         self._target = target
         self._archive = archive
         self._union = archive.union
-        self._path = os.path.realpath(target)
-        folder, name = os.path.split(self._path)
-        self._new_path = os.path.join(folder, f".{name}.{os.getpid()}.new")
-        # new entries: key -> (offset in the spool, size with the header)
-        self._modules: dict[int, tuple[int, int]] = {}
-        self._pipelines: dict[int, tuple[int, int]] = {}
+        # new entries: key -> where they are in the spool
+        self._modules: dict[int, int] = {}
+        self._pipelines: dict[int, int] = {}
         self._digests: dict[int, bytes] = {}  # of the new modules' words
         self._hashes: dict[bytes, int] = {}  # the other way round
         self._links: dict[int, tuple[int, int]] = {}  # key -> (application, module)
         self._end = 0
         try:
+            self._path = os.path.realpath(target)
+            folder, name = os.path.split(self._path)
+            self._new_path = os.path.join(folder, f".{name}.{os.getpid()}.new")
             if os.path.isdir(self._path):
                 raise IsADirectoryError(21, "Is a directory")
             device = os.path.exists(self._path) and not stat.S_ISREG(os.stat(self._path).st_mode)
@@ -160,13 +160,12 @@ class ArchiveWriter:
         )
         self._digests[hash] = _digest(code)
 
-    def _keep(self, entry: tuple[bytes, bytes]) -> tuple[int, int]:
+    def _keep(self, entry: tuple[bytes, bytes]) -> int:
         """Put an entry into the spool."""
-        at, size = self._end, sum(map(len, entry))
+        at = self._end
         for piece in entry:
-            self._spool.write(piece)
-        self._end += size
-        return at, size
+            self._end += self._spool.write(piece)
+        return at
 
     # -- the target -----------------------------------------------------------------------------
 
@@ -182,7 +181,11 @@ class ArchiveWriter:
 
     def _in_order(self, tag: int) -> Iterator[_Pieces]:
         """All entries of a tag by ascending hash, the new ones among them."""
-        new = {foz.MODULE: self._modules, foz.GRAPHICS: self._pipelines, foz.LINK: self._links}
+        new: dict[int, Iterable[int]] = {
+            foz.MODULE: self._modules,
+            foz.GRAPHICS: self._pipelines,
+            foz.LINK: self._links,
+        }
         waiting = sorted(new.get(tag, ()), reverse=True)
         for hash, entry in self._union.entries(tag):
             while waiting and waiting[-1] < hash:
@@ -203,10 +206,9 @@ class ArchiveWriter:
             )
             head, stored = foz.packed(tag, hash, text.encode(), foz.RAW)
             return head, iter((stored,))
-        at, size = (self._modules if tag == foz.MODULE else self._pipelines)[hash]
-        self._spool.seek(at)
-        data = self._spool.read(size)
-        return data[: foz.HEADER.size], iter((data[foz.HEADER.size :],))
+        self._spool.seek((self._modules if tag == foz.MODULE else self._pipelines)[hash])
+        head = self._spool.read(foz.HEADER.size)
+        return head, iter((self._spool.read(foz.Entry(0, 0, head).stored),))
 
     def _trouble(self, error: OSError | ValueError) -> Usage:
         why = error.strerror if isinstance(error, OSError) else error

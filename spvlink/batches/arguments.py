@@ -58,6 +58,7 @@ TIMEOUT: Final = 60.0
 MEMORY: Final = 2048
 _LONGEST: Final = 1_000_000.0  # seconds that a timer takes for sure
 _MOST_JOBS: Final = 4096
+_LEAST_MEMORY: Final = 40
 _MOST_MEMORY: Final = 1 << 30
 
 
@@ -110,8 +111,9 @@ def parse(words: list[str]) -> Command:
         command.timeout = _seconds(given["--timeout"])
     if "--memory" in given:
         command.memory = whole("--memory", given["--memory"], "a number of megabytes")
-        if command.memory > _MOST_MEMORY:
-            raise Usage(f"--memory {command.memory}: expected a number of megabytes")
+        if command.memory and not _LEAST_MEMORY <= command.memory <= _MOST_MEMORY:
+            least = f"{_LEAST_MEMORY} or more megabytes, since Python takes some, or 0 for no limit"
+            raise Usage(f"--memory {command.memory}: expected {least}")
     if given.get("--variants", "all") != "all":
         raise Usage(f"--variants {given['--variants']}: there is only all until now")
     if "--progress" in given:

@@ -8,7 +8,7 @@ import os
 import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from spvlink import validate
 from spvlink.batches import arguments, engine, work
@@ -18,20 +18,22 @@ from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.plan import LISTED, Plan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
-from spvlink.batches.store import SUFFIX, Store, check_place, writing
+from spvlink.batches.store import SUFFIX, Store, writing
 from spvlink.batches.summary import Report
 from spvlink.errors import Broken, SpvlinkError, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Executor
 
     from spvlink.batches.ends import Place
 
 
-def main(words: list[str], version: str) -> SpvlinkError | None:
-    """Do it. Gives the error that the exit status is to tell of, which did not keep OUT from being
-    made; raises those that did."""
+def main(
+    words: list[str], version: str, say: Callable[[Iterable[str]], object]
+) -> SpvlinkError | None:
+    """Do it; ``say`` writes to standard output. Gives the error that the exit status is to tell of,
+    which did not keep OUT from being made; raises those that did."""
     gc.enable()  # not a short life, as others of the command's are
     command = arguments.parse(words)
     if command.layout is not None:
@@ -50,7 +52,7 @@ def main(words: list[str], version: str) -> SpvlinkError | None:
         try:
             report = _linked(command, place, store, version)
             report.seconds["together"] = time.monotonic() - begin
-            _tell(command, report)
+            _tell(command, report, say)
             done = True
         finally:
             store.close(done)
@@ -118,17 +120,14 @@ def _refuse(plan: Plan) -> None:
 # -- what people see -------------------------------------------------------------------------------
 
 
-def _tell(command: Command, report: Report) -> None:
+def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], object]) -> None:
     """The report where it was asked for, and how it went on standard error."""
-    with contextlib.ExitStack() as both:
-        if command.report is not None:
-            report.write(both.enter_context(_writing(command.report)))
-        if command.html is not None:
-            from spvlink.page import page
-
-            file = both.enter_context(_writing(command.html))
-            told = report.line(), report.totals, report.jobs(), report.pipelines()
-            file.writelines(page.of_batch(report.version, *told))
+    with contextlib.ExitStack() as files:  # all of them or none
+        for path, pieces in _reports(command, report):
+            if path == "-":
+                say(pieces)
+            else:
+                files.enter_context(writing(path)).writelines(pieces)
     if command.progress == NEVER:
         return
     plan = report.plan
@@ -140,18 +139,15 @@ def _tell(command: Command, report: Report) -> None:
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
-@contextlib.contextmanager
-def _writing(path: str) -> Iterator[IO[str]]:
-    """A file, or standard output (-), to write to. Raises Usage."""
-    if path != "-":
-        with writing(path) as file:
-            yield file
-        return
-    try:
-        yield sys.stdout
-        sys.stdout.flush()
-    except OSError as error:
-        raise Usage(f"standard output: {error.strerror}") from None
+def _reports(command: Command, report: Report) -> Iterator[tuple[str, Iterable[str]]]:
+    """(file, what it is to hold)."""
+    if command.report is not None:
+        yield command.report, report.text()
+    if command.html is not None:
+        from spvlink.page import page
+
+        told = report.line(), report.totals, report.jobs(), report.pipelines()
+        yield command.html, page.of_batch(report.version, *told)
 
 
 def _listed(what: str, first: list[str], count: int) -> list[str]:
@@ -166,12 +162,12 @@ def _check_target(command: Command) -> None:
     out = command.out
     if os.path.basename(out) in (".", ".."):
         raise Usage(f"-o {out}: expected the name of a new folder")
-    for path in (command.report, command.html):
-        if path is not None and path != "-":
-            check_place(path, [*command.inputs, out])
     for path in command.inputs:
         if os.path.realpath(path) in (os.path.realpath(out), os.path.realpath(f"{out}/{NAME}")):
             raise Usage(f"{out}: the output would overwrite an input")
+    for option, file in (("--report", command.report), ("--html", command.html)):
+        if file is not None and file != "-":
+            _check_report(command, option, file)
     if command.archives:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")
@@ -180,3 +176,16 @@ def _check_target(command: Command) -> None:
             raise Usage(f"{out}: there is a file of this name")
         if os.listdir(out) and not os.path.exists(os.path.join(out, NAME)):
             raise Usage(f"{out}: there is something else in this folder")
+
+
+def _check_report(command: Command, option: str, path: str) -> None:
+    """Raise Usage for a report that cannot be written: better now than after hours."""
+    real = os.path.realpath(path)
+    if real in map(os.path.realpath, [*command.inputs, command.out]):
+        raise Usage(f"{option} {path}: this is a file of the batch")
+    folder = os.path.dirname(real)
+    if not os.path.isdir(folder) or os.path.isdir(real):
+        what = "Is a directory" if os.path.isdir(real) else "No such folder"
+        raise Usage(f"{path}: cannot write it: {what}")
+    if not os.access(folder, os.W_OK) and not os.access(real, os.W_OK):
+        raise Usage(f"{path}: cannot write it: Permission denied")

@@ -173,7 +173,7 @@ class Manifest:
                     stage["file"] = f"modules/{digest}{MODULE}"
                     wanted.add(str(stage["file"]))
             self._write_layout(store, one, wanted)
-            yield json.dumps(one, ensure_ascii=False) + "\n"
+            yield _json(one) + "\n"
 
     def _write_layout(self, store: Store, one: dict[str, object], wanted: set[str]) -> None:
         """A layout in a file of its own goes with the modules: the folder may be moved."""
@@ -200,7 +200,7 @@ def _read(path: str) -> bytes:
     except OSError as error:
         raise Usage(f"{path}: cannot read it: {error.strerror}") from None
     except ValueError:
-        raise Usage(f"cannot read {path!r}: a nul in the name") from None
+        raise Usage(f"cannot read {path!r}: this is no name of a file") from None
     if len(data) > LIMIT:
         raise Usage(f"{path}: more than {LIMIT} bytes, which is beyond spvlink")
     return data
@@ -271,6 +271,16 @@ def _stages(one: dict[str, object]) -> list[dict[str, object]]:
 def _dict(value: object) -> dict[str, object]:
     assert isinstance(value, dict)
     return value
+
+
+def _json(one: dict[str, object]) -> str:
+    """The line of an object, letters as they are where they can be written."""
+    text = json.dumps(one, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair, which JSON may have
+        return json.dumps(one)
+    return text
 
 
 def _text(value: object) -> str:

@@ -63,7 +63,7 @@ class Plan:
             if isinstance(pipeline, Unfit):
                 self.unfit[index] = pipeline
                 self.jobs.append(-1)
-                self._done(1, pipeline.bad, f"{pipeline.id}: {pipeline.reason}")
+                self._done(1, pipeline.bad, f"{shown(pipeline.id)}: {pipeline.reason}")
                 continue
             job = self.settings.job(pipeline)
             number = self.numbers.setdefault(job.key, len(self.keys))
@@ -86,7 +86,7 @@ class Plan:
         number = self.numbers[job.key]
         count, first = self._waiting.pop(number)
         self.results[number] = result = Result(record, first)
-        line = f"{first.id}: {reason_of(record, first)}"
+        line = f"{shown(first.id)}: {reason_of(record, first)}"
         more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
         self._done(count, result.kind in BAD, line + more)
 
@@ -103,9 +103,9 @@ class Plan:
         """The name of a pipeline and why it is not linked."""
         result = self.result(index)
         if result is None:
-            return f"{self.unfit[index].id}: {self.unfit[index].reason}"
+            return f"{shown(self.unfit[index].id)}: {self.unfit[index].reason}"
         ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
-        return f"{next(ids)}: {result.reason}"
+        return f"{shown(next(ids))}: {result.reason}"
 
     def new(self, index: int) -> list[str | None] | None:
         """The new modules of a pipeline; None if it is no job."""
@@ -121,6 +121,11 @@ class Plan:
         """What became of the job of a pipeline; None if it is no job."""
         number = self.jobs[index]
         return None if number < 0 else self.results[number]
+
+
+def shown(id: str) -> str:
+    """The name of a pipeline on one line."""
+    return id if id.isprintable() else ascii(id)
 
 
 def reason_of(record: Record, pipeline: Pipeline) -> str:

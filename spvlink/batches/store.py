@@ -13,7 +13,6 @@ the result of a manifest will be: delivering it is one rename.
 from __future__ import annotations
 
 import contextlib
-import errno
 import fcntl
 import json
 import os
@@ -228,17 +227,6 @@ def writing(path: str) -> Iterator[IO[str]]:
         except OSError as error:
             raise _unwritable(path, error) from None
         yield file
-
-
-def check_place(path: str, others: list[str]) -> None:
-    """Raise Usage if a file cannot be written there, or is one of the others: better now than after
-    all the work."""
-    folder = os.path.dirname(path) or "."
-    if os.path.isdir(path) or not os.path.isdir(folder):
-        code = errno.EISDIR if os.path.isdir(path) else errno.ENOENT
-        raise _unwritable(path, OSError(code, os.strerror(code)))
-    if os.path.realpath(path) in map(os.path.realpath, others):
-        raise Usage(f"{path}: this is another file of the batch")
 
 
 @contextlib.contextmanager

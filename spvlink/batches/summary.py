@@ -15,14 +15,14 @@ are jobs that were done before, by a run that was killed.
 from __future__ import annotations
 
 import json
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 from spvlink.batches import plan as plans
 from spvlink.batches import work
 from spvlink.batches.pipelines import Unfit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from spvlink.batches.pipelines import Pipeline
     from spvlink.batches.plan import Plan
@@ -141,24 +141,25 @@ class Report:
         ]
         return ", ".join(parts)
 
-    def write(self, file: IO[str]) -> None:
-        """The JSON, a line an entry."""
-        file.write(f'{{\n  "spvlink": {json.dumps(self.version)},\n')
-        file.write(f'  "totals": {json.dumps(self.totals)},\n')
-        for name, entries in (
-            ("reasons", iter(self.reasons())), ("pipelines", self.pipelines()),
-            ("jobs", self.jobs()),
-        ):  # fmt: skip
-            file.write(f'  "{name}": [')
-            between = "\n    "
-            for entry in entries:
-                file.write(between + json.dumps(entry))
-                between = ",\n    "
-            file.write("],\n" if between == "\n    " else "\n  ],\n")
-        file.write(
-            f'  "seconds": {json.dumps({n: round(s, 3) for n, s in self.seconds.items()})},\n'
-        )
-        file.write(f'  "summary": {json.dumps(self.line())}\n}}\n')
+    def text(self) -> Iterator[str]:
+        """The JSON in pieces, a line an entry."""
+        yield f'{{\n  "spvlink": {json.dumps(self.version)},\n'
+        yield f'  "totals": {json.dumps(self.totals)},\n'
+        yield from _array("reasons", self.reasons())
+        yield from _array("pipelines", self.pipelines())
+        yield from _array("jobs", self.jobs())
+        seconds = {name: round(value, 3) for name, value in self.seconds.items()}
+        yield f'  "seconds": {json.dumps(seconds)},\n'
+        yield f'  "summary": {json.dumps(self.line())}\n}}\n'
+
+
+def _array(name: str, entries: Iterable[Entry]) -> Iterator[str]:
+    yield f'  "{name}": ['
+    between = "\n    "
+    for entry in entries:
+        yield between + json.dumps(entry)
+        between = ",\n    "
+    yield "],\n" if between == "\n    " else "\n  ],\n"
 
 
 _GROUPS = {
