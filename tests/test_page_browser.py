@@ -241,6 +241,10 @@ def test_widths(browser: Browser, five: str, width: int) -> None:
     assert seen.page.evaluate("document.documentElement.scrollWidth") <= width
     cells = seen.page.locator(".cell").evaluate_all("all => all.map(e => e.offsetWidth)")
     assert min(cells) >= 44 and not seen.trouble
+    edges = "all => all.map(e => e.getBoundingClientRect().right)"
+    assert max(seen.page.locator(".cell").evaluate_all(edges)) <= width
+    ends = seen.page.locator(".list, #rows > tr > td:last-child").evaluate_all(edges)
+    assert max(ends) - min(ends) < 1  # every row goes to the edge of the list
 
 
 # -- many pipelines --------------------------------------------------------------------------------

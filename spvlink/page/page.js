@@ -39,7 +39,7 @@ function gains(title, entries, open) {
 
 function reasons(only) {
   if (!data.reasons.length) return element("p", {}, "Every pipeline was linked.");
-  return table([["Pipelines", "number"], ["Kind"], ["Reason"], [""]],
+  return table([["Pipelines", "number"], ["Kind", "short"], ["Reason"], [""]],
     data.reasons.map(([kind, reason, count]) => [number(count), data.kinds[kind], text(reason),
       element("button", { type: "button", onclick: () => only(kind, reason) }, "List them")]));
 }

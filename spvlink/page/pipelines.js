@@ -56,11 +56,11 @@ function pipelineRow(index, parts) {
       "data-pipeline": index,
       onclick: () => { openPipeline(open ? -1 : index, parts); },
     }, one.id || "(no name)")),
-    element("td", { class: "number" }, one.at < 0 ? "" : change(l0, l1)),
-    element("td", { class: "number optional" }, one.at < 0 ? "" : change(c0, c1)),
+    element("td", { class: "number" }, one.at < 0 ? "" : change(l0, l1),
+      element("span", { class: "optional soft" }, one.at < 0 ? "" : " (" + change(c0, c1) + ")")),
     element("td", {}, kind + (one.reason >= 0 ? ": " + text(one.reason) : "")));
   if (!open) return [row];
-  const cell = element("td", { colspan: 4, id }, picture(one.at, one.own, one.files));
+  const cell = element("td", { colspan: 3, id }, picture(one.at, one.own, one.files));
   return [row, element("tr", {}, cell)];
 }
 
@@ -123,7 +123,7 @@ function pipelines() {
   parts.count = element("span", { id: "count", role: "status" });
   parts.reason = element("p", { id: "only" });
   parts.body = element("tbody", { id: "rows" });
-  const heads = [["Pipeline"], ["Locations", "number"], ["Components", "number optional"], ["Result"]];
+  const heads = [["Pipeline"], ["Locations", "number", " (components)"], ["Result"]];
   parts.section = section("All pipelines",
     element("div", { class: "tools" },
       element("label", { class: "grow" }, "Search ", parts.search),
@@ -131,9 +131,10 @@ function pipelines() {
       element("label", {}, "Order ", parts.order)),
     parts.reason,
     element("div", { class: "tools" }, parts.back, parts.next, parts.count),
-    element("div", { class: "wide" }, element("table", {},
-      element("thead", {}, element("tr", {}, ...heads.map(([name, css]) =>
-        element("th", { scope: "col", class: css || null }, name)))),
+    element("div", { class: "wide" }, element("table", { class: "list" },
+      element("thead", {}, element("tr", {}, ...heads.map(([name, css, more]) =>
+        element("th", { scope: "col", class: css || null }, name,
+          more ? element("span", { class: "optional" }, more) : null)))),
       parts.body)),
     data.more ? element("p", { class: "soft" }, plural(data.more, "more pipeline") +
       " in the totals above, but not listed: the report (--report) has them all.") : null);
