@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import shutil
 import subprocess
+import termios
 from pathlib import Path
 from typing import Any
 
@@ -377,6 +380,24 @@ def test_progress(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     report = tmp_path / "r.json"
     said = batch(path, "-o", tmp_path / "quiet", "--jobs", "1", "--report", report)
     assert said.startswith("spvlink: 1 pipelines") and report.exists()
+
+
+@pytest.mark.parametrize("rows", [0, 30])
+def test_a_terminal_has_a_bar(rows: int, tmp_path: Path) -> None:
+    """Also one that does not know its size, as in a container."""
+    path = write_lines(tmp_path / "m.jsonl", lines_for(tmp_path, ("decal",)))
+    master, slave = os.openpty()
+    termios.tcsetwinsize(slave, (rows, 2 * rows))
+    with os.fdopen(master, "rb", 0) as screen:
+        words = command(path, "-o", tmp_path / "out", "--jobs", "1")
+        process = subprocess.Popen(words, stderr=slave, env=VARIABLES)
+        os.close(slave)
+        said = b""
+        with contextlib.suppress(OSError):  # how Linux says that the other end has gone
+            while piece := screen.read(4096):
+                said += piece
+        assert process.wait() == 0
+    assert b"1/1" in said and b"spvlink: 1 pipelines" in said
 
 
 def test_progress_without_tqdm(

@@ -6,6 +6,7 @@ every ten seconds.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from typing import Any, Final
@@ -14,6 +15,15 @@ AUTO: Final = "auto"
 ALWAYS: Final = "always"
 NEVER: Final = "never"
 _EVERY: Final = 10.0  # seconds
+
+
+def _has_size() -> bool:
+    """Whether this is a terminal that knows how large it is: tqdm hides a bar in one without
+    rows, as containers have them."""
+    try:
+        return os.get_terminal_size(sys.stderr.fileno()).lines > 0
+    except (OSError, ValueError):
+        return False
 
 
 class Progress:
@@ -31,7 +41,8 @@ class Progress:
                 from tqdm import tqdm
             except ImportError:
                 return
-            self.bar = tqdm(total=total, unit=" pipelines", dynamic_ncols=True, file=sys.stderr)
+            shape = {"dynamic_ncols": True} if _has_size() else {"ncols": 80, "nrows": 24}
+            self.bar = tqdm(total=total, unit=" pipelines", file=sys.stderr, **shape)
 
     def add(self, count: int, bad: int) -> None:
         """``count`` more are done; ``bad`` failed until now."""
