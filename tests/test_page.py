@@ -5,6 +5,8 @@ from __future__ import annotations
 import fnmatch
 import json
 import os
+import random
+import time
 import tomllib
 from pathlib import Path
 
@@ -15,10 +17,10 @@ import spvlink
 from spvlink import cli
 from spvlink.page import data, page
 from spvlink.page.untouched import told
-from spvlink.pipeline import ACTIONS
+from spvlink.pipeline import ACTIONS, StageResult
 from tests import pages
 from tests.batch_sets import batch, lines_for, write_lines
-from tests.chains import NAMES, build
+from tests.chains import NAMES, build, stages_of
 
 ROOT = Path(__file__).resolve().parent.parent
 PAIR = ["link", "a.vert.spv", "a.frag.spv", "-o", "out"]
@@ -90,6 +92,26 @@ def test_untouched_interfaces() -> None:
     assert all(r["cells"][0] == r["cells"][1] != () for r in seen["remarks"])
     again.stages[0].data = codes[0][:40]  # what is no module has no picture, and costs nothing
     assert len(told(again.stages, {}, "")["interfaces"]) == len(again.interfaces) - 1
+
+
+def test_damage_costs_the_picture_only() -> None:
+    """Whatever is wrong with a module, asking for its interface raises nothing and takes no time."""
+    chosen = random.Random(19)
+    codes = build("bezier_patch")
+    begin, seen, whole = time.monotonic(), 0, 0
+    for _ in range(300):
+        stages = []
+        for stage, code in zip(stages_of("bezier_patch"), codes):
+            words = bytearray(code)
+            at = 4 * chosen.randrange(5, len(words) // 4)
+            value = chosen.choice(
+                (chosen.getrandbits(32), chosen.randrange(64), 0xFFFFFFFF, 1 << 31)
+            )
+            words[at : at + 4] = value.to_bytes(4, "little")
+            stages.append(StageResult(stage, stage, bytes(words), False))
+        found = len(told(stages, {}, "damaged")["interfaces"])
+        whole, seen = whole + (found == 3), seen + found
+    assert 0 < whole < 300 and seen > whole and time.monotonic() - begin < 60
 
 
 # -- data ------------------------------------------------------------------------------------------
