@@ -95,7 +95,7 @@ def test_untouched_interfaces() -> None:
 
 
 def test_damage_costs_the_picture_only() -> None:
-    """Whatever is wrong with a module, asking for its interface raises nothing and takes no time."""
+    """Whatever is wrong with a module: to ask for its interface raises nothing, takes no time."""
     chosen = random.Random(19)
     codes = build("bezier_patch")
     begin, seen, whole = time.monotonic(), 0, 0
