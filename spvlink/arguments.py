@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.pipeline import PACKINGS, STAGES
@@ -33,6 +35,7 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
              whose bytes would not change is not touched.
 
   --report FILE           write a JSON report (-: to standard output)
+  --html FILE             write a page for a browser: a picture of the interface before and after
   --explain               print a table: what became of every varying, and why
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
@@ -96,7 +99,7 @@ VALUES: Final = (
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
 _WORDS: Final = Words(
     (*FLAGS, "--explain", "--time"),
-    (*VALUES, "--dump", "--print-after", "--stop-after"),
+    (*VALUES, "--html", "--dump", "--print-after", "--stop-after"),
     (*LISTS, "--spec"),
     SEE,
 )
@@ -108,14 +111,15 @@ class Command:
     """What was asked for. ``options`` is for the linker, the rest for the command itself."""
 
     __slots__ = (
-        "dump", "explain", "inputs", "layout", "options", "out_dir", "print_after", "report",
-        "time",
+        "dump", "explain", "html", "inputs", "layout", "options", "out_dir", "print_after",
+        "report", "time",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.inputs: list[Argument] = []
         self.out_dir = ""
         self.report: str | None = None
+        self.html: str | None = None
         self.explain = False
         self.layout: str | None = None
         self.dump: str | None = None
@@ -255,6 +259,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     options = command.options
     command.out_dir = given.get("-o", "")
     command.report = given.get("--report")
+    command.html = given.get("--html")
     command.explain = "--explain" in given
     command.layout = given.get("--layout")
     command.dump = given.get("--dump")
@@ -310,5 +315,16 @@ def _check_inputs(command: Command) -> None:
         seen.add(key)
     if sum(argument.path == "-" for argument in command.inputs) > 1:
         raise Usage("standard input (-) can be read once only")
-    if command.report == "-" and command.explain:
-        raise Usage("--report - and --explain both want standard output")
+    check_reports(command.report, command.html)
+    if "-" in (command.report, command.html) and command.explain:
+        name = "--report" if command.report == "-" else "--html"
+        raise Usage(f"{name} - and --explain both want standard output")
+
+
+def check_reports(report: str | None, html: str | None) -> None:
+    """Raise Usage if the JSON report and the page are to be one file."""
+    if report == html == "-":
+        raise Usage("--report - and --html - both want standard output")
+    if report is not None and html is not None:
+        if os.path.realpath(report) == os.path.realpath(html):
+            raise Usage(f"--report and --html are both to be {html}")

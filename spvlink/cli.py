@@ -172,9 +172,14 @@ def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
     text = report.to_json(linked, __version__) if command.report is not None else ""
     if command.report not in (None, "-"):
         files.append((str(command.report), text.encode()))
+    page = _page(linked, __version__, command) if command.html is not None else ""
+    if command.html not in (None, "-"):
+        files.append((str(command.html), page.encode()))
     output.write_all(files)
     if command.report == "-":
         _print(text)
+    if command.html == "-":
+        _print(page)
     if command.explain:
         _print(report.explain(linked))
     if command.time:
@@ -187,6 +192,13 @@ def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
         _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
         return INVALID
     return DONE
+
+
+def _page(linked: Linked, version: str, command: Command) -> str:
+    from spvlink.page import page
+
+    entries = {argument.text: argument.entry for argument in command.inputs}
+    return "".join(page.of_link(version, linked, entries))
 
 
 def _batch(words: list[str]) -> int:
@@ -226,9 +238,10 @@ def _outputs(command: Command) -> dict[str, str]:
             raise Usage(f"{path}: {owner[name]} and {argument.text} would both be written there")
         owner[name] = argument.text
         outputs[argument.text] = path
-    for path in [*paths, *outputs.values()] if command.report not in (None, "-") else ():
-        if _same(str(command.report), path):
-            raise Usage(f"--report {command.report}: this is a file of the pipeline")
+    for option, file in (("--report", command.report), ("--html", command.html)):
+        for path in [*paths, *outputs.values()] if file not in (None, "-") else ():
+            if _same(str(file), path):
+                raise Usage(f"{option} {file}: this is a file of the pipeline")
     return outputs
 
 

@@ -9,6 +9,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
+    Cells = tuple[tuple[int, ...], tuple[int, ...]]
+
 # Short stage names as glslang and the report use them, in pipeline order.
 STAGES: Final[dict[int, str]] = {
     enums.ExecutionModel_Vertex: "vert",
@@ -76,16 +78,21 @@ class InterfaceResult:
 
 
 class Remark:
-    """What became of one varying (or a part of it) and why. ``action`` is one of ACTIONS."""
+    """What became of one varying (or a part of it) and why. ``action`` is one of ACTIONS.
+    ``cells``: the 32-bit components that it covers, before and after, each as four times the
+    Location plus the Component; none of what has no place."""
 
-    __slots__ = ("action", "interface", "name", "slot", "why")
+    __slots__ = ("action", "cells", "interface", "name", "slot", "why")
 
-    def __init__(self, interface: str, name: str, slot: str, action: str, why: str) -> None:
+    def __init__(
+        self, interface: str, name: str, slot: str, action: str, why: str, cells: Cells = ((), ())
+    ) -> None:
         self.interface = interface  # "vert->frag"
         self.name = name
         self.slot = slot  # "1.xyz", "2", "3-6.x"
         self.action = action
         self.why = why
+        self.cells = cells
 
 
 # What became of a varying: words of the report, by which the code tells them apart too.

@@ -44,6 +44,7 @@ RANKS = {
     "driver": 13,
     "arguments": 14,
     "layer": 14,
+    "page": 14,  # what is told of links, for a browser
     "batches": 15,
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
@@ -398,7 +399,19 @@ def test_link_is_light(tmp_path: Path) -> None:
         "assert len(linked.stages) == 2\n"
     )
     assert sorted(found & HEAVY) == []
-    assert not {m for m in found if m.startswith("spvlink.text")}
+    assert not {m for m in found if m.startswith(("spvlink.text", "spvlink.page"))}
+
+
+def test_the_command_loads_no_page_unless_asked(tmp_path: Path) -> None:
+    words = ["link", "--no-validate", "-o", str(tmp_path / "out")]
+    for name, data in zip(("a.spv", "b.spv"), pair()):
+        (tmp_path / name).write_bytes(data)
+        words.append(str(tmp_path / name))
+    code = "from spvlink import cli\nassert cli.main({}) == 0\n"
+    without = loaded(code.format(words))
+    page = [*words, "--html", str(tmp_path / "page.html")]
+    assert not {m for m in without if m.startswith("spvlink.page")} and not without & HEAVY
+    assert "spvlink.page.page" in loaded(code.format(page))
 
 
 def test_files_are_small_and_name_no_machine() -> None:

@@ -137,8 +137,13 @@ class _Given:
             border.components = tuple(entry["components"])
             border.locations = tuple(entry["locations"])
             linked.interfaces.append(border)
-        linked.remarks = [Remark(**entry) for entry in told.get("remarks", ())]
+        linked.remarks = [_remark(entry) for entry in told.get("remarks", ())]
         return linked
+
+
+def _remark(entry: dict[str, Any]) -> Remark:
+    before, after = entry["cells"]
+    return Remark(**entry | {"cells": (tuple(before), tuple(after))})
 
 
 def _split(item: Any, options: Options) -> tuple[Stages, Options]:

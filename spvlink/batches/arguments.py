@@ -33,6 +33,7 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
   --variants all          linked versions of one module: as many as its pipelines want
   --report FILE           totals, a line for each pipeline and each job, as JSON (-: standard
                           output)
+  --html FILE             the same as a page for a browser, with a picture of every interface
   --progress always|never whether to show how far it is (default: if standard error is a terminal)
   --strict                a pipeline that had to be passed through is an error, and OUT is not made
 
@@ -47,7 +48,7 @@ or written; 3 a defect of spvlink, with that pipeline passed through.
 SEE: Final = "spvlink batch --help"
 _WORDS: Final = Words(
     FLAGS,
-    (*VALUES, "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
+    (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
     SEE,
 )
@@ -72,6 +73,7 @@ class Command:
         self.timeout = TIMEOUT
         self.memory = MEMORY
         self.report: str | None = None
+        self.html: str | None = None
         self.layout: str | None = None
         self.progress = progress.AUTO
         self.options = Options()
@@ -98,6 +100,7 @@ def parse(words: list[str]) -> Command:
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
     command.report = given.get("--report")
+    command.html = given.get("--html")
     command.layout = given.get("--layout")
     command.dask = given.get("--dask")
     if "--jobs" in given:
@@ -146,5 +149,6 @@ def _check_files(command: Command) -> None:
         raise Usage("only one manifest at a time")
     if command.archives and not command.out.endswith(ARCHIVE):
         raise Usage(f"-o {command.out}: archives make an archive: expected a name with {ARCHIVE}")
+    arguments.check_reports(command.report, command.html)
     if not command.archives and os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
         raise Usage(f"-o {command.out}: a manifest makes a folder")

@@ -122,11 +122,12 @@ def _refuse(plan: Plan) -> None:
 
 def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], object]) -> None:
     """The report where it was asked for, and how it went on standard error."""
-    if command.report == "-":
-        say(report.text())
-    elif command.report is not None:
-        with writing(command.report) as file:
-            file.writelines(report.text())
+    with contextlib.ExitStack() as files:  # all of them or none
+        for path, pieces in _reports(command, report):
+            if path == "-":
+                say(pieces)
+            else:
+                files.enter_context(writing(path)).writelines(pieces)
     if command.progress == NEVER:
         return
     plan = report.plan
@@ -136,6 +137,17 @@ def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], objec
     lines.append(f"spvlink: {report.line()}")
     with contextlib.suppress(OSError):
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _reports(command: Command, report: Report) -> Iterator[tuple[str, Iterable[str]]]:
+    """(file, what it is to hold)."""
+    if command.report is not None:
+        yield command.report, report.text()
+    if command.html is not None:
+        from spvlink.page import page
+
+        told = report.line(), report.totals, report.jobs(), report.pipelines()
+        yield command.html, page.of_batch(report.version, *told)
 
 
 def _listed(what: str, first: list[str], count: int) -> list[str]:
@@ -153,8 +165,9 @@ def _check_target(command: Command) -> None:
     for path in command.inputs:
         if os.path.realpath(path) in (os.path.realpath(out), os.path.realpath(f"{out}/{NAME}")):
             raise Usage(f"{out}: the output would overwrite an input")
-    if command.report not in (None, "-"):
-        _check_report(command, str(command.report))
+    for option, file in (("--report", command.report), ("--html", command.html)):
+        if file is not None and file != "-":
+            _check_report(command, option, file)
     if command.archives:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")
@@ -165,11 +178,11 @@ def _check_target(command: Command) -> None:
             raise Usage(f"{out}: there is something else in this folder")
 
 
-def _check_report(command: Command, path: str) -> None:
+def _check_report(command: Command, option: str, path: str) -> None:
     """Raise Usage for a report that cannot be written: better now than after hours."""
     real = os.path.realpath(path)
     if real in map(os.path.realpath, [*command.inputs, command.out]):
-        raise Usage(f"--report {path}: this is a file of the batch")
+        raise Usage(f"{option} {path}: this is a file of the batch")
     folder = os.path.dirname(real)
     if not os.path.isdir(folder) or os.path.isdir(real):
         what = "Is a directory" if os.path.isdir(real) else "No such folder"

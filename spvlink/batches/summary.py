@@ -116,7 +116,8 @@ class Report:
 
     def jobs(self) -> Iterator[Entry]:
         """An entry for each distinct job: its stages, interfaces and remarks as in the report of
-        one link, with ``at``, the index in the pipeline's stages, instead of a file."""
+        one link, with ``at``, the index in the pipeline's stages, instead of a file, and the
+        ``cells`` of each remark; ``untouched`` are the interfaces of one that is not linked."""
         for key in self.plan.keys:
             record = self._record(key)
             yield {"kind": record.kind, "reason": record.reason, **record.told}

@@ -12,6 +12,7 @@ from spvlink.driver import link
 from spvlink.entry import select_entry
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
+from spvlink.page import untouched
 from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
 
 if TYPE_CHECKING:
@@ -114,10 +115,13 @@ def _outcome(job: Job, linked: Linked) -> Outcome:
     outcome.told = {
         "stages": [_stage(s) for s in linked.stages],
         "interfaces": [report.interface(i) for i in linked.interfaces],
-        "remarks": [report.remark(r) for r in linked.remarks],
+        "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
         "target_env": linked.target_env,
         "validated": linked.validated,
     }
+    if outcome.reason is not None:
+        entries = {str(at): stage.entry for at, stage in enumerate(job.stages)}
+        outcome.told["untouched"] = untouched.told(linked.stages, entries, outcome.reason)
     return outcome
 
 

@@ -26,6 +26,10 @@ from spvlink.pipeline import (
     Remark,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.pipeline import Cells
+
 LANES = "xyzw"
 _CHANGED = (PROPAGATED, MERGED, FLATTENED, MOVED_BACKWARD, MOVED_FORWARD)
 
@@ -140,8 +144,29 @@ def tell(link: Story) -> list[Remark]:
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
         place = "payload" if link.in_memory else str(location)
-        told.append(Remark(link.title, name, f"{place}.{lanes}", action, why))
+        cells = _cells(link, keys, new_place)
+        told.append(Remark(link.title, name, f"{place}.{lanes}", action, why, cells))
     return told + _whole(link)
+
+
+def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]]) -> Cells:
+    """Where these slots were and are; the words of a payload stay in their order."""
+    before: list[int] = []
+    after: list[int] = []
+    for key in keys:
+        slot = link.outputs.get(key) or link.inputs[key]
+        was = [k >> 1 for k in slot.covered()]
+        before += was
+        if key not in places:
+            continue
+        if link.in_memory:
+            after += was
+            continue
+        varying, lane = places[key]
+        location, component = varying.place_of(lane)
+        cell = 4 * location + component
+        after += (cell, cell + 1) if varying.width == 64 else (cell,)
+    return tuple(before), tuple(after)
 
 
 def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark]:
@@ -153,7 +178,8 @@ def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark
         last = max((spot[0] for spot in variable.covers), default=location)
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
-        told.append(Remark(title, variable.name, slot, KEPT, why))
+        cells = tuple(sorted(4 * at + lane for at, lane in variable.covers))
+        told.append(Remark(title, variable.name, slot, KEPT, why, (cells, cells)))
     return told
 
 
@@ -198,17 +224,23 @@ def _whole(link: Story) -> list[Remark]:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"
         place = "payload" if link.in_memory else _place_of(out)
-        told.append(Remark(link.title, name, place, action, why))
+        told.append(Remark(link.title, name, place, action, why, (_cells_of(out, 0), ())))
     for out, twin in link.pinned:
         slot = "payload" if link.in_memory else _place_of(out)
         name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
         moved = link.placement.moved.get(out, out.location)
+        cells = _cells_of(out, 0), _cells_of(out, moved - out.location)
         if moved != out.location:
             why = f"as a whole to Location {moved}; {out.why}"
-            told.append(Remark(link.title, name, slot, PACKED, why))
+            told.append(Remark(link.title, name, slot, PACKED, why, cells))
         else:
-            told.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}"))
+            told.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}", cells))
     return told
+
+
+def _cells_of(whole: Pinned, by: int) -> tuple[int, ...]:
+    """The cells of a whole variable, that many Locations further."""
+    return tuple([(key >> 1) + 4 * by for key in whole.keys])
 
 
 def _place_of(whole: Pinned) -> str:
