@@ -122,7 +122,8 @@ def test_an_opengl_program_over_zink(place: Place, tmp_path: Path) -> None:
     plain, layered = tmp_path / "plain.npy", tmp_path / "layered.npy"
     assert "zink" in place.program(*program, str(plain), **zink)
     log = place.layered(*program, str(layered), **zink)
-    assert log["linked"] >= 1, log
+    # OpenGL's own linker was here before
+    assert log["linked"] + log["passed_through"].get("nothing to gain", 0) >= 1, log
     assert np.array_equal(np.load(plain), np.load(layered))
     assert len(np.unique(np.load(plain))) > 10
 
@@ -395,7 +396,7 @@ def test_what_the_layer_costs_can_be_measured(tmp_path: Path) -> None:
     assert list(modes) == ["none", "warm", "cold", "never wait", "down"]
     linked = {mode: figures["linked"] for mode, figures in modes.items()}
     pipelines = modes["none"]["pipelines"]
-    assert pipelines and linked["warm"] == linked["cold"] == pipelines
+    assert 1 <= linked["warm"] == linked["cold"] <= pipelines  # some may have nothing to gain
     assert linked["down"] == linked["none"] == 0
     assert modes["none"]["ratio"] == modes["none"]["ratio_of_all"] == 1
     assert modes["cold"]["ms_waited"] > 0 and all(f["ms"] > 0 for f in modes.values())
