@@ -307,6 +307,8 @@ def test_a_kept_stage_goes_out_byte_for_byte(kept: str, clean: bool) -> None:
     assert linked.defect is None
     changed = {stage.stage for stage in linked.stages if stage.changed}
     assert kept not in changed and (clean or not changed)
+
+
 def test_a_member_that_is_a_variable_by_now() -> None:
     """A struct that is taken apart around an array that is not: the array has to move alone."""
     declared = "struct S { vec2 whole[2]; float gone; }; layout(location = 1) %s S s;"
