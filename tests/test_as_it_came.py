@@ -340,3 +340,31 @@ def test_an_initializer_is_all_that_an_output_gets() -> None:
     assert done.linked.validated == "validated" and len(done.locations) == 2
     assert private(done, 0) and not count(done.vert, ops.OpBitcast)
     draw_alike([vert, frag], done)
+
+
+# Code that nobody needs the result of: what it does with an input that is gone.
+IDLE = {
+    "a loop that ends by it": ("while (sum < 1.0) { sum += t.x; }", False),
+    "a quotient": ("sum = float(9 / int(t.x));", False),
+    "an index": ("float of[3]; of[int(t.x) - 1] = 1.0; sum = of[0];", False),
+    "a product": ("sum = t.x * n.x;", True),
+    "a component that stays": ("sum = t.y; while (sum < 1.0) { sum += t.y; }", True),
+}
+
+
+@pytest.mark.parametrize("name", IDLE)
+def test_code_that_nobody_needs_still_runs(name: str) -> None:
+    """A shell cannot give it an input that no longer crosses: a loop might not end without."""
+    code, kept = IDLE[name]
+    producer = "void main() { n = sin(p.xyz); c = cos(p.xw); t = 2.0 + p.zxy; gl_Position = p; }"
+    vert = vertex(VECTORS.replace("IO", "out") + producer)
+    frag = fragment(
+        VECTORS.replace("IO", "in")
+        + f"float idle() {{ float sum = 0.0; {code} return sum; }}"
+        + "void main() { float nothing = idle(); o = vec4(n * t.y, c.x * c.y); }"
+    )
+    done = link(vert, frag, disabled={"backward", "forward"})
+    assert done.linked.validated == "validated" and done.fates()["t 2.xz"] == "removed"
+    assert shells(done)[1] == kept
+    assert not count(done.frag, ops.OpUndef)
+    draw_alike([vert, frag], done)

@@ -42,6 +42,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 _OWN_OUTPUTS: Final = frozenset(
     (enums.ExecutionModel_Vertex, enums.ExecutionModel_TessellationEvaluation)
 )
+# what does not end, or is not defined, with any values
+_RELYING: Final = frozenset(
+    (ops.OpLoopMerge, ops.OpUDiv, ops.OpSDiv, ops.OpUMod, ops.OpSRem, ops.OpSMod)
+)
 _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
 
@@ -232,6 +236,10 @@ class _Shell:
         out: list[Inst] = []
         loaded: dict[int, Inst] = {}
         for old, held in kept:
+            lost = {n for n, slot in enumerate(old.slots) if slot.key not in self.raised.where}
+            if lost and not lost.isdisjoint(_scalars_read(self.module, held)):
+                if _relies_on_values(self.module):
+                    raise Unfit
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
             out.append(Inst(ops.OpStore, None, [held, whole], []))
         return out
@@ -254,9 +262,9 @@ class _Shell:
         return out[-1]
 
     def read_slot(self, slot: Slot, type: Inst, loaded: dict[int, Inst], out: list[Inst]) -> Inst:
-        """One scalar; what nobody writes is undefined."""
+        """One scalar; what crosses no more is zero, which is the same at every use."""
         if slot.key not in self.raised.where:
-            return types.undef(self.module, type)
+            return types.null(self.module, type)
         varying, lane = self.raised.where[slot.key]
         part = loaded.get(id(varying))
         if part is None:
@@ -309,6 +317,67 @@ def _is_access(inst: Inst, at: int) -> bool:
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
     return at == 0 and inst.op in CHAINS
+
+
+def _relies_on_values(module: Module) -> bool:
+    """Whether code whose result nobody needs may still need what it is made of: a loop to end, a
+    division or an index to be defined."""
+    for inst in _insts(module):
+        if inst.op in _RELYING:
+            return True
+        if inst.op in CHAINS and any(types.index_of(index) is None for index in inst.args[1:]):
+            return True
+    return False
+
+
+def _scalars_read(module: Module, variable: Inst) -> set[int]:
+    """The scalars of a variable that code takes out, by number: all of a vector, but where what is
+    done first is to take components of it."""
+    assert variable.type is not None
+    parts = {variable: (variable.type.args[0], 0)}  # pointer or value -> its type, first scalar
+    for inst in _insts(module):
+        if not inst.args or inst.args[0] not in parts:
+            continue
+        if inst.op == ops.OpLoad:
+            parts[inst] = parts[inst.args[0]]
+        elif inst.op in CHAINS or inst.op == ops.OpCompositeExtract:
+            indices = inst.imm
+            if inst.op in CHAINS:
+                indices = [-1 if (n := types.index_of(i)) is None else n for i in inst.args[1:]]
+            part = _part_at(*parts[inst.args[0]], indices)
+            if part is not None:
+                parts[inst] = part
+    found: set[int] = set()
+    for inst in _insts(module):
+        if inst in parts or is_debug(module, inst):
+            continue
+        for at, arg in enumerate(inst.args):
+            if arg not in parts:
+                continue
+            type, first = parts[arg]
+            lanes = range(_scalars(type))
+            if inst.op == ops.OpVectorShuffle:
+                before = types.size_of(inst.args[0].type) if at and inst.args[0].type else 0
+                found.update(first + n - before for n in inst.imm if n - before in lanes)
+            else:
+                found.update(first + n for n in lanes)
+    return found
+
+
+def _part_at(type: Inst, first: int, indices: list[int]) -> tuple[Inst, int] | None:
+    """The type and first scalar of a part; None if that is not known."""
+    for index in indices:
+        if not 0 <= index < types.size_of(type):
+            return None
+        type = type.args[0]
+        first += index * _scalars(type)
+    return type, first
+
+
+def _insts(module: Module) -> Iterator[Inst]:
+    for function in module.functions:
+        for block in function.blocks:
+            yield from block.insts
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:
