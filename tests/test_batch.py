@@ -183,8 +183,8 @@ def test_specialization_layout_and_entry(tmp_path: Path) -> None:
     made = {line["id"]: line for line in result_lines(tmp_path / "out")}
     report = json.loads((tmp_path / "r.json").read_text())
     kinds = {p["id"]: (p["kind"], p["locations"]) for p in report["pipelines"]}
-    assert kinds["unknown"] == kinds["glossy"] == ("linked", [2, 2])
-    assert kinds["dull"] == ("linked", [2, 1]) and kinds["whole"] == ("linked", [2, 2])
+    assert kinds["unknown"] == kinds["glossy"] == kinds["whole"] == ("unchanged", [2, 2])
+    assert kinds["dull"] == ("linked", [2, 1])
     codes = [(tmp_path / "s.vert.spv").read_bytes(), (tmp_path / "s.frag.spv").read_bytes()]
     alone = spvlink.link(codes, spec={("frag", 3): "false", ("frag", 4): "0.5"}, layout=layout)
     assert [(tmp_path / "out" / s["file"]).read_bytes() for s in made["dull"]["stages"]] == [

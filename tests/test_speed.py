@@ -130,7 +130,7 @@ def steps(stages: shapes.Stages) -> float:
         nonlocal calls
         calls += event in ("call", "c_call")
 
-    options = spvlink.Options()
+    options = spvlink.Options(clean=True)
     options.validate = False
     sys.setprofile(count)
     try:
