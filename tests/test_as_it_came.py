@@ -43,10 +43,7 @@ CONSUMER = INPUTS + WORK + (
 
 
 def link(vert: bytes, frag: bytes, **settings: object) -> Result:
-    options = spvlink.Options()
-    for name, value in settings.items():
-        setattr(options, name, value)
-    return Result(vert, frag, options)
+    return Result(vert, frag, spvlink.Options(**settings))  # type: ignore[arg-type]
 
 
 def test_where_nothing_crosses_all_goes_out_as_it_came() -> None:

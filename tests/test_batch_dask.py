@@ -28,10 +28,9 @@ MANY = tuple(PAIRS[:24])  # enough to be in the middle of
 @contextlib.contextmanager
 def program(*words: str) -> Iterator[subprocess.Popen[bytes]]:
     """``dask`` with these words, ended at the end."""
-    where = Path(sys.executable).parent / "dask"
-    process = subprocess.Popen(
-        [str(where), *words], env=VARIABLES, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    )
+    command = [sys.executable, "-m", "dask", *words]
+    quiet = subprocess.DEVNULL
+    process = subprocess.Popen(command, env=VARIABLES, stdout=quiet, stderr=quiet)
     try:
         yield process
     finally:
