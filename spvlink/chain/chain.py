@@ -13,7 +13,14 @@ import time
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
-from spvlink.chain.lowering import apply_kept, find_resources, lower, prepare, specialize
+from spvlink.chain.lowering import (
+    apply_kept,
+    find_resources,
+    give_builtins,
+    lower,
+    prepare,
+    specialize,
+)
 from spvlink.chain.raising import finish, trim_blocks
 from spvlink.chain.state import Chain, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
@@ -31,6 +38,7 @@ def run(chain: Chain) -> list[bytes]:
     if not chain.borders:
         raise Refused("there is nothing to link: the pipeline has one stage")
     specialize(chain)
+    give_builtins(chain)
     find_resources(chain)
     prepare(chain)
     apply_kept(chain)

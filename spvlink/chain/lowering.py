@@ -1,6 +1,7 @@
 """From modules as they came to slots and SSA values.
 
     specialize        constants that the user gave
+    give_builtins     what the pipeline says of built-ins
     find_resources    what each stage reads, where a pass will ask for it
     prepare           everything that an entry point calls becomes one function
     apply_kept        interfaces that stay as they are for a reason known from the start
@@ -18,12 +19,14 @@ import time
 from spvlink.chain.border import Border
 from spvlink.chain.state import Chain, in_file, original
 from spvlink.errors import Refused, Usage
+from spvlink.grammar import enums
+from spvlink.ir.core import EXECUTION_MODES
 from spvlink.ir.slot import DYNAMIC
 from spvlink.link.border.stage import Stage
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import sample_rate, spec_constants
+from spvlink.passes import given_builtins, sample_rate, spec_constants
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 
@@ -46,6 +49,34 @@ def specialize(chain: Chain) -> None:
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
             act, module = spec_constants.run, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
+
+
+def give_builtins(chain: Chain) -> None:
+    """What is the same for every vertex, by the state of the pipeline or the neighbour's modes:
+    PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is
+    (Vulkan, "Built-In Variables")."""
+    points, views = chain.options.patch_points, chain.options.view_mask
+    for stage in chain.stages:
+        given: dict[int, int] = {}
+        if stage.name == "tesc" and points is not None:
+            given[enums.BuiltIn_PatchVertices] = points
+        elif stage.name == "tese":
+            given.update(_patch_of(chain.before(stage)))
+        if views == 0:
+            given[enums.BuiltIn_ViewIndex] = 0
+        if given:
+            chain.runner.run("specialize", stage, given_builtins.run, stage.module, given)
+
+
+def _patch_of(border: Border | None) -> dict[int, int]:
+    """PatchVertices behind a control shader: as many as it writes."""
+    if border is None or border.producer.module.entry is None:
+        return {}
+    entry = border.producer.module.entry.function
+    for mode in border.producer.module.sections[EXECUTION_MODES]:
+        if mode.args[0] is entry and mode.imm[0] == enums.ExecutionMode_OutputVertices:
+            return {enums.BuiltIn_PatchVertices: mode.imm[1]}
+    return {}
 
 
 def find_resources(chain: Chain) -> None:
