@@ -100,6 +100,10 @@ def _check(options: Options) -> None:
         raise Usage(f"no stage is called {name}")
     if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
+    for (stage, id), value in options.spec.items():
+        if not isinstance(value, (str, bytes)):
+            what = f"{value!r} is neither text nor bytes"
+            raise Usage(f"the specialization constant {id} of the {stage} stage: {what}")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 

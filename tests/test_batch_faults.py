@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import spvlink
+from spvlink.batches import slot
 from spvlink.batches.pool import Pool
 from spvlink.batches.slot import CRASHED, MEMORY, TIMEOUT, Trouble
 from spvlink.errors import Broken
@@ -145,6 +146,16 @@ def test_a_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
     with pool() as workers:
         monkeypatch.setattr(sys, "path", [])
         with pytest.raises(Broken, match="a worker process does not start: ModuleNotFoundError"):
+            workers.submit(batch_acts.add, 1, 1).result()
+
+
+def test_a_worker_that_never_says_hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its start has a limit of time, too."""
+    (tmp_path / "spvlink.py").write_text("import time\ntime.sleep(1000)\n")
+    monkeypatch.setattr(slot, "_START", 0.5)
+    with pool(timeout=0.1) as workers:
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        with pytest.raises(Broken, match="a worker process does not start: it died of SIGKILL"):
             workers.submit(batch_acts.add, 1, 1).result()
 
 

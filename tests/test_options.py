@@ -481,6 +481,12 @@ def test_without_them_they_are_not() -> None:
     assert "OpSpecConstantFalse" in print_module(done.frag)
 
 
+def test_a_constant_that_is_a_number() -> None:
+    """Text or bytes: 1 could be meant as either."""
+    with pytest.raises(spvlink.Usage, match="constant 3 of the frag stage: 1 is neither"):
+        Result(VERT, SPEC_FRAG, options(spec={("frag", 3): 1}))
+
+
 def test_a_constant_for_a_stage_that_is_not_here() -> None:
     with pytest.raises(spvlink.Usage, match="geom"):
         Result(VERT, SPEC_FRAG, options(spec={("geom", 3): "true"}))
