@@ -17,12 +17,14 @@ from __future__ import annotations
 import time
 
 from spvlink.chain.border import Border
-from spvlink.chain.state import Chain, in_file, original
-from spvlink.errors import Refused, Usage
+from spvlink.chain.state import INPUT, OUTPUT, Chain, in_file, original
+from spvlink.errors import Broken, Refused
 from spvlink.grammar import enums
 from spvlink.ir.core import EXECUTION_MODES
 from spvlink.ir.slot import DYNAMIC
+from spvlink.link.border.link import CONSUMER, PRODUCER
 from spvlink.link.border.stage import Stage
+from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
@@ -34,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+BY_OPTION: Final = "by --keep-interface"
 _ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stage can read
 
 
@@ -41,9 +44,6 @@ def specialize(chain: Chain) -> None:
     """Specialization constants that the user gave, and all others with ``spec_defaults``."""
     spec, defaults = chain.options.spec, chain.options.spec_defaults
     given = {stage for stage, _ in spec}
-    for name in given:
-        if not any(s.name == name for s in chain.stages):
-            raise Usage(f"a specialization constant for the {name} stage, which is not here")
     for stage in chain.stages:
         if defaults or stage.name in given:
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
@@ -115,10 +115,30 @@ def _open_up(chain: Chain, stage: Stage) -> None:
 def apply_kept(chain: Chain) -> None:
     """Which interfaces stay as they are for a reason that is known from the start."""
     for border in chain.borders:
-        if chain.options.keep_interface & {border.producer.name, border.consumer.name}:
-            border.kept, border.refused = border.kept or "by --keep-interface", False
+        if chain.fixed & {border.producer, border.consumer}:
+            _fix(chain, border)
         elif border.producer.name == "task" and not border.kept:
             _open_payload(chain, border)
+
+
+def _fix(chain: Chain, border: Border) -> None:
+    """One side stays as it is: the other still gains, if it may be declared with a part of what it
+    declares. Blocks match blocks only, so where there is one nothing of it is taken apart."""
+    producer = border.producer in chain.fixed
+    both = producer and border.consumer in chain.fixed
+    if both or border.producer.name == "task" or border.title in chain.stiff:
+        border.kept, border.refused = border.kept or BY_OPTION, False
+        return
+    sides = (border.producer, OUTPUT), (border.consumer, INPUT)
+    try:
+        found = [d for stage, side in sides for d in interface.declared(stage.module, side)]
+    except Broken as error:
+        border.refuse(error.message)
+        return
+    if any(d.label.index >= 0 for d in found):
+        border.kept, border.refused = border.kept or f"{BY_OPTION}, of a block", False
+    border.fixed = PRODUCER if producer else CONSUMER
+    border.consumer.literal = not producer
 
 
 def _open_payload(chain: Chain, border: Border) -> None:

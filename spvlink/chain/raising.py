@@ -81,7 +81,7 @@ def trim_blocks(chain: Chain) -> None:
     stages: dict[Stage, None] = {}
     for border in chain.borders:
         link = border.link
-        if link is None or border.consumer.name not in builtins.CONSUMERS:
+        if link is None or border.fixed or border.consumer.name not in builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead"):

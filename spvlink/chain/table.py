@@ -11,7 +11,7 @@ from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
 from spvlink.ir.known import fact
 from spvlink.layout import granted
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import builtins, payload_members, varyings
 from spvlink.link.motion import backward, forward, weighted
@@ -87,14 +87,16 @@ def _transfers(link: Link) -> dict[Stage, Transfer]:
 class Pass:
     """One row. ``what`` is its line in ``spvlink passes`` (empty: it cannot be switched off, or
     another row of the name has the line); ``when`` says where there is something to look at;
-    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does."""
+    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does;
+    ``beside``: the sides that may be fixed, since it changes nothing of them that would be written.
+    """
 
-    __slots__ = ("adds_code", "moving", "name", "needs", "run", "what", "when", "why")
+    __slots__ = ("adds_code", "beside", "moving", "name", "needs", "run", "what", "when", "why")
 
     def __init__(
         self, name: str, run: Callable[[Site], object], why: str, what: str = "",
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
-        moving: bool = False, adds_code: bool = False,
+        moving: bool = False, adds_code: bool = False, beside: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.name = name
         self.run = run
@@ -104,9 +106,12 @@ class Pass:
         self.needs = needs
         self.moving = moving
         self.adds_code = adds_code
+        self.beside = beside
 
     def fits(self, site: Site, moving: bool) -> bool:
         """Whether there is anything to look at."""
+        if site.link.fixed and site.link.fixed not in self.beside:
+            return False
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
             return False
         return all(site.enabled(name) for name in self.needs)
@@ -166,6 +171,7 @@ TABLE: Final = (
     Pass(
         "promote", lambda at: read_back.forward(at.link.producer.module),
         "what is read back twice is read once", when=_in_place, adds_code=True,
+        beside=(CONSUMER,),
     ),
     Pass(
         "payload", lambda at: payload.read_back_constants(at.link),
@@ -181,10 +187,11 @@ TABLE: Final = (
         "dead", lambda at: varyings.run(at.link),
         "before all that looks at values: nothing else should look at what goes",
         "outputs nobody reads and inputs nobody writes are removed on both sides",
+        beside=(CONSUMER, PRODUCER),
     ),
     Pass(
         "dead", lambda at: builtins.run(at.link), "built-ins that the next stage does not read",
-        when=lambda link: link.consumer.name in builtins.CONSUMERS,
+        when=lambda link: link.consumer.name in builtins.CONSUMERS, beside=(CONSUMER,),
     ),
     Pass(
         "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
@@ -198,7 +205,7 @@ TABLE: Final = (
     Pass(
         "dedup", lambda at: dedup.run(at.link, at.options.exact),
         "before propagate: one copy of a value is cheaper to move than two",
-        "an output that says what another says is read from that one",
+        "an output that says what another says is read from that one", beside=(PRODUCER,),
     ),
     Pass(
         "dedup", lambda at: captured_twins.read_captured(at.link),
@@ -208,7 +215,7 @@ TABLE: Final = (
         "propagate",
         lambda at: propagate.run(at.link, at.forth, at.options.exact, at.options.cost_limit),
         "before motion, which pays for components that this one frees",
-        "constants and uniform expressions are computed where they are read",
+        "constants and uniform expressions are computed where they are read", beside=(PRODUCER,),
     ),
     Pass(
         "halves", lambda at: split64.run(at.link, at.enabled),
