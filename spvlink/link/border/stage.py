@@ -29,8 +29,8 @@ class Stage:
     """One stage while it is being linked."""
 
     __slots__ = (
-        "held", "inputs", "linked", "literal", "module", "name", "outputs", "per_sample", "source", "trimmed",
-        "visible",
+        "held", "inputs", "linked", "literal", "module", "name", "outputs", "per_sample",
+        "source", "trimmed", "visible",
     )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
