@@ -192,7 +192,7 @@ TABLE: Final = (
     ),
     Pass(
         "arrays", _arrays, "before dedup: elements become slots like others",
-        "arrays that one stage alone indexes dynamically are taken apart",
+        "arrays that one stage alone indexes dynamically, or both in part, are taken apart",
         when=_has_whole, adds_code=True,
     ),
     Pass(
