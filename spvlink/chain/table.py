@@ -250,7 +250,7 @@ REPACKING: Final = (
     Pass(
         "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
         "after halves, whose words are components like others",
-        "flat values of one bit or of 16 share a component if that saves a Location",
+        "flat values of few bits share a component if that saves a Location",
         when=lambda link: narrow.possible(link), needs=("compact",),
     ),
 )  # fmt: skip
