@@ -39,7 +39,8 @@ class Options:
     exact           only changes that keep every output bit of every stage (default False)
     clean           write all stages in their simplest form, those too that linking does not need
                     (default False: they go out as they came)
-    complete        if no fragment shader is given, the pipeline has none (default False)
+    complete        if no fragment shader is given, the pipeline has none (default False). With one
+                    the stages are always taken for all of the pipeline
     cost_limit      percent: what moving an expression may cost of what the components that it saves
                     are worth (default 100; 0: only what is free moves)
     expect          (vertices, fragments): how often each stage is expected to run; only the ratio

@@ -133,6 +133,15 @@ def test_without_a_fragment_shader(complete: bool) -> None:
         assert {d.name for d in new} == {"p", "lost"}
 
 
+@pytest.mark.parametrize("stages", [TRIANGLES, [TRIANGLES[0], TRIANGLES[2]]])
+def test_a_fragment_shader_makes_a_pipeline_whole(stages: list[tuple[str, str]]) -> None:
+    """With one there is nothing to say: no stage was left out between those that are given."""
+    said, unsaid = (run(build(stages), complete=complete) for complete in (True, False))
+    assert said.passed_through is None
+    assert [s.data for s in said.stages] == [s.data for s in unsaid.stages]
+    assert all(after < before for before, after in (i.components for i in unsaid.interfaces))
+
+
 def test_what_is_captured_stays_without_a_fragment_shader() -> None:
     text = """layout(location = 0, xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16) out vec4 c;
 layout(location = 1) out vec4 unread;"""

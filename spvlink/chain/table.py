@@ -199,7 +199,7 @@ TABLE: Final = (
     ),
     Pass(
         "arrays", _arrays, "before dedup: elements become slots like others",
-        "arrays that one stage alone indexes dynamically are taken apart",
+        "arrays that one stage alone indexes dynamically, or both in part, are taken apart",
         when=_has_whole, adds_code=True,
     ),
     Pass(
@@ -257,7 +257,7 @@ REPACKING: Final = (
     Pass(
         "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
         "after halves, whose words are components like others",
-        "flat values of one bit or of 16 share a component if that saves a Location",
+        "flat values of few bits share a component if that saves a Location",
         when=lambda link: narrow.possible(link), needs=("compact",),
     ),
 )  # fmt: skip
