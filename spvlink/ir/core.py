@@ -41,7 +41,8 @@ STORE_OUTPUT: Final = 0x10002
 INTERPOLATE: Final = 0x10003
 LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
 
-ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
+# Inst.mark of a value all of which is live; everything at module scope has it
+ALL: Final = (1 << 48) - 1
 
 PRIVATE_NAMES: Final[dict[int, str]] = {
     COPY: "COPY",

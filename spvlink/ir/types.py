@@ -217,6 +217,7 @@ def pointers_may_meet(module: Module) -> bool:
     )
 
 
+MOST_LANES: Final = ALL.bit_length()
 _SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
 
@@ -239,6 +240,26 @@ def size_of(type: Inst) -> int:
     if type.op == ops.OpTypeArray:
         return index_of(type.args[1]) or 0
     return 0
+
+
+def lanes_of(type: Inst | None) -> int:
+    """Scalars that a value of this type is made of, counted part by part; 0 if they are not told
+    apart: there are more than a ``mark`` has bits, or something else than numbers and booleans."""
+    count = 1
+    while type is not None and type.op != ops.OpTypeStruct:
+        if type.op in _SCALARS:
+            return count if count <= MOST_LANES else 0
+        count *= size_of(type)
+        type = type.args[0] if count else None
+    if type is None:
+        return 0
+    total = 0
+    for member in type.args:
+        size = lanes_of(member)
+        if not size:
+            return 0
+        total += size
+    return total * count if total * count <= MOST_LANES else 0
 
 
 def part_type(type: Inst, index: int) -> Inst:
