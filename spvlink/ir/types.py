@@ -158,6 +158,20 @@ def may_be_constant(module: Module, type: Inst) -> bool:
     )
 
 
+def is_lent(module: Module, type: Inst | None) -> bool:
+    """Whether values of a type hold numbers whose capability is only lent to the module while it is
+    linked (``passes.storage16``)."""
+    if not module.lent or type is None:
+        return False
+    if type.op == ops.OpTypeStruct:
+        return any(is_lent(module, member) for member in type.args)
+    while type.op in _REPEATED:
+        type = type.args[0]
+    if type.op == ops.OpTypeStruct:
+        return is_lent(module, type)
+    return type.op in NUMBERS and CAPABILITIES_OF.get((type.op, type.imm[0])) in module.lent
+
+
 def bits_of(value: Inst) -> int | None:
     """The bit pattern of a scalar constant, or None if it is none."""
     op = value.op
@@ -219,6 +233,7 @@ def pointers_may_meet(module: Module) -> bool:
 
 MOST_LANES: Final = ALL.bit_length()
 _SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_REPEATED = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray))
 _COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
 
 
