@@ -28,7 +28,7 @@ from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import given_builtins, sample_rate, spec_constants
+from spvlink.passes import given_builtins, sample_rate, spec_constants, storage16
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 
@@ -110,6 +110,7 @@ def _open_up(chain: Chain, stage: Stage) -> None:
     if stage.name == "frag":
         stage.per_sample = bool(sample_rate.sample_rate_reasons(stage.module, listed=True))
     chain.runner.prepare(stage)
+    storage16.lend(stage.module)
 
 
 def apply_kept(chain: Chain) -> None:
