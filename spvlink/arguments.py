@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
+       spvlink check --help: look for what is wrong between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink passes | --version | --help
 
