@@ -13,6 +13,7 @@ import time
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
+from spvlink.chain.built_ins import drop_stores, open_built_ins
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -46,6 +47,7 @@ def run(chain: Chain) -> list[bytes]:
     for stage in chain.touched():
         in_file(stage, clean, chain, stage)
     open_borders(chain)
+    open_built_ins(chain)
     sweep(chain)
     place_to_fixpoint(chain)
     if not chain.options.clean and as_it_came.nothing_crossed(chain):
@@ -61,6 +63,7 @@ def run(chain: Chain) -> list[bytes]:
 
 def write(chain: Chain) -> list[bytes]:
     """Interfaces for the slots that are left, and the new binaries."""
+    drop_stores(chain)
     for stage in chain.fixed:
         stage.module = original(stage)
         chain.untouched.add(stage)

@@ -8,6 +8,7 @@ from spvlink.errors import Broken
 from spvlink.grammar import enums
 from spvlink.ir.slot import Interface, Pinned, Varying
 from spvlink.link.border.link import PRODUCER, Link
+from spvlink.link.built_ins import closing, known
 from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared
 from spvlink.link.pack.placement import Placement
@@ -39,8 +40,8 @@ class Story:
     and the slots and variables that it is about, but nothing of the code."""
 
     __slots__ = (
-        "captured", "cautions", "consumer", "fate", "fixed", "gone", "halves", "idle", "in_memory",
-        "inputs", "made", "notes", "outputs", "pinned", "placement", "producer", "read",
+        "built", "captured", "cautions", "consumer", "fate", "fixed", "gone", "halves", "idle",
+        "in_memory", "inputs", "made", "notes", "outputs", "pinned", "placement", "producer", "read",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
@@ -57,6 +58,8 @@ class Story:
         self.cautions = link.cautions
         self.halves = link.halves
         self.idle = link.idle
+        built = closing.of(link)
+        self.built = known.tell(built) if built is not None else []
         self.gone = link.gone
         self.pinned = link.pinned()
         self.placement = placement
@@ -230,6 +233,7 @@ def _whole(link: Story) -> list[Remark]:
     told: list[Remark] = []
     for name, (action, why) in sorted(link.idle.items()):
         told.append(Remark(link.title, name, "built-in", action, why))
+    told += [Remark(link.title, name, "built-in", *fate) for name, fate in link.built]
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
         name = out.name or f"location {out.location}"

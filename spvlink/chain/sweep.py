@@ -109,11 +109,12 @@ def _first_change(runner: Runner, site: Site, rows: list[Pass], version: int) ->
     producer, consumer = site.link.producer, site.link.consumer
     for row in rows:
         if runner.enabled(row.name) or row.name not in PASSES:
+            site.real = True
             ran = runner.run(row.name, producer, row.run, site)
             changed = runner.changed(row.name, consumer, version)
             if row.name in PASSES:  # not just what a stage does for itself
-                producer.linked |= ran
-                consumer.linked |= changed
+                producer.linked |= ran and not row.beside
+                consumer.linked |= changed and site.real
             if changed or ran:
                 return row
     return None
