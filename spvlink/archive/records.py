@@ -74,8 +74,8 @@ class Pipeline:
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
 
-    The result of a link depends on the stages (words, entry, spec) and the layout; today on nothing
-    else of it.
+    The result of a link depends on the stages (words, entry, spec), the layout, the patch points
+    and whether there is a view mask; today on nothing else of it.
     """
 
     __slots__ = (

@@ -124,6 +124,11 @@ def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
     return changed
 
 
+def _lent(link: Link, slot: Slot) -> bool:
+    """Whether a stage must not put two of them together in the end (``storage16``)."""
+    return any(types.is_lent(s.module, slot.type) for s in (link.producer, link.consumer))
+
+
 def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
     """Pack the first group that pays."""
     link.gather()
@@ -138,6 +143,8 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
         stored = {link.sites[s]: s.args[0] for s in link.stores[key]}
         if values is not None:
             flags.setdefault(group, []).append(Flag(key, stored, values))
+        elif _lent(link, slot):  # neither can compute with it
+            continue
         elif (bits := _bits(link, key)) < WORD:
             flags.setdefault(group, []).append(Field(key, stored, bits))
         elif slot.width == 16:  # both may compute with them (``Lowering.may_take_apart``)

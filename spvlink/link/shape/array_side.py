@@ -36,7 +36,8 @@ class ArraySide:
         self.chains: list[Inst] = []
         self.loads: list[Inst] = []
         self.stores: list[Inst] = []
-        found = accesses(stage, variable, called=True) if plain(self.whole) else None
+        may = plain(self.whole) and not types.is_lent(stage.module, self.whole)
+        found = accesses(stage, variable, called=True) if may else None
         if found is not None:
             self.known = True
             self.chains, self.loads, self.stores = found

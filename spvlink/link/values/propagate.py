@@ -122,7 +122,7 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
     preserve, fast_math = asked.preserved, asked.fast_math
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
-        if key not in link.stores:
+        if key not in link.stores or key in link.held:
             continue
         slot = link.inputs.slots[key]
         stored = single_value(link, key)
