@@ -73,11 +73,6 @@ TABLE = (
     Rule("*", "*ward", "dynamic", "kept", "it is accessed with a dynamic index"),
     Rule("*", "compaction", "dynamic", "kept", "it is accessed with a dynamic index"),
     Rule("*", "constant", "*", "propagated", "constant"),
-    # only some invocations store it
-    Rule(
-        "mesh->frag primitive", "uniform", "*", "kept",
-        "not propagated: not every invocation reads what it is made from",
-    ),
     Rule("*", "uniform", "*", "propagated", "computed there from set 0, binding 0"),
     Rule("*", "duplicate", "*", "merged", "the same as"),
     # motion is of values of 16 and 32 bits

@@ -404,6 +404,11 @@ class Transfer:
                 todo += inst.args
         return found
 
+    def may_be_unbound(self, root_value: Inst) -> bool:
+        """Whether a movable expression reads what need not be there where it does not run."""
+        storage = enums.StorageClass_PushConstant
+        return any(access.key[0] != storage for access in self.accesses(root_value))
+
     def place(self, access: Access) -> tuple[Inst, list[int]]:
         """The target's variable and the path to the same bytes in it, declared if it has none.
         Raises Cannot if what was declared for another access is in the way."""
