@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.chain_text import frag, vert
 from tests.component_chains import BORDERS, CASES, Case, chain
 from tests.render import compare, draw, draw_covering
 from tests.test_halves import build, link
@@ -45,3 +46,36 @@ def test_case(case: Case, border: str) -> None:
     for linked in (exact, default):
         again = link([s.data for s in linked.stages], exact=linked is exact)
         assert again.passed_through == "nothing to gain"
+
+
+WORDS = {  # what a fragment shader computes of two flat words, of which one result is used
+    "umulExtended": "uint h, l; umulExtended(d.x, d.y, h, l);",
+    "imulExtended": "int h, m; imulExtended(int(d.x), int(d.y), h, m); uint l = uint(m);",
+    "uaddCarry": "uint c, l = uaddCarry(d.x, d.y, c);",
+    "usubBorrow": "uint c, l = usubBorrow(d.x, d.y, c);",
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_the_low_word_moves(name: str) -> None:
+    """It is a product, sum or difference like another."""
+    stages = (
+        vert(
+            "layout(location = 1) flat out uvec2 d;",
+            "d = floatBitsToUint(a.xy) * 77777777u + uvec2(k.xy);",
+        ),
+        frag(
+            "layout(location = 1) flat in uvec2 d;",
+            f"{WORDS[name]} color = vec4(cos(float(l & 1023u) * gl_FragCoord.x), 0, 1, 1);",
+        ),
+    )
+    codes = build(stages, "vulkan1.1")
+    scene, before = draw_covering(codes)
+    assert before.is_good(), "the original proves nothing"
+    for exact in (False, True):
+        linked = link(codes, exact=exact)
+        assert linked.interfaces[0].components == (2, 1)
+        new = [s.data for s in linked.stages]
+        difference = compare(before, draw(new, scene))
+        assert not difference, str(difference)
+        assert link(new, exact=exact).passed_through == "nothing to gain"

@@ -61,7 +61,7 @@ TABLE = (
     Rule("*payload", "constant", "f16", "propagated", "constant"),
     Rule("*payload", "uniform", "f16", "propagated", "computed there from set 0, binding 0"),
     Rule("*payload", "duplicate", "f16", "merged", "the same as"),
-    Rule("*payload", "*", "f16", "kept", "binding 1"),
+    Rule("*payload", "compaction", "f16", "kept", "binding 1"),
     Rule("*payload", "undefined", "dynamic", "removed", "stage does not read it"),
     # a workgroup stores it in place, so no local copy is made of it
     Rule("*payload", "*", "dynamic", "kept", "it is accessed with a dynamic index"),
@@ -75,9 +75,10 @@ TABLE = (
     Rule("*", "constant", "*", "propagated", "constant"),
     Rule("*", "uniform", "*", "propagated", "computed there from set 0, binding 0"),
     Rule("*", "duplicate", "*", "merged", "the same as"),
-    # motion is of values of 32 bits
+    # motion is of values of 16 and 32 bits
     Rule("*", "*ward", "f64", "kept"),
-    Rule("*", "*ward", "f16", "kept"),
+    # what is rounded to 16 bits before it is interpolated is not made of what is interpolated
+    Rule("*->frag *", "forward", "f16", "kept"),
     Rule("*", "backward", "*", "moved-backward", "stage computes what was made of it"),
     Rule("*", "forward", "*", "moved-forward", "stage computes it from"),
     Rule("*", "compaction", "*", "kept"),

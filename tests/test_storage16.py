@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 
 from spvlink.grammar import enums
@@ -72,7 +73,9 @@ CELLS = [
     (case, border)
     for number, case in enumerate(CASES)
     for at, border in enumerate(BORDERS)
-    if "payload" not in border and (number < 2 or (at + number) % 3 == 0)
+    if "payload" not in border
+    and (number < 2 or (at + number) % 3 == 0)
+    and not (border.startswith("mesh") and ".x =" in case.made)  # lavapipe (Mesa 25) crashes
 ]
 
 
@@ -135,7 +138,7 @@ def test_arithmetic_stays_in_the_stage_that_may_do_it() -> None:
         ),
         frag(
             uniform + "layout(location = 1) flat in float16_t d; layout(location = 2) in vec2 l;",
-            "color = vec4(float(d) * l.x, l.y, ub.v.yz);",
+            "color = vec4(cos(float(d) * gl_FragCoord.x), l, ub.v.y);",
         ),
     ]
     codes = build(with_types(tuple(made)), "vulkan1.1")
@@ -148,3 +151,50 @@ def test_arithmetic_stays_in_the_stage_that_may_do_it() -> None:
     scene, before = draw_covering(codes)
     assert before.is_good()
     assert_close(before, draw([s.data for s in linked.stages], scene))
+
+
+STEP = 1 / 255  # of 8 bits
+MOVED = {  # what the consumer computes with 16 bits -> whether that moves under --exact too
+    "half sum": ("f16vec2", "f16vec2(a.xy)", "float(d.x + d.y * float16_t(0.5))", False),
+    "flat half product": ("flat f16vec2", "f16vec2(a.xy)", "float(d.x * d.y)", False),
+    "flat sum": ("flat u16vec2", "u16vec2(uvec2(a.xy * 99.0))", "float(d.x + d.y) * 0.01", True),
+    "sum of conversions": ("f16vec2", "f16vec2(a.xy)", "float(d.x) + float(d.y) * 0.5", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVED)
+def test_sums_and_products_move(name: str) -> None:
+    declared, made, read, exactly = MOVED[name]
+    flat, _, type = declared.rpartition(" ")
+    stages = [
+        vert(f"layout(location = 1) {flat} out {type} d;", f"d = {type}(0); d = {made};"),
+        frag(
+            f"layout(location = 1) {flat} in {type} d;",
+            f"float s = {read}; color = vec4(cos(s * gl_FragCoord.x * 0.01), s, 1, 1);",
+        ),
+    ]
+    codes = build(with_types(tuple(stages)), "vulkan1.1")
+    scene, before = draw_covering(codes)
+    assert before.is_good(), "the original proves nothing"
+    linked, exact = link(codes), link(codes, exact=True)
+    assert linked.interfaces[0].components == (2, 1)
+    assert exact.interfaces[0].components == (2, 1 if exactly else 2)
+    after = draw([s.data for s in linked.stages], scene)
+    for image, old in before.images.items():  # 16 bits are rounded, or not, in another order
+        assert np.abs(old - after.images[image]).max() < STEP
+    difference = compare(before, draw([s.data for s in exact.stages], scene))
+    assert not difference, str(difference)
+    again = link([s.data for s in linked.stages])
+    assert again.passed_through == "nothing to gain"
+
+
+def test_a_conversion_alone_does_not_move() -> None:
+    stages = [
+        vert("layout(location = 1) out f16vec2 d;", "d = f16vec2(a.xy);"),
+        frag(
+            "layout(location = 1) in f16vec2 d;",
+            "vec2 s = vec2(d); color = vec4(cos(s * gl_FragCoord.x), s.x * s.y, 1);",
+        ),
+    ]
+    linked = link(build(with_types(tuple(stages)), "vulkan1.1"))
+    assert all(r.action in ("kept", "packed") for r in linked.remarks)

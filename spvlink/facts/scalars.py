@@ -147,7 +147,16 @@ def may_be_linear(inst: Inst) -> bool:
     """Whether ``linear`` can hold of an operation, whatever its operands are."""
     if inst.op == ops.OpExtInst:
         return inst.imm[0] in _GLSL_LINEAR
-    return inst.op in _LINEAR
+    return inst.op in _LINEAR or widens(inst)
+
+
+def widens(inst: Inst) -> bool:
+    """Whether an instruction gives floats with more bits, and nothing is rounded."""
+    if inst.op != ops.OpFConvert:
+        return False
+    source = inst.args[0].type
+    assert inst.type is not None and source is not None
+    return scalar(source).imm[0] < scalar(inst.type).imm[0]
 
 
 def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
@@ -158,6 +167,8 @@ def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:
         return affine or all(varies)
     if op in PRODUCTS:
         return sum(varies) <= 1
+    if op == ops.OpFConvert:
+        return widens(inst)
     if op == ops.OpFDiv:
         return not varies[1]
     if op == ops.OpSelect:

@@ -6,12 +6,13 @@ more:
     CompositeExtract (CompositeConstruct a b c) 1            => b
     CompositeExtract (VectorShuffle v w 5 2) 0               => CompositeExtract w 1   (v has four)
     CompositeExtract (Transpose m) 1 2                       => CompositeExtract m 2 1
+    CompositeExtract (UMulExtended a b) 0                    => IMul a b
     CompositeConstruct v.x v.y v.z                           => v                      (v has three)
     CompositeConstruct v.z v.x 1.0                           => VectorShuffle v (1.0) 2 0 4
     CompositeInsert a (CompositeInsert b undef 1) 0          => CompositeConstruct a b
     VectorShuffle (CompositeConstruct a b c d) _ 0 1         => CompositeConstruct a b
 
-They move whole components and compute nothing, so they hold for every bit pattern.
+They move whole components and compute nothing new, so they hold for every bit pattern.
 """
 
 from __future__ import annotations
@@ -47,16 +48,24 @@ def extract(module: Module, inst: Inst) -> Inst | None:
         source, path, at = step
     if at == len(path):
         return source
+    if source.op in _FIRST and path[at:] == [0]:
+        rewrite(module, inst, _FIRST[source.op], list(source.args), [])
+        return None
     if source is not inst.args[0]:
         rewrite(module, inst, ops.OpCompositeExtract, [source], list(path[at:]))
     return None
 
 
+# what the first member of a struct of two results is by itself
+_FIRST: Final = {
+    ops.OpUMulExtended: ops.OpIMul, ops.OpSMulExtended: ops.OpIMul, ops.OpIAddCarry: ops.OpIAdd,
+    ops.OpISubBorrow: ops.OpISub,
+}  # fmt: skip
 _STEPS: Final = frozenset(
     (
         ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert,
         ops.OpCompositeExtract, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
-        ops.OpTranspose,
+        ops.OpTranspose, *_FIRST,
     )
 )  # fmt: skip
 

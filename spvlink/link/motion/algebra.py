@@ -62,10 +62,11 @@ from spvlink.facts.effects import Effects
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.ir.edit import value
 from spvlink.ir.slot import Slot
 from spvlink.link.border.link import Link
+from spvlink.link.motion.nodes import WIDTHS
 from spvlink.link.resources.blocks import Cannot, size_of
 from spvlink.link.resources.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
@@ -75,8 +76,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Sequence
     from typing import Final
 
-_OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _WORDS: Final = frozenset((32,))
+_OF_OTHER_KINDS: Final = info.KIND_DECORATIONS | {enums.Decoration_PerVertexKHR}
 _NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeBool))
 _FLOAT_SAFE: Final = frozenset((ops.OpBitcast, ops.OpSelect))  # move the bits of floats, unchanged
 
@@ -106,12 +107,23 @@ def cost_of(inst: Inst) -> int:
     """ALU operations of one lane of a result."""
     if inst.op == ops.OpExtInst:
         return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST)
+    if scalars.widens(inst):
+        return 0  # no reason to let 32 bits cross in place of 16
     return info.COST.get(inst.op, info.DEFAULT_COST)
 
 
-def crosses(type: Inst, flat: bool, widths: frozenset[int] = _WORDS) -> bool:
-    """Whether a lane of this type can be an interface variable: 32 bits; booleans as integers, and
-    integers Flat."""
+def widths_of(link: Link) -> frozenset[int]:
+    """The widths of new interface variables: 32 bits, and 16 where both stages declare that."""
+    wanted = enums.Capability_StorageInputOutput16
+    both = link.producer.module, link.consumer.module
+    if all(any(c.imm[0] == wanted for c in m.sections[CAPABILITIES]) for m in both):
+        return WIDTHS
+    return _WORDS
+
+
+def crosses(type: Inst, flat: bool, widths: frozenset[int]) -> bool:
+    """Whether a lane of this type can be an interface variable: booleans as integers, and integers
+    Flat."""
     if type.op == ops.OpTypeBool:
         return flat
     return type.imm[0] in widths and (flat or type.op == ops.OpTypeFloat)

@@ -15,7 +15,7 @@ from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
-from spvlink.link.motion.nodes import Entry, Kind, Node, Use, closest, replaceable, single
+from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, closest, replaceable, single
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
@@ -40,11 +40,11 @@ _LOADS: Final = (LOAD_INPUT, INTERPOLATE)
 class ConsumerGraph:
     """What the consumer makes of its inputs, as far as it could be made before the border."""
 
-    widths = frozenset((32,))  # of the numbers that may cross
     patient = False  # looks at everything, also when it is clear that no input can go
 
     def __init__(self, link: Link, transfer: Transfer, exact: bool, convergent: set[int]) -> None:
         self.link = link
+        self.widths = algebra.widths_of(link)  # of the numbers that may cross
         self.transfer = transfer
         self.effects = Effects.of(link.consumer.module)
         self.settled = invariant.settled(link.consumer.module)
@@ -65,7 +65,7 @@ class ConsumerGraph:
         kept = Floats.of(link.consumer.module).preserved
         own = Floats.of(link.producer.module).preserved
         self.exact = exact or bool(kept - own)
-        self.linear = not self.exact and not self.widths & (kept | own)
+        self.linear = not self.exact and not WIDTHS & (kept | own)
         entry = link.consumer.module.entry
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
@@ -123,7 +123,7 @@ class ConsumerGraph:
     def kind_of(self, load: Inst) -> Kind | None:
         """How a load reads its slot; None where it must stay."""
         link, key = self.link, load.imm[0]
-        if not replaceable(link, key, self.widths):
+        if not replaceable(link, key):
             return None
         slot = link.inputs.slots[key]
         flat = link.carries_bits(slot)
@@ -437,7 +437,7 @@ class ConsumerGraph:
             if node.key is not None:
                 inner[node] = out
                 if out != SINK:
-                    network.edge(SOURCE, out, price)
+                    network.edge(SOURCE, out, _priced(node, price))
                 continue
             mine = inner[node] = network.node()
             network.edge(mine, out, self.crossing(node, fragments, price))
@@ -462,4 +462,10 @@ class ConsumerGraph:
         type = scalars.scalar(node.inst.type)
         if node in self.homeless or not algebra.crosses(type, node.flat, self.widths):
             return INFINITE
-        return price + 2 * fragments if type.op == ops.OpTypeBool else price
+        return price + 2 * fragments if type.op == ops.OpTypeBool else _priced(node, price)
+
+
+def _priced(node: Node, price: int) -> int:
+    """The price of a component: less where it holds 16 bits, of which devices may pack two."""
+    assert node.inst.type is not None
+    return price * 3 // 4 if scalars.scalar(node.inst.type).imm[:1] == [16] else price

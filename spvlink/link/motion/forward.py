@@ -42,7 +42,7 @@ from spvlink.link.border.sink import sink
 from spvlink.link.border.values import centred, single_value
 from spvlink.link.motion import algebra, brake
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
-from spvlink.link.motion.nodes import replaceable
+from spvlink.link.motion.nodes import WIDTHS, replaceable
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
@@ -77,6 +77,7 @@ class ProducerGraph:
 
     def __init__(self, link: Link, transfer: Transfer, flat: bool, exact: bool) -> None:
         self.link = link
+        self.widths = algebra.widths_of(link)
         self.transfer = transfer
         self.flat = flat
         self.exact = exact
@@ -223,7 +224,7 @@ class ProducerGraph:
             assert node.inst.type is not None
             if node.leaf and node in roots:
                 continue  # it crosses
-            may = algebra.crosses(scalars.scalar(node.inst.type), self.flat)
+            may = algebra.crosses(scalars.scalar(node.inst.type), self.flat, self.widths)
             network.edge(computed[node], available[node], price if may else INFINITE)
             if not node.leaf:
                 network.edge(SOURCE, computed[node], node.work * fragments)
@@ -262,7 +263,7 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], li
     if ours.rounding != theirs.rounding:
         return False
     moved = False
-    exact_floats = exact or 32 in theirs.preserved
+    exact_floats = exact or bool(WIDTHS & theirs.preserved)
     bits = exact or bool(ours.preserved - theirs.preserved)
     for group, keys in _groups(link, exact_floats).items():
         moved |= _group(link, transfer, bits, group, keys, expect[1], limit)

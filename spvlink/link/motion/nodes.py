@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_WORDS: Final = frozenset((32,))
+WIDTHS: Final = frozenset((16, 32))  # of the numbers that move
 
 
 class Kind:
@@ -93,12 +93,12 @@ def closest(deps: list[Use]) -> Use:
 
 
 def single(inst: Inst) -> bool:
-    """Whether a result is made of floats of 32 bits."""
+    """Whether a result is made of floats of 16 or 32 bits."""
     scalar = scalars.scalar(inst.type) if inst.type is not None else None
-    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] == 32
+    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] in WIDTHS
 
 
-def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
+def replaceable(link: Link, key: int) -> bool:
     """Whether an input, and the output behind it, may be replaced by another value."""
     stores = link.stores.get(key)
     if stores is None or key not in link.loads:
@@ -108,7 +108,7 @@ def replaceable(link: Link, key: int, widths: frozenset[int] = _WORDS) -> bool:
     if link.in_place and not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or slot.width not in widths or out.extras:
+    if slot is None or out is None or slot.width not in WIDTHS or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False

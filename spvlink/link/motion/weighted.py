@@ -51,7 +51,7 @@ from spvlink.ir.edit import value
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.motion import algebra, backward, consumer_graph, polynomials
-from spvlink.link.motion.nodes import Entry, Kind, Node, Use
+from spvlink.link.motion.nodes import Entry, Kind, Node, Use, single
 from spvlink.link.motion.polynomials import ONE, Weights
 from spvlink.link.resources.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
@@ -71,7 +71,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 MAX_VERTICES: Final = 32  # of one sum
 _NOT_ONE: Final = "not moved: something is added to a sum over vertices whose weights are not 1"
-_WIDTHS: Final = frozenset((16, 32))
 _MIX: Final = (ops.OpExtInst, glsl.Glsl_FMix)
 _FMA: Final = (ops.OpExtInst, glsl.Glsl_Fma)
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
@@ -234,7 +233,6 @@ def _is_fixed(uses: invariant.Dependences, pointer: Inst) -> bool:
 class WeightedGraph(consumer_graph.ConsumerGraph):
     """``backward``'s, with sums over vertices as ways to read an input."""
 
-    widths = _WIDTHS
     patient = True  # since it notes why inputs stay
 
     def __init__(self, link: Link, transfer: Transfer, beyond: frozenset[int]) -> None:
@@ -317,7 +315,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
             return None
         varies = [any(isinstance(e, Use) for e in group) for group in groups]
         affine = isinstance(like.kind, Blend) and like.kind.affine
-        if not _floating(inst) or not scalars.linear(inst, varies, affine):
+        if not single(inst) or not scalars.linear(inst, varies, affine):
             key = like.node.key
             if key is not None and not affine and scalars.linear(inst, varies):
                 self.link.notes[key] = _NOT_ONE
@@ -327,7 +325,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
     def sums_of(self, inst: Inst, number: int, lanewise: bool) -> list[Use]:
         """A lane as new functionals of inputs, as far as it is one: of different nodes, two at
         most."""
-        if not _floating(inst) or self.hangs(inst, number) is not None:
+        if not single(inst) or self.hangs(inst, number) is not None:
             return []
         groups = scalars.made_of(inst, number, lanewise)
         what = (inst.op, inst.imm[0] if inst.op == ops.OpExtInst else 0)
@@ -420,12 +418,6 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
 def _of_vertices(kind: Kind) -> bool:
     """Whether an input is read at vertices: those per patch are not."""
     return isinstance(kind, Blend) or bool(kind.args)
-
-
-def _floating(inst: Inst) -> bool:
-    """Whether a result is made of floats that may cross."""
-    scalar = scalars.scalar(inst.type) if inst.type is not None else None
-    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] in _WIDTHS
 
 
 _RELAXED: Final = ((), ((enums.Decoration_RelaxedPrecision,),))
