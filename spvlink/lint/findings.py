@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from spvlink.link.check.interface import Place
+    from spvlink.lint.potential import Potential
 
 _NAMED: Final = 3  # pipelines that a line names, before it only counts them
 
@@ -57,6 +58,7 @@ class Report:
 
     def __init__(self) -> None:
         self.pipelines = 0
+        self.potential: Potential | None = None  # if it is asked for
         self.found: list[tuple[str | None, Finding]] = []  # (pipeline, what)
 
     def add(self, pipeline: str | None, findings: Iterable[Finding]) -> None:
@@ -72,7 +74,10 @@ class Report:
         both: tuple[list[dict[str, object]], list[dict[str, object]]] = ([], [])
         for pipeline, finding in self.found:
             both[finding.warning].append(_object(pipeline, finding))
-        told = {"pipelines": self.pipelines, "errors": both[0], "warnings": both[1]}
+        told: dict[str, object] = {"pipelines": self.pipelines}
+        told |= {"errors": both[0], "warnings": both[1]}
+        if self.potential is not None:
+            told["potential"] = self.potential.to_json()
         return json.dumps(told, indent=1) + "\n"
 
     def to_text(self) -> Iterator[str]:
@@ -92,6 +97,8 @@ class Report:
         count = self.errors
         both = _count(count, "error"), _count(len(self.found) - count, "warning")
         yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}\n"
+        if self.potential is not None:
+            yield from self.potential.to_text()
 
 
 def _object(pipeline: str | None, finding: Finding) -> dict[str, object]:
