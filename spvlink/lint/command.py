@@ -12,8 +12,9 @@ from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import Pipeline, Shader, Unfit
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.lint import arguments, pipeline
-from spvlink.lint.findings import Finding, Report
+from spvlink.lint.findings import Finding
 from spvlink.lint.potential import Potential
+from spvlink.lint.report import Report
 from spvlink.lint.stage import load
 
 if TYPE_CHECKING:
