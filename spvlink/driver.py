@@ -14,9 +14,8 @@ import time
 
 from spvlink import validate
 from spvlink.binary.decode import decode
-from spvlink.chain import chain
+from spvlink.chain import pieces
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import Chain
 from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -101,6 +100,10 @@ def _check(options: Options) -> None:
         raise Usage(f"no stage is called {name}")
     if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
+    for (stage, id), value in options.spec.items():
+        if not isinstance(value, (str, bytes)):
+            what = f"{value!r} is neither text nor bytes"
+            raise Usage(f"the specialization constant {id} of the {stage} stage: {what}")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 
@@ -122,7 +125,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
+            outputs = pieces.run(self.stages, self.options, self.runner, linked)
         except Refused as why:
             return self.pass_through(str(why))
         except (BadSpirv, Usage, MemoryError):
@@ -168,6 +171,10 @@ class _Session:
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
+        names = {stage.name for stage in self.stages}
+        for name, _ in self.options.spec:
+            if name not in names:
+                raise Usage(f"a specialization constant for the {name} stage, which is not here")
         check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))

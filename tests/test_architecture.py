@@ -39,6 +39,7 @@ RANKS = {
     "link.values": 8,
     "link.motion": 8,
     "link.pack": 9,
+    "link.built_ins": 9,
     "link.payload": 10,
     "chain": 12,
     "driver": 13,

@@ -88,7 +88,7 @@ def test_what_an_invariant_output_is_made_of_is_no_flag() -> None:
     inputs = places("in", "").replace(";", "[];")
     for invariant in ("", "invariant gl_Position;\n"):
         stages = [
-            vert(places("out", ""), X + Y + Z),
+            vert(places("out", ""), X + Y + "z = b.xyz;"),  # no part of the position
             geom(
                 f"out gl_PerVertex {{ vec4 gl_Position; }};\n{invariant}{inputs}"
                 "layout(location = 0) out vec3 f;",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spvlink.chain.runner import STAGE_PASSES
-from spvlink.chain.table import ORDER, PASSES, PLACING, REPACKING, TABLE
+from spvlink.chain.table import OPENING, ORDER, PASSES, PLACING, REPACKING, TABLE
 
 ROWS = (*TABLE, *REPACKING)
 
@@ -31,7 +31,7 @@ def test_every_row_has_its_reason_and_every_switch_its_line() -> None:
         assert set(row.needs) <= PASSES.keys()
     switched = {row.name for row in ROWS} - {"promote"}  # which every link needs
     stages = {row.name for row in STAGE_PASSES if row.what}
-    assert switched | stages | PLACING.keys() == PASSES.keys()
+    assert switched | stages | PLACING.keys() | OPENING.keys() == PASSES.keys()
     lines = [row for row in ROWS if row.what]
     assert len({row.name for row in lines}) == len(lines), "one line for each name"
     assert list(PASSES) == sorted(PASSES)

@@ -7,11 +7,12 @@ from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.ir.core import Inst
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
+from spvlink.link.built_ins import closing
 from spvlink.link.dead import builtin_blocks, builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
 from spvlink.link.shape import dynamic_arrays
-from spvlink.passes import raise_io, sample_rate, trim
+from spvlink.passes import raise_io, sample_rate, storage16, trim
 
 
 def finish(chain: Chain, stage: Stage) -> None:
@@ -23,6 +24,10 @@ def finish(chain: Chain, stage: Stage) -> None:
         if border is not None:
             _raise_border(chain, border, stage, dropped, linked)
     chain.runner.finish(stage)
+    if stage.module.lent:
+        chain.runner.run("settle", stage, storage16.settle, stage.module)
+        chain.runner.on_entry(stage, "simplify")
+        chain.runner.drop_dead(stage)
     if stage.per_sample:
         sample_rate.keep_sample_rate(stage.module)
     kept: frozenset[Inst] = frozenset()
@@ -44,9 +49,13 @@ def _raise_border(
         return
     assert border.placement is not None
     is_output = border.producer is stage
+    built = closing.of(link)
+    if built is not None:
+        act = closing.raise_outputs if is_output else closing.raise_inputs
+        runner.run("built-ins", stage, act, built)
     if border.payload is not None:
-        act = border.payload.raise_side
-        runner.run("raise", stage, act, link, border.placement, is_output)
+        side = border.payload.raise_side
+        runner.run("raise", stage, side, link, border.placement, is_output)
         linked.add(payload.STORAGE)
     else:
         _raise_side(chain, link, border.placement, stage, is_output)
@@ -81,7 +90,7 @@ def trim_blocks(chain: Chain) -> None:
     stages: dict[Stage, None] = {}
     for border in chain.borders:
         link = border.link
-        if link is None or border.consumer.name not in builtins.CONSUMERS:
+        if link is None or border.fixed or border.consumer.name not in builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead"):

@@ -87,7 +87,7 @@ def _link_last(runner: Runner, link: Link) -> None:
 def _link(chain: Chain, link: Link, moving: bool) -> None:
     """One border to a fixpoint; ``moving``: with code motion."""
     producer, consumer = link.producer, link.consumer
-    hold_outputs(chain.borders)
+    hold_outputs(chain.borders, chain.more)
     site = Site(chain, link)
     rows = [row for row in TABLE if row.fits(site, moving)]
     for _ in range(MAX_ROUNDS):
@@ -109,11 +109,12 @@ def _first_change(runner: Runner, site: Site, rows: list[Pass], version: int) ->
     producer, consumer = site.link.producer, site.link.consumer
     for row in rows:
         if runner.enabled(row.name) or row.name not in PASSES:
+            site.real = True
             ran = runner.run(row.name, producer, row.run, site)
             changed = runner.changed(row.name, consumer, version)
             if row.name in PASSES:  # not just what a stage does for itself
-                producer.linked |= ran
-                consumer.linked |= changed
+                producer.linked |= ran and not row.beside
+                consumer.linked |= changed and site.real
             if changed or ran:
                 return row
     return None
@@ -141,7 +142,7 @@ def _place_all(chain: Chain) -> None:
     for border in chain.borders:
         if border.link is not None:
             border.placement = place(Site(chain, border.link))
-            if compact.requalify(border.link, border.placement):
+            if not border.link.fixed and compact.requalify(border.link, border.placement):
                 border.seen = -1
     seconds = chain.runner.seconds
     seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
@@ -151,6 +152,8 @@ def place(site: Site) -> Placement:
     """Where everything that is left at a border goes."""
     if site.link.producer.name == "task":
         return payload.place(site.link)
+    if site.link.fixed:
+        return compact.in_order(site.link)
     if site.enabled("compact"):
         return compact.run(site.link, site.convergent)
     return compact.at_old_places(site.link, [])

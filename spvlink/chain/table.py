@@ -11,8 +11,9 @@ from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
 from spvlink.ir.known import fact
 from spvlink.layout import granted
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.built_ins import closing, known
 from spvlink.link.dead import builtins, payload_members, varyings
 from spvlink.link.motion import backward, forward, weighted
 from spvlink.link.pack import narrow, per_patch, split64
@@ -34,12 +35,13 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Site:
     """A border while its passes run: all that one of them may ask for."""
 
-    __slots__ = ("chain", "link", "options")
+    __slots__ = ("chain", "link", "options", "real")
 
     def __init__(self, chain: Chain, link: Link) -> None:
         self.chain = chain
         self.link = link
         self.options: Options = chain.options
+        self.real = True  # what a pass changed in the consumer goes out
 
     def enabled(self, name: str) -> bool:
         return self.chain.runner.enabled(name)
@@ -87,14 +89,19 @@ def _transfers(link: Link) -> dict[Stage, Transfer]:
 class Pass:
     """One row. ``what`` is its line in ``spvlink passes`` (empty: it cannot be switched off, or
     another row of the name has the line); ``when`` says where there is something to look at;
-    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does."""
+    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does;
+    ``beside``: what it changes of the producer was made beside what that does; ``alone``: the sides
+    that may be fixed, since it changes nothing of them that would be written."""
 
-    __slots__ = ("adds_code", "moving", "name", "needs", "run", "what", "when", "why")
+    __slots__ = (
+        "adds_code", "alone", "beside", "moving", "name", "needs", "run", "what", "when", "why",
+    )  # fmt: skip
 
     def __init__(
         self, name: str, run: Callable[[Site], object], why: str, what: str = "",
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
-        moving: bool = False, adds_code: bool = False,
+        moving: bool = False, adds_code: bool = False, beside: bool = False,
+        alone: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.name = name
         self.run = run
@@ -104,9 +111,13 @@ class Pass:
         self.needs = needs
         self.moving = moving
         self.adds_code = adds_code
+        self.beside = beside
+        self.alone = alone
 
     def fits(self, site: Site, moving: bool) -> bool:
         """Whether there is anything to look at."""
+        if site.link.fixed and site.link.fixed not in self.alone:
+            return False
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
             return False
         return all(site.enabled(name) for name in self.needs)
@@ -127,6 +138,10 @@ def _has_whole(link: Link) -> bool:
     return bool(link.outputs.pinned or link.inputs.pinned)
 
 
+def _has_built_ins(link: Link) -> bool:
+    return link.built is not None
+
+
 # -- run: what takes more than one word ------------------------------------------------------------
 
 
@@ -136,6 +151,27 @@ def _arrays(at: Site) -> None:
     if at.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
         moves = at.forth.moves if at.enabled("propagate") else None
         dynamic_arrays.run(link, moves, options.exact, options.cost_limit)
+
+
+def _dedup(at: Site) -> None:
+    """Among varyings, and among built-ins where these cross, too."""
+    link, exact = at.link, at.options.exact
+    built = closing.of(link)
+    if built is None:
+        dedup.run(link, exact)
+    else:
+        known.merge(link, built, exact)
+
+
+def _propagate_built_ins(at: Site) -> None:
+    built = closing.of(at.link)
+    assert built is not None
+    at.real = known.move(built, at.forth, at.options.exact, at.options.cost_limit)
+
+
+def _dead_built_ins(at: Site) -> None:
+    assert at.link.built is not None
+    known.dead(at.link.built)
 
 
 def _forward(at: Site) -> None:
@@ -166,6 +202,7 @@ TABLE: Final = (
     Pass(
         "promote", lambda at: read_back.forward(at.link.producer.module),
         "what is read back twice is read once", when=_in_place, adds_code=True,
+        alone=(CONSUMER,),
     ),
     Pass(
         "payload", lambda at: payload.read_back_constants(at.link),
@@ -181,10 +218,15 @@ TABLE: Final = (
         "dead", lambda at: varyings.run(at.link),
         "before all that looks at values: nothing else should look at what goes",
         "outputs nobody reads and inputs nobody writes are removed on both sides",
+        alone=(CONSUMER, PRODUCER),
+    ),
+    Pass(
+        "dead", _dead_built_ins, "what nobody writes of a built-in has a value all the same",
+        when=_has_built_ins, beside=True,
     ),
     Pass(
         "dead", lambda at: builtins.run(at.link), "built-ins that the next stage does not read",
-        when=lambda link: link.consumer.name in builtins.CONSUMERS,
+        when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
     ),
     Pass(
         "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
@@ -192,13 +234,13 @@ TABLE: Final = (
     ),
     Pass(
         "arrays", _arrays, "before dedup: elements become slots like others",
-        "arrays that one stage alone indexes dynamically are taken apart",
+        "arrays that one stage alone indexes dynamically, or both in part, are taken apart",
         when=_has_whole, adds_code=True,
     ),
     Pass(
-        "dedup", lambda at: dedup.run(at.link, at.options.exact),
+        "dedup", _dedup,
         "before propagate: one copy of a value is cheaper to move than two",
-        "an output that says what another says is read from that one",
+        "an output that says what another says is read from that one", alone=(PRODUCER,),
     ),
     Pass(
         "dedup", lambda at: captured_twins.read_captured(at.link),
@@ -208,7 +250,10 @@ TABLE: Final = (
         "propagate",
         lambda at: propagate.run(at.link, at.forth, at.options.exact, at.options.cost_limit),
         "before motion, which pays for components that this one frees",
-        "constants and uniform expressions are computed where they are read",
+        "constants and uniform expressions are computed where they are read", alone=(PRODUCER,),
+    ),
+    Pass(
+        "propagate", _propagate_built_ins, "as of varyings", when=_has_built_ins, beside=True,
     ),
     Pass(
         "halves", lambda at: split64.run(at.link, at.enabled),
@@ -250,11 +295,16 @@ REPACKING: Final = (
     Pass(
         "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
         "after halves, whose words are components like others",
-        "flat values of one bit or of 16 share a component if that saves a Location",
+        "flat values of few bits share a component if that saves a Location",
         when=lambda link: narrow.possible(link), needs=("compact",),
     ),
 )  # fmt: skip
 
+
+# The switch of what comes first (``chain/built_ins``).
+OPENING: Final = {
+    "built-ins": "what is known of varyings is known of built-ins that the next stage reads",
+}
 
 # Switches of what comes last, when every border gets its new places (``sweep.place``).
 PLACING: Final = {
@@ -279,7 +329,7 @@ def _lines() -> dict[str, str]:
     rows = (*TABLE, *REPACKING)
     lines = {row.name: row.what for row in rows if row.what} | PLACING
     stage_lines = {row.name: row.what for row in STAGE_PASSES if row.what}
-    return dict(sorted((lines | stage_lines).items()))
+    return dict(sorted((lines | stage_lines | OPENING).items()))
 
 
 # What may be switched off: name -> its line in ``spvlink passes``.

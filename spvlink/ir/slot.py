@@ -2,8 +2,8 @@
 ``Pinned`` variables.
 
 A slot's key is ``location * 8 + component * 2`` (the odd keys are room for 16-bit halves). A 64-bit
-scalar has the key of its first component and covers two. Built-ins are in no Interface: nothing
-here moves them.
+scalar has the key of its first component and covers two. Built-ins that cross (``link/built_ins``)
+have keys beyond those of all Locations, and a Link of their own: nothing moves them.
 """
 
 from __future__ import annotations
@@ -16,8 +16,25 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
+# Keys of built-ins begin here, so many for each.
+BUILT_IN_KEYS: Final = 1 << 24
+_EACH: Final = 512
+MAX_NUMBER: Final = _EACH // 2  # of the components of a built-in
+
+
 def key_of(location: int, component: int) -> int:
     return location * 8 + component * 2
+
+
+def built_in_key(builtin: int, number: int) -> int:
+    """The key of a component, or an element, of a built-in."""
+    return BUILT_IN_KEYS + builtin * _EACH + number * 2
+
+
+def built_in_of(key: int) -> tuple[int, int]:
+    """(built-in, component or element) of such a key."""
+    builtin, rest = divmod(key - BUILT_IN_KEYS, _EACH)
+    return builtin, rest >> 1
 
 
 def base_of(type: Inst) -> str:

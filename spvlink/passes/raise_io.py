@@ -168,7 +168,11 @@ class Raise:
         wanted = _INPUTS
         for block in self.cfg.order:
             if self.is_input:
-                found = [at for at, inst in enumerate(block.insts) if inst.op in wanted]
+                found = [
+                    at
+                    for at, inst in enumerate(block.insts)
+                    if inst.op in wanted and inst.imm[0] in self.where
+                ]
                 if found:
                     self.loads(block, found)
             elif self.in_place:
@@ -411,10 +415,11 @@ class InPlace:
 
     def run(self) -> None:
         effects = Effects.of(self.side.module)
+        where = self.side.where
         for inst in self.block.insts:
-            if inst.op == STORE_OUTPUT:
+            if inst.op == STORE_OUTPUT and inst.imm[0] in where:
                 self.hold(inst)
-            elif inst.op == LOAD_OUTPUT:
+            elif inst.op == LOAD_OUTPUT and inst.imm[0] in where:
                 self.flush()
                 self.read_back(inst)
             else:

@@ -326,11 +326,16 @@ class _Walk:
         return True
 
     def phi(self, inst: Inst) -> bool:
-        """Whether a phi went: all its ways bring one value (or the phi itself)."""
+        """Whether a phi went: all its ways bring one value (or the phi itself). What is undefined
+        on some ways may be the constant that the others bring."""
         same: Inst | None = None
+        undefined = False
         for arg in inst.args[::2]:
             arg = resolve(arg)
             if arg is inst or arg is same:
+                continue
+            if arg.op == ops.OpUndef:
+                undefined = True
                 continue
             if same is not None:
                 return False
@@ -338,5 +343,7 @@ class _Walk:
         if same is None:
             assert inst.type is not None
             same = types.undef(self.module, inst.type)
+        elif undefined and same.op not in types.CONSTANTS:
+            return False  # it may not be there on these ways
         become(self.module, inst, same)
         return True

@@ -21,7 +21,7 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.known import Known
-from spvlink.ir.slot import Interface, Pinned, Slot
+from spvlink.ir.slot import BUILT_IN_KEYS, Interface, Pinned, Slot
 from spvlink.link.border.stage import IN_PLACE, Stage
 
 TYPE_CHECKING = False
@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _STORES: Final = frozenset((STORE_OUTPUT,))
 _READ_BACK: Final = frozenset((LOAD_OUTPUT,))
+PRODUCER: Final = "producer"
+CONSUMER: Final = "consumer"
 _WORD: Final = 32  # bits of the indices that are compared
 
 
@@ -40,17 +42,21 @@ class Link(Known):
 
     __slots__ = (
         "after",
+        "built",
         "cautions",
         "consumer",
         "exact",
         "fate",
+        "fixed",
         "gathered",
         "gone",
         "halves",
+        "held",
         "hidden",
         "idle",
         "in_place",
         "inputs",
+        "keys",
         "loads",
         "locals",
         "made",
@@ -67,15 +73,23 @@ class Link(Known):
         "wide",
     )
 
-    def __init__(self, producer: Stage, consumer: Stage) -> None:
+    def __init__(
+        self, producer: Stage, consumer: Stage, sides: tuple[Interface, Interface] | None = None,
+        keys: tuple[int, int] = (0, BUILT_IN_KEYS),
+    ) -> None:  # fmt: skip
         Known.__init__(self)
-        assert producer.outputs is not None and consumer.inputs is not None
+        if sides is None:
+            assert producer.outputs is not None and consumer.inputs is not None
+            sides = producer.outputs, consumer.inputs
         self.producer = producer
         self.consumer = consumer
-        self.outputs: Interface = producer.outputs
-        self.inputs: Interface = consumer.inputs
+        self.outputs: Interface = sides[0]
+        self.inputs: Interface = sides[1]
+        self.keys = keys  # the first one, and the one behind the last, that it is about
+        self.built: Link | None = None  # the built-ins that cross here (``link/built_ins``)
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.pack = ""  # what may be torn (``Options.pack``)
+        self.fixed = ""  # PRODUCER or CONSUMER: whose module stays as it is
         self.hidden = False  # there is such a border, but it stays as it is
         self.in_place = producer.name in IN_PLACE
         # every value comes over to the bit: only fragment shaders interpolate
@@ -100,6 +114,8 @@ class Link(Known):
         self.shared = False  # outputs per vertex became others, so Locations may be mixed by now
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
+
+        self.held: set[int] = set()  # keys that are read whole anyway, so not propagated alone
 
         # what the report tells, by key where nothing else is said
         self.fate: dict[int, tuple[str, str]] = {}  # (action, why)
@@ -144,18 +160,18 @@ class Link(Known):
 
     def _read(self) -> None:
         self.stores = {}
-        self.loads = _accesses(self.consumer.module, _LOADS)
+        self.loads = _accesses(self.consumer.module, _LOADS, self.keys)
         self.sites, self.returns, self.spots = {}, 0, {}
         entry = self.producer.module.entry
         assert entry is not None
         if self.in_place:
-            self.stores = _accesses(self.producer.module, _STORES)
-            self.read_back = _accesses(self.producer.module, _READ_BACK)
+            self.stores = _accesses(self.producer.module, _STORES, self.keys)
+            self.read_back = _accesses(self.producer.module, _READ_BACK, self.keys)
             self.number_in_place(entry.function.blocks)
             return
         at_emits = self.producer.name == "geom"
         for block in entry.function.blocks:
-            stores = [i for i in block.insts if i.op == STORE_OUTPUT]
+            stores = [i for i in block.insts if i.op == STORE_OUTPUT and self.is_mine(i)]
             for store in stores:
                 self.stores.setdefault(store.imm[0], []).append(store)
             if at_emits:
@@ -165,11 +181,15 @@ class Link(Known):
                 self.spots[self.returns] = block, block.terminator, []
                 self.returns += 1
 
+    def is_mine(self, access: Inst) -> bool:
+        """Whether a slot is of this link."""
+        return self.keys[0] <= access.imm[0] < self.keys[1]
+
     def number_emits(self, block: Block) -> None:
         """The stores before each EmitVertex, or call that may come to one, belong to it."""
         calls = Calls.of(self.producer.module)
         for inst in block.insts:
-            if inst.op == STORE_OUTPUT:
+            if inst.op == STORE_OUTPUT and self.is_mine(inst):
                 self.sites[inst] = self.returns
             elif calls.does(inst, info.EMITS):
                 self.spots[self.returns] = block, inst, []
@@ -182,11 +202,13 @@ class Link(Known):
         calls = Calls.of(self.producer.module)
         count = 0
         for block in blocks:
-            stored = _vertices(block)
+            stored = self.vertices(block)
             known: dict[tuple[Inst, ...], int] = {}  # vertex -> its site
             open: dict[int, list[Inst]] = {}  # sites of the stores since the last other instruction
             for inst in block.insts:
                 if inst.op == STORE_OUTPUT:
+                    if not self.is_mine(inst):
+                        continue
                     vertex = tuple(inst.args[1:])
                     if len(stored) > 1:
                         for other in [v for v in known if inst.imm[0] in stored[v]]:
@@ -205,6 +227,14 @@ class Link(Known):
                 if known and calls.does(inst, info.BARRIER):
                     known = {}
         self.returns = count
+
+    def vertices(self, block: Block) -> dict[tuple[Inst, ...], set[int]]:
+        """The vertices to which a block stores in place -> the keys."""
+        found: dict[tuple[Inst, ...], set[int]] = {}
+        for inst in block.insts:
+            if inst.op == STORE_OUTPUT and self.is_mine(inst):
+                found.setdefault(tuple(inst.args[1:]), set()).add(inst.imm[0])
+        return found
 
     def insert(self, site: int, made: list[Inst]) -> None:
         """Put new instructions where the outputs of a site are stored, after those."""
@@ -268,8 +298,16 @@ class Link(Known):
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
-        transform feedback captures: its bytes count, written or not."""
-        return sorted({*self.stores, *self.loads, *self.read_back, *self.outputs.captured})
+        transform feedback captures: its bytes count, written or not; and what has to be declared
+        because the other side is fixed."""
+        keys = {*self.stores, *self.loads, *self.read_back, *self.outputs.captured}
+        if self.fixed == CONSUMER:
+            keys.update(self.inputs.slots.keys() & self.outputs.slots.keys())
+        elif self.fixed == PRODUCER:
+            slots = self.inputs.slots
+            read = {slots[key].variable for key in self.loads}
+            keys = {key for key, slot in slots.items() if slot.variable in read}
+        return sorted(keys)
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)
@@ -309,15 +347,6 @@ class Link(Known):
         return "\n".join(rows)
 
 
-def _vertices(block: Block) -> dict[tuple[Inst, ...], set[int]]:
-    """The vertices to which a block stores in place -> the keys."""
-    found: dict[tuple[Inst, ...], set[int]] = {}
-    for inst in block.insts:
-        if inst.op == STORE_OUTPUT:
-            found.setdefault(tuple(inst.args[1:]), set()).add(inst.imm[0])
-    return found
-
-
 def may_be_one(one: tuple[Inst, ...], other: tuple[Inst, ...]) -> bool:
     """Whether two indices may be equal: not if they differ by a constant."""
     (base, more), (base_too, more_too) = _offset(one[0]), _offset(other[0])
@@ -341,11 +370,14 @@ def _offset(index: Inst) -> tuple[Inst | None, int]:
         index = index.args[1 - at]
 
 
-def _accesses(module: Module, wanted: frozenset[int]) -> dict[int, list[Inst]]:
+def _accesses(
+    module: Module, wanted: frozenset[int], keys: tuple[int, int]
+) -> dict[int, list[Inst]]:
     assert module.entry is not None
     found: dict[int, list[Inst]] = {}
+    first, end = keys
     for block in module.entry.function.blocks:
         for inst in block.insts:
-            if inst.op in wanted:
+            if inst.op in wanted and first <= inst.imm[0] < end:
                 found.setdefault(inst.imm[0], []).append(inst)
     return found

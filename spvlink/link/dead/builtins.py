@@ -6,7 +6,8 @@
 Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the last stage before
 rasterization (Vulkan, "Built-In Variables"); in the stages before it they are varyings without
 a Location, alive only if the next stage reads them. Only the stores go here; the members of blocks
-that nobody uses go at the end, from both sides (``pervertex``).
+that nobody uses go at the end, from both sides (``builtin_blocks``). PrimitiveId is a varying of
+that kind between a geometry or mesh shader and the fragment shader: fixed functions do not take it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.ir.edit import drop
+from spvlink.ir.slot import built_in_of
 from spvlink.link.border.link import Link
 from spvlink.passes.parts import CHAINS
 from spvlink.pipeline import REMOVED
@@ -109,23 +111,41 @@ def struct_of(variable: Inst) -> Inst | None:
     return type if type.op == ops.OpTypeStruct else None
 
 
+# What goes through rasterization without being looked at, from these stages.
+_PASSED: Final[dict[int, str]] = {enums.BuiltIn_PrimitiveId: "gl_PrimitiveID"}
+_PASSING: Final = frozenset(("geom", "mesh"))
+
+
+def concerns(link: Link) -> bool:
+    """Whether there may be built-ins at a border that only the next stage reads."""
+    if link.consumer.name == "frag":
+        return link.producer.name in _PASSING
+    return link.consumer.name in CONSUMERS
+
+
 def run(link: Link) -> bool:
     """Remove the stores to built-ins that the next stage does not read; whether there were any."""
-    if link.consumer.name not in CONSUMERS:
+    if not concerns(link):
         return False
+    handed = _PASSED if link.consumer.name == "frag" else HANDED_ON
     producer = link.producer.module
     assert producer.entry is not None
     written = BuiltInUses(producer, enums.StorageClass_Output)
-    if not any(builtin in HANDED_ON for builtin in written.stores) or captures(producer):
+    if not any(builtin in handed for builtin in written.stores) or captures(producer):
         return False
     wanted = BuiltInUses(link.consumer.module, enums.StorageClass_Input).read | written.read
-    dead = {b: s for b, s in written.stores.items() if b in HANDED_ON and b not in wanted}
+    if link.built is not None:
+        link.built.gather()
+        wanted |= {built_in_of(k)[0] for k in (*link.built.loads, *link.built.read_back)}
+    dead = {b: s for b, s in written.stores.items() if b in handed and b not in wanted}
     gone = {store for stores in dead.values() for store in stores}
     if not gone:
         return False
     drop(producer, gone)
     why = f"the {link.consumer.name} stage does not read it"
-    link.idle.update({HANDED_ON[builtin]: (REMOVED, why) for builtin in dead})
+    link.idle.update({handed[builtin]: (REMOVED, why) for builtin in dead})
+    if handed is _PASSED:
+        link.consumer.linked = True  # as it came it may read it where that has no use
     return True
 
 

@@ -9,8 +9,8 @@ of one block unless something with an effect stands there.
 
 from __future__ import annotations
 
-from spvlink.facts.effects import Effects
-from spvlink.grammar import info, ops
+from spvlink.facts.effects import Effects, root
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Inst
 from spvlink.ir.edit import touched
 from spvlink.link.border.stage import Stage
@@ -36,6 +36,8 @@ def drop_overwritten(stage: Stage) -> bool:
                 stored.append(inst.args[1:])
             elif inst.op == LOAD_OUTPUT:
                 later.pop(inst.imm[0], None)
+            elif inst.op == ops.OpStore and _is_output(inst.args[0]):
+                pass  # nobody sees it before a barrier, either
             elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
                 later = {}
             out.append(inst)
@@ -45,3 +47,8 @@ def drop_overwritten(stage: Stage) -> bool:
     if found:
         touched(module)
     return found
+
+
+def _is_output(pointer: Inst) -> bool:
+    variable = root(pointer)
+    return variable.op == ops.OpVariable and variable.imm[0] == enums.StorageClass_Output

@@ -31,6 +31,7 @@ from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, need_capability, rewrite, sweep, value
+from spvlink.ir.slot import BUILT_IN_KEYS
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
@@ -116,6 +117,8 @@ def _alike(link: Link) -> bool:
 
 def _called(link: Link, key: int) -> str:
     slot = link.outputs.slots[key]
+    if key >= BUILT_IN_KEYS:
+        return slot.name
     return f"{slot.name or 'Location'} {key >> 3}.{'xyzw'[key >> 1 & 3]}"
 
 
@@ -136,7 +139,8 @@ def _order(link: Link) -> list[int]:
         aside = enums.Decoration_Centroid in slot.qualifiers
         floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
         stores, common = -len(link.stores[key]), not link.outputs.slots[key].extras
-        free = key not in link.outputs.captured  # the others are stored anyway
+        # the others are stored anyway
+        free = key not in link.outputs.captured and key < BUILT_IN_KEYS
         return stores, common, free, aside, negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)
@@ -254,7 +258,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     if mine.qualifiers == theirs.qualifiers:
         return PLAIN
     way = _way_if_equal(link, key, other, rules)
-    if way is None and _centroid_of(link, key, other):
+    if way is None and mine.width == 32 and _centroid_of(link, key, other):
         if rules.functions:
             return AT_CENTROID
         link.notes[key] = (

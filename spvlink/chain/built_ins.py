@@ -1,0 +1,40 @@
+"""Built-ins that cross borders: opened before the sweep, closed behind it (``link/built_ins``)."""
+
+from __future__ import annotations
+
+from spvlink.chain.state import Chain, in_file
+from spvlink.chain.sweep import clean
+from spvlink.link.border.stage import Stage
+from spvlink.link.built_ins import closing, opening
+
+
+def open_built_ins(chain: Chain) -> None:
+    """The built-ins of each border that is linked become slots beside what they are."""
+    if not chain.runner.enabled("built-ins"):
+        return
+    changed: dict[Stage, None] = {}
+    for border in chain.borders:
+        link = border.link
+        if link is None or link.fixed or border.consumer is chain.fixed_function_consumer:
+            continue
+        if not opening.reads(link):
+            continue
+        versions = link.producer.module.version, link.consumer.module.version
+        link.built = opening.run(link)
+        if link.producer.module.version != versions[0]:
+            changed[link.producer] = None
+        if link.consumer.module.version != versions[1]:
+            changed[link.consumer] = None
+    for stage in changed:
+        chain.runner.promote_again(stage)
+        in_file(stage, clean, chain, stage)
+
+
+def drop_stores(chain: Chain) -> None:
+    """What was made beside the built-ins goes, with the code that only it needed."""
+    for border in chain.borders:
+        built = closing.of(border.link)
+        if built is not None:
+            producer = built.producer
+            if chain.runner.run("built-ins", producer, closing.drop_stores, built):
+                in_file(producer, chain.runner.sweep_out, producer)
