@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
@@ -50,8 +51,17 @@ def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
     if command.json:
         say((report.to_json(),))
     else:
-        say([*(f"warning: {line}\n" for line in warnings), *report.to_text()])
+        lines = [*(f"warning: {line}\n" for line in warnings), *report.to_text()]
+        say([_plain(line) for line in lines])
     return WRONG if report.errors else FINE
+
+
+def _plain(line: str) -> str:
+    """A line that is one on every terminal: names in modules and manifests may be anything."""
+    end = "\n" * line.endswith("\n")
+    text = "".join(c if c.isprintable() else "?" for c in line.removesuffix("\n")) + end
+    encoding = sys.stdout.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 @contextlib.contextmanager

@@ -129,8 +129,10 @@ class Potential:
 
     def to_text(self) -> Iterator[str]:
         """Two short tables."""
-        yield "\nmodules, in components: outputs, unread by all pipelines and by some of them; how"
-        yield " many versions\nwould drop all that is unread; what one version keeps, over all"
+        yield "\n"
+        yield "modules, in components: outputs, unread by all pipelines and by some of them; how"
+        yield " many versions\n"
+        yield "would drop all that is unread; what one version keeps, over all"
         yield " pipelines; inputs never read\n"
         yield f"{'outputs':>9}{'by all':>8}{'by some':>9}{'versions':>10}{'kept':>7}{'inputs':>8}"
         yield f"{'idle':>6}  module (pipelines)\n"
