@@ -196,10 +196,16 @@ def test_a_damaged_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         data[at] ^= 0x55
     damaged = tmp_path / "damaged.foz"
     damaged.write_bytes(data)
-    status, found = told(capsys, damaged)
+    status = check(damaged, "--json")
+    said = capsys.readouterr()
+    assert said.err == "" or said.err.startswith("spvlink: warning: ")
+    found = json.loads(said.out)
     listed = [e for e in found["errors"] if e["rule"] is None]
     assert status == 1 and listed and all("not checked" in e["message"] for e in listed)
     assert len({e["pipeline"] for e in listed}) < found["pipelines"]
+    damaged.write_bytes(ARCHIVE.read_bytes()[:-100])
+    assert check(damaged, "--json") == 1
+    assert capsys.readouterr().err.count("spvlink: warning: ") == 1
     damaged.write_bytes(b"no archive at all")
     assert check(damaged) == 1
     assert capsys.readouterr().err.count("\n") == 1

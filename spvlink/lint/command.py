@@ -11,6 +11,7 @@ from spvlink import sources
 from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import Pipeline, Shader, Unfit
+from spvlink.batches.plan import LISTED
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.lint import arguments, pipeline
 from spvlink.lint.findings import Finding
@@ -40,20 +41,28 @@ def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
     report = Report()
     if command.potential:
         report.potential = Potential()
-    warnings: list[str] = []
     if command.sets:
         with _opened(command.sets) as source:
             for one in _Set(source, command.rules, report.potential).all():
                 report.add(*one)
-            warnings = source.warnings
+            _tell_damage(source.warnings)
     else:
         report.add(None, _files(command, report.potential))
     if command.json:
         say((report.to_json(),))
     else:
-        lines = [*(f"warning: {line}\n" for line in warnings), *report.to_text()]
-        say([_plain(line) for line in lines])
+        say([_plain(line) for line in report.to_text()])
     return WRONG if report.errors else FINE
+
+
+def _tell_damage(warnings: list[str]) -> None:
+    """What is damaged in archives beyond pipelines, on standard error: it is in no pipeline."""
+    lines = [f"spvlink: warning: {line}" for line in warnings[:LISTED]]
+    if len(warnings) > LISTED:
+        lines.append(f"spvlink: warning: {len(warnings) - LISTED} more")
+    if lines:
+        with contextlib.suppress(OSError):
+            print("\n".join(lines), file=sys.stderr, flush=True)
 
 
 def _plain(line: str) -> str:
