@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
+       spvlink check --help: look for what is wrong between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink passes | --version | --help
 
@@ -55,8 +56,10 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
                           (default: they go out as they came)
   --complete              these are all stages of the pipeline: if there is no fragment shader,
                           only fixed functions and transform feedback read what the last one writes
+                          (with a fragment shader they are: no stage is left out in between)
   --exact                 only changes that keep every output bit of every stage
-  --keep-interface STAGE  leave the interface of that stage as it is; repeatable
+  --keep-interface STAGE  leave that stage as it is, byte for byte; its neighbours still
+                          gain what they can alone; repeatable
   --no-validate           do not run spirv-val on what is written
   --strict                a pipeline that is passed through unchanged is an error
 

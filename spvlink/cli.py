@@ -65,6 +65,8 @@ def _main(words: Sequence[str]) -> int:
         return _print(layer(words))
     if command == "batch":
         return _batch(list(rest))
+    if command == "check":
+        return _check(list(rest))
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command == "--version":
@@ -79,9 +81,8 @@ def _main(words: Sequence[str]) -> int:
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    raise Usage(
-        f"unknown command {command}: there are link, batch, passes, layer and serve; see {SEE}"
-    )
+    known = "link, batch, check, passes, layer and serve"
+    raise Usage(f"unknown command {command}: there are {known}; see {SEE}")
 
 
 def _print(text: str) -> int:
@@ -213,6 +214,15 @@ def _batch(words: list[str]) -> int:
         _complain(error)
         return DEFECT
     return DONE
+
+
+def _check(words: list[str]) -> int:
+    from spvlink.lint.arguments import HELP as HELP_OF_CHECK
+    from spvlink.lint.command import main as check
+
+    if "--help" in words or "-h" in words:
+        return _print(HELP_OF_CHECK)
+    return check(words, _print_all)
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -14,9 +14,8 @@ import time
 
 from spvlink import validate
 from spvlink.binary.decode import decode
-from spvlink.chain import chain
+from spvlink.chain import pieces
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import Chain
 from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -43,6 +42,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.options import Settings
 
+CREATION: Final = "VUID-VkGraphicsPipelineCreateInfo-"
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
 _PRIMITIVES: Final = frozenset(("vert", "tesc", "tese", "geom"))
 # Without one of these nothing is PerPrimitiveEXT.
@@ -100,6 +100,10 @@ def _check(options: Options) -> None:
         raise Usage(f"no stage is called {name}")
     if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
+    for (stage, id), value in options.spec.items():
+        if not isinstance(value, (str, bytes)):
+            what = f"{value!r} is neither text nor bytes"
+            raise Usage(f"the specialization constant {id} of the {stage} stage: {what}")
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 
@@ -121,7 +125,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = chain.run(Chain(self.stages, self.options, self.runner, linked))
+            outputs = pieces.run(self.stages, self.options, self.runner, linked)
         except Refused as why:
             return self.pass_through(str(why))
         except (BadSpirv, Usage, MemoryError):
@@ -167,6 +171,10 @@ class _Session:
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
+        names = {stage.name for stage in self.stages}
+        for name, _ in self.options.spec:
+            if name not in names:
+                raise Usage(f"a specialization constant for the {name} stage, which is not here")
         check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
@@ -326,19 +334,30 @@ def check_stages(stages: list[Stage]) -> None:
     """Raise BadSpirv if Vulkan does not combine these stages, which are in order; any part of a
     pipeline may come without the rest, but neither tessellation shader without the other, and no
     task shader without its mesh shader."""
-    for first, second in zip(stages, stages[1:]):
-        if first.name == second.name:
-            where = first.source.file or "one"
-            raise second.bad(_against("stage-06897", f"a second {first.name} stage beside {where}"))
-    found = {stage.name: stage for stage in stages}
-    meshes = [stage for name, stage in found.items() if name in _MESHES]
-    others = [stage for name, stage in found.items() if name in _PRIMITIVES]
+    wrong = odd_stage([(stage.name, stage.source.file) for stage in stages])
+    if wrong is not None:
+        at, rule, what = wrong
+        raise stages[at].bad(_against(rule, what))
+
+
+def odd_stage(stages: list[tuple[str, str]]) -> tuple[int, str, str] | None:
+    """The first of these stages, (name, file) in order, that Vulkan does not combine with the
+    others: its index, the rule, what is wrong. None if they go together."""
+    for at in range(1, len(stages)):
+        name, other = stages[at][0], stages[at - 1]
+        if name == other[0]:
+            where = other[1] or "one"
+            return at, "stage-06897", f"a second {name} stage beside {where}"
+    found = {stages[at][0]: at for at in range(len(stages))}
+    meshes = [name for name in found if name in _MESHES]
+    others = [name for name in found if name in _PRIMITIVES]
     if meshes and others:
-        what = f"a {meshes[0].name} stage beside a {others[0].name} stage"
-        raise meshes[0].bad(_against("pStages-02095", what))
-    for name, other, rule in _TOGETHER:
-        if name in found and other not in found:
-            raise found[name].bad(_against(rule, f"a {name} stage without a {other} stage"))
+        what = f"a {meshes[0]} stage beside a {others[0]} stage"
+        return found[meshes[0]], "pStages-02095", what
+    for name, wanted, rule in _TOGETHER:
+        if name in found and wanted not in found:
+            return found[name], rule, f"a {name} stage without a {wanted} stage"
+    return None
 
 
 def check_primitives(stages: list[Stage]) -> None:
@@ -362,7 +381,7 @@ def check_primitives(stages: list[Stage]) -> None:
 
 def _against(rule: str, what: str) -> str:
     """A message that names the rule (Vulkan, "Graphics Pipeline Creation")."""
-    return f"{what} (VUID-VkGraphicsPipelineCreateInfo-{rule})"
+    return f"{what} ({CREATION}{rule})"
 
 
 def all_insts(module: Module) -> list[Inst]:

@@ -24,8 +24,10 @@ if TYPE_CHECKING:  # typing costs start-up time
         stop_after: int | None
         layout: dict[str, object] | None
         pack: str
+        patch_points: int | None
         spec: Mapping[tuple[str, int], str | bytes]
         spec_defaults: bool
+        view_mask: int | None
         observer: Callable[[int, str, str, object], None] | None
 
 
@@ -37,7 +39,8 @@ class Options:
     exact           only changes that keep every output bit of every stage (default False)
     clean           write all stages in their simplest form, those too that linking does not need
                     (default False: they go out as they came)
-    complete        if no fragment shader is given, the pipeline has none (default False)
+    complete        if no fragment shader is given, the pipeline has none (default False). With one
+                    the stages are always taken for all of the pipeline
     cost_limit      percent: what moving an expression may cost of what the components that it saves
                     are worth (default 100; 0: only what is free moves)
     expect          (vertices, fragments): how often each stage is expected to run; only the ratio
@@ -49,6 +52,8 @@ class Options:
     pack            what may be torn over two Locations to save one: "" (default) vectors but for
                     image coordinates, "locations" these too, "vectors" nothing; "none": everything
                     stays in its Location
+    patch_points    control points of an input patch, as pipeline creation says (default None:
+                    unknown)
     spec            (stage, SpecId) -> value as text, or as the bytes of VkSpecializationInfo:
                     specialization constants that pipeline creation will use; others count as
                     unknown
@@ -59,14 +64,15 @@ class Options:
     strict          for the command: a pipeline that had to be passed through is an error
     check_each      run our own verifier after each pass (slow, to debug the linker)
     stop_after      run this many passes only (default None: all; to bisect)
+    view_mask       of multiview, 0: there is none (default None: unknown)
     observer        called after each pass that changed something, with (number, name of the pass,
                     stage, module)
     """
 
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
-        "keep_interface", "layout", "observer", "pack", "spec", "spec_defaults", "stop_after",
-        "strict", "target_env", "validate",
+        "keep_interface", "layout", "observer", "pack", "patch_points", "spec", "spec_defaults",
+        "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
 
     def __init__(
@@ -86,8 +92,10 @@ class Options:
         stop_after: int | None = None,
         layout: dict[str, object] | None = None,
         pack: str = "",
+        patch_points: int | None = None,
         spec: Mapping[tuple[str, int], str | bytes] | None = None,
         spec_defaults: bool = False,
+        view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
         self.disabled: frozenset[str] = frozenset(disabled)
@@ -104,6 +112,8 @@ class Options:
         self.stop_after = stop_after
         self.layout = layout
         self.pack = pack
+        self.patch_points = patch_points
         self.spec: dict[tuple[str, int], str | bytes] = dict(spec or {})
         self.spec_defaults = spec_defaults
+        self.view_mask = view_mask
         self.observer = observer

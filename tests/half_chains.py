@@ -23,7 +23,7 @@ class Case:
     name: str
     type: str
     made: str
-    read: str
+    used: str
     halves: tuple[str, str] | tuple[()] = ()
     beside: str = ""  # what a uint ``e`` beside it says
     twin: bool = False  # which a word of ``d`` says as well
@@ -33,6 +33,27 @@ class Case:
         """How many of the varyings of the border are left."""
         crossing = sum(h in STAYS for h in self.halves) if self.halves else 2
         return crossing + (1 if self.beside and not self.twin else 0)
+
+    def source(self, text: str) -> str:
+        """What the producer makes the varying of."""
+        return f"uvec4 u = floatBitsToUint({text}) >> 3; vec4 x = {text};"
+
+    def stored(self, at: str = "") -> str:
+        beside = f" e{at} = {self.beside};" if self.beside else ""
+        return f"d{at} = {self.made};{beside}"
+
+    def declared(self, words: str, over: str = "", place: int = 1) -> str:
+        text = f"layout(location = {place}) {words} {self.type} d{over};\n"
+        if self.beside:
+            text += f"layout(location = {place + 1}) {words} uint e{over};\n"
+        return text
+
+    def read(self, own: str, at: str = "") -> str:
+        copy = f"uint e = e_in{at}; " if self.beside else ""
+        return f"float r; uint own = {own}; {self.type} D = d{at}; {copy}{self.used}"
+
+    def input(self, words: str, over: str = "") -> str:
+        return self.declared(words, over).replace(" uint e", " uint e_in")
 
 
 WORDS = "uvec2 h = unpackDouble2x32(D) ^ own; r = float(h.x & 255u) + float(h.y & 255u);"
@@ -99,48 +120,23 @@ CASES = (
 )  # fmt: skip
 
 
-def _source(text: str) -> str:
-    return f"uvec4 u = floatBitsToUint({text}) >> 3; vec4 x = {text};"
-
-
-def _stored(case: Case, at: str = "") -> str:
-    beside = f" e{at} = {case.beside};" if case.beside else ""
-    return f"d{at} = {case.made};{beside}"
-
-
-def _declared(case: Case, words: str, over: str = "", place: int = 1) -> str:
-    text = f"layout(location = {place}) {words} {case.type} d{over};\n"
-    if case.beside:
-        text += f"layout(location = {place + 1}) {words} uint e{over};\n"
-    return text
-
-
-def _read(case: Case, own: str, at: str = "") -> str:
-    copy = f"uint e = e_in{at}; " if case.beside else ""
-    return f"float r; uint own = {own}; {case.type} D = d{at}; {copy}{case.read}"
-
-
-def _input(case: Case, words: str, over: str = "") -> str:
-    return _declared(case, words, over).replace(" uint e", " uint e_in")
-
-
 def _to_fragments(case: Case) -> list[tuple[str, str]]:
     return [
-        vert(_declared(case, "flat out"), f"{_source('a')} int i = k.x; {_stored(case)}"),
+        vert(case.declared("flat out"), f"{case.source('a')} int i = k.x; {case.stored()}"),
         frag(
-            _input(case, "flat in"),
-            f"{_read(case, 'uint(gl_FragCoord.x) & 7u')} color = vec4(r, r * 0.5, 1, 1);",
+            case.input("flat in"),
+            f"{case.read('uint(gl_FragCoord.x) & 7u')} color = vec4(r, r * 0.5, 1, 1);",
         ),
     ]
 
 
 def _to_geometry(case: Case) -> list[tuple[str, str]]:
     return [
-        vert(_declared(case, "out"), f"{_source('a')} int i = k.x; {_stored(case)}"),
+        vert(case.declared("out"), f"{case.source('a')} int i = k.x; {case.stored()}"),
         geom(
-            _input(case, "in", "[]") + "layout(location = 0) flat out float f;",
+            case.input("in", "[]") + "layout(location = 0) flat out float f;",
             f"""for (int n = 0; n < 3; ++n) {{
-{_read(case, "uint(n * 2)", "[n]")} f = r; gl_Position = gl_in[n].gl_Position; EmitVertex(); }}""",
+{case.read("uint(n * 2)", "[n]")} f = r; gl_Position = gl_in[n].gl_Position; EmitVertex(); }}""",
         ),
         frag("layout(location = 0) flat in float f;", "color = vec4(f, 0, 0, 1);"),
     ]
@@ -149,10 +145,10 @@ def _to_geometry(case: Case) -> list[tuple[str, str]]:
 def _to_control(case: Case) -> list[tuple[str, str]]:
     here = "[gl_InvocationID]"
     return [
-        vert(_declared(case, "out"), f"{_source('a')} int i = k.x; {_stored(case)}"),
+        vert(case.declared("out"), f"{case.source('a')} int i = k.x; {case.stored()}"),
         tesc(
-            _input(case, "in", "[]") + "layout(location = 0) out float f[];",
-            f"{_read(case, 'uint(gl_InvocationID) * 2u', here)} f{here} = r;",
+            case.input("in", "[]") + "layout(location = 0) out float f[];",
+            f"{case.read('uint(gl_InvocationID) * 2u', here)} f{here} = r;",
         ),
         *_behind_control("in float f[]", "f[0] * w.x + f[1] * w.y + f[2] * w.z"),
     ]
@@ -169,12 +165,12 @@ def _of_a_patch(case: Case) -> list[tuple[str, str]]:
     return [
         vert("layout(location = 0) out vec4 c;", "c = a;"),
         tesc(
-            "layout(location = 0) in vec4 c[];" + _declared(case, "patch out"),
-            f"{_source('c[0]')} int i = int(x.x * 9.0); {_stored(case)}",
+            "layout(location = 0) in vec4 c[];" + case.declared("patch out"),
+            f"{case.source('c[0]')} int i = int(x.x * 9.0); {case.stored()}",
         ),
         tese(
-            _input(case, "patch in") + "layout(location = 0) flat out float g;",
-            f"{_read(case, 'uint(w.x * 7.0)')} g = r;",
+            case.input("patch in") + "layout(location = 0) flat out float g;",
+            f"{case.read('uint(w.x * 7.0)')} g = r;",
         ),
         frag("layout(location = 0) flat in float g;", "color = vec4(g, 0, 0, 1);"),
     ]
@@ -184,13 +180,13 @@ def _of_a_primitive(case: Case) -> list[tuple[str, str]]:
     made = "vec4(sin(float(j)), cos(float(j) * 3.0), float(j) * 0.3, 1.5)"
     return [
         mesh(
-            _declared(case, "perprimitiveEXT out", "[]"),
+            case.declared("perprimitiveEXT out", "[]"),
             f"""if (gl_LocalInvocationIndex < 8u) {{
-uint j = gl_LocalInvocationIndex; {_source(made)} int i = int(j); {_stored(case, "[j]")} }}""",
+uint j = gl_LocalInvocationIndex; {case.source(made)} int i = int(j); {case.stored("[j]")} }}""",
         ),
         frag(
-            _input(case, "perprimitiveEXT flat in"),
-            f"{_read(case, 'uint(gl_FragCoord.x) & 7u')} color = vec4(r, r * 0.5, 1, 1);",
+            case.input("perprimitiveEXT flat in"),
+            f"{case.read('uint(gl_FragCoord.x) & 7u')} color = vec4(r, r * 0.5, 1, 1);",
         ),
     ]
 

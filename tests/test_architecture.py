@@ -47,9 +47,10 @@ RANKS = {
     "layer": 14,
     "page": 14,  # what is told of links, for a browser
     "batches": 15,
+    "lint": 16,  # ``spvlink check``: reads sets as batches do
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
-TOP = {"__init__": 16, "cli": 17, "__main__": 18}
+TOP = {"__init__": 17, "cli": 18, "__main__": 19}
 # Modules that cost more at start-up than they are worth (milliseconds each), on the path of
 # `spvlink link`. re and enum are not here: typing brings them, and Final needs typing.
 HEAVY = {
@@ -403,7 +404,7 @@ def test_link_is_light(tmp_path: Path) -> None:
     assert not {m for m in found if m.startswith(("spvlink.text", "spvlink.page"))}
 
 
-def test_the_command_loads_no_page_unless_asked(tmp_path: Path) -> None:
+def test_the_command_loads_no_page_and_no_other_command_unless_asked(tmp_path: Path) -> None:
     words = ["link", "--no-validate", "-o", str(tmp_path / "out")]
     for name, data in zip(("a.spv", "b.spv"), pair()):
         (tmp_path / name).write_bytes(data)
@@ -411,7 +412,8 @@ def test_the_command_loads_no_page_unless_asked(tmp_path: Path) -> None:
     code = "from spvlink import cli\nassert cli.main({}) == 0\n"
     without = loaded(code.format(words))
     page = [*words, "--html", str(tmp_path / "page.html")]
-    assert not {m for m in without if m.startswith("spvlink.page")} and not without & HEAVY
+    others = "spvlink.page", "spvlink.lint", "spvlink.batches"
+    assert not {m for m in without if m.startswith(others)} and not without & HEAVY
     assert "spvlink.page.page" in loaded(code.format(page))
 
 

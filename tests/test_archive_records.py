@@ -100,6 +100,7 @@ ROBUST = structure(
             None,
         ),
         ({"rasterizationState": None}, "discard", False),
+        ({"rasterizationState": rasterization(1), "stages": [stage(1, VERTEX)]}, "discard", True),
         ({"tessellationState": PATCHES}, "patch_points", 4),
         (
             {"tessellationState": PATCHES, "dynamicState": dynamic(1000377000)},
@@ -217,7 +218,10 @@ def test_a_library_of_all_stages(tmp_path: Path) -> None:
             "it has a creation flag that spvlink does not know: 0x1000000000",
         ),
         ({"flags": 1 << 30}, "it has a creation flag that spvlink does not know: 0x40000000"),
-        ({"rasterizationState": rasterization(1)}, "nothing is rasterized"),
+        (
+            {"rasterizationState": rasterization(1)},
+            "nothing is rasterized, and it has a fragment shader",
+        ),
         (
             {"rasterizationState": rasterization(0, structure(1000028002, rasterizationStream=1))},
             "a vertex stream other than the first may be rasterized",

@@ -427,13 +427,13 @@ def test_progress_without_tqdm(
 
 
 def test_an_archive(tmp_path: Path) -> None:
-    """What was recorded of shaders/: jobs are the distinct pipelines, and the archive that comes
-    out has what single links give."""
+    """What was recorded of shaders/: jobs are the distinct pipelines, with and without multiview,
+    and the archive that comes out has what single links give."""
     from spvlink.archive.archive import Archive
 
     out, again = tmp_path / "out.foz", tmp_path / "again.foz"
     said = batch(RECORDED, "-o", out, "--jobs", "2", "--report", tmp_path / "r.json")
-    assert said.startswith("spvlink: 35 pipelines, 11 jobs") and said.count("\n") == 1
+    assert said.startswith("spvlink: 35 pipelines, 12 jobs") and said.count("\n") == 1
     batch(RECORDED, "-o", again, "--jobs", "1")
     assert out.read_bytes() == again.read_bytes()
     report = json.loads((tmp_path / "r.json").read_text())
@@ -449,6 +449,7 @@ def test_an_archive(tmp_path: Path) -> None:
                 assert [s.module for s in old.stages] == [s.module for s in new.stages]
                 continue
             options = spvlink.Options(complete=True, spec_defaults=True, layout=old.layout)
+            options.view_mask = old.view_mask
             for stage in old.stages:
                 name = _stage_name(stage.bit)
                 options.spec |= {(name, id): raw for id, raw in stage.spec.items()}

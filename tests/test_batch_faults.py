@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 import spvlink
+from spvlink.batches import slot
 from spvlink.batches.pool import Pool
 from spvlink.batches.slot import CRASHED, MEMORY, TIMEOUT, Trouble
 from spvlink.errors import Broken
@@ -148,6 +149,16 @@ def test_a_worker_that_cannot_start(monkeypatch: pytest.MonkeyPatch) -> None:
             workers.submit(batch_acts.add, 1, 1).result()
 
 
+def test_a_worker_that_never_says_hello(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its start has a limit of time, too."""
+    (tmp_path / "spvlink.py").write_text("import time\ntime.sleep(1000)\n")
+    monkeypatch.setattr(slot, "_START", 0.5)
+    with pool(timeout=0.1) as workers:
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        with pytest.raises(Broken, match="a worker process does not start: it died of SIGKILL"):
+            workers.submit(batch_acts.add, 1, 1).result()
+
+
 # -- links that go wrong ---------------------------------------------------------------------------
 
 
@@ -246,10 +257,10 @@ def whole(manifest: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-def records(folder: Path) -> list[str]:
-    """Finished jobs; a file that is not complete has a name with a point."""
+def records(journal: Path) -> list[bytes]:
+    """Finished jobs: the whole lines of the journal."""
     try:
-        return [name for name in os.listdir(folder) if not name.startswith(".")]
+        return [line for line in journal.read_bytes().splitlines(keepends=True) if b"\n" in line]
     except FileNotFoundError:
         return []
 
@@ -350,17 +361,18 @@ def test_kills_while_the_result_is_delivered(
 
 
 def test_a_damaged_store_is_done_again(manifest: Path, whole: Path, tmp_path: Path) -> None:
-    """A machine that lost its power leaves files half-written or empty."""
+    """A machine that lost its power leaves files half-written or with other bytes in them."""
     lines = lines_for(tmp_path)
     lines.append({"id": "bad", "stages": [{"file": "none"}]})
     path = write_lines(tmp_path / "m.jsonl", lines)
     out, partial = tmp_path / "out", tmp_path / "out.partial"
     batch(path, "-o", out, "--jobs", "2", "--strict", status=1)
-    jobs = sorted(p for p in (partial / "jobs").iterdir())
+    jobs = records(partial / "jobs")
     modules = sorted((partial / "out" / "modules").iterdir())
     assert len(jobs) == len(NAMES)
-    jobs[0].write_bytes(jobs[0].read_bytes()[:-1])
-    jobs[1].write_bytes(b"")
+    assert b"linked" in jobs[1]
+    jobs[1] = jobs[1].replace(b"linked", b"linker")
+    (partial / "jobs").write_bytes(b"".join(jobs)[:-1])
     modules[0].write_bytes(modules[0].read_bytes()[:-4])
     modules[1].unlink()
     path = write_lines(path, lines[:-1])

@@ -178,8 +178,15 @@ def test_linking_improves_this_pair(work: Path, capsys: pytest.CaptureFixture[st
 @pytest.mark.parametrize("stage", ["vert", "frag"])
 def test_keep_interface(work: Path, capsys: pytest.CaptureFixture[str], stage: str) -> None:
     assert cli.main([*PAIR, "--keep-interface", stage, "--report", "-"]) == 0
-    border = json.loads(capsys.readouterr().out)["interfaces"][0]
-    assert border["components"] == [9, 9] and border["locations"] == [3, 3]
+    told = json.loads(capsys.readouterr().out)
+    border = told["interfaces"][0]
+    if stage == "vert":
+        assert border["components"] == [9, 9] and border["locations"] == [3, 3]
+    else:  # what it does not declare
+        assert border["components"] == [9, 6] and border["locations"] == [3, 2]
+    assert {s["stage"] for s in told["stages"] if s["instructions"][0] == s["instructions"][1]} == {
+        stage
+    }
 
 
 def test_explain_and_time(work: Path, capsys: pytest.CaptureFixture[str]) -> None:

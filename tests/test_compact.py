@@ -391,11 +391,13 @@ def test_16_bits() -> None:
 
 
 def test_16_bits_without_float16() -> None:
-    """StorageInputOutput16 alone does not allow to take 16-bit vectors apart: they stay."""
+    """StorageInputOutput16 alone does not allow to take 16-bit vectors apart, but to load, convert
+    and store their components."""
     done = halves("")
     assert done.table() == done.table(inputs=True)
-    assert done.table()["a"] == ("0.xy", "f16x2")
-    assert done.table()["b"] == ("1.xyz", "f16x3")
+    assert len(done.locations) == 2
+    shapes = sorted(shape for _, shape in done.table().values())
+    assert shapes in (["f16", "f16x2", "f32x2"], ["f16x3", "f32x2"])
 
 
 MATRIX_OUT = """layout(location = 1) out mat3 m; layout(location = 5) out float a;

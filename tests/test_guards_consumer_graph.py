@@ -47,7 +47,7 @@ def test_a_lane_of_a_product_that_stays_is_not_taken_for_one_that_moves(product:
     outputs = "flat vec2 x; vec2 y; flat vec2 z; flat vec2 w"
     stores = "x = p.xy * p.yz + 0.3; y = p.yz; z = cos(p.zw); w = p.wx * p.xy;"
     first, second = PRODUCTS[product]
-    work = "pow(abs(sin(g.x)) + 0.5, cos(g.x)) * exp2(sin(g.x)) + pow(abs(g.x), 1.7)"
+    work = "pow(abs(sin(g.x)) + 0.5, cos(g.x)) * exp2(sin(g.y)) + pow(abs(g.x), 1.7)"
     body = f"mat2 m = mat2({first}); vec2 f = {product}; m = mat2({second}); vec2 g = {product};"
     body += f" o = vec4(cos(f), {work}, cos(gl_FragCoord.x * (w.x + w.y)));"
     vert, frag = producer(stores, outputs), consumer(body, outputs)

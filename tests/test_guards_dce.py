@@ -28,6 +28,8 @@ OpDecorate %o Location 0
 %in = OpTypePointer Input %vec2
 %out = OpTypePointer Output %float
 %float_1 = OpConstant %float 1
+%int = OpTypeInt 32 1
+%int_1 = OpConstant %int 1
 %x = OpVariable %in Input
 %o = OpVariable %out Output
 %main = OpFunction %void None %f
@@ -63,7 +65,8 @@ CODE = {  # code -> version moved, trimmed, emptied, lanes that constructs hold
         (False, False, False, []),
     ),
     "a lane": (
-        SINE + "%w = OpCompositeConstruct %vec2 %a %s\n%b = OpCompositeExtract %float %w 0\n",
+        SINE + "%n = OpFNegate %float %a\n%w = OpCompositeConstruct %vec2 %n %s\n"
+        "%b = OpCompositeExtract %float %w 0\n",
         (True, False, False, [1]),
     ),
     "a lane of a construct of constants": (
@@ -95,7 +98,7 @@ def test_what_dead_code_elimination_says(name: str) -> None:
 
 
 LANE = "%a = OpCompositeExtract %float %v 0\n"
-MOVES = (ops.OpCompositeConstruct, ops.OpCompositeExtract)
+MOVES = (ops.OpCompositeConstruct, ops.OpCompositeExtract, ops.OpVectorExtractDynamic)
 NEW = {  # code, whose last move of components came after dead code elimination -> what tidy leaves
     "parts of a vector": (
         "%e = OpCompositeExtract %float %v 1\n%w = OpCompositeConstruct %vec2 %a %e\n"
@@ -117,12 +120,14 @@ NEW = {  # code, whose last move of components came after dead code elimination 
         "%y = OpCompositeExtract %float %t 2\n%b = OpFAdd %float %q %y\n",
     ),
     "a dead lane of an old construct": (
-        "%s = OpExtInst %float %glsl Sin %a\n%c = OpCompositeConstruct %vec2 %a %s\n"
-        "%t = OpFAdd %vec2 %c %c\n%y = OpCompositeExtract %float %t 0\n"
-        "%d = OpCompositeConstruct %pair %s %a\n%e = OpCompositeExtract %float %d 1\n"
+        "%s = OpExtInst %float %glsl Sin %a\n%n = OpFNegate %float %a\n"
+        "%c = OpCompositeConstruct %vec2 %n %s\n%t = OpFAdd %vec2 %c %c\n"
+        "%y = OpCompositeExtract %float %t 0\n"
+        "%d = OpCompositeConstruct %vec2 %s %a\n%e = OpVectorExtractDynamic %float %d %int_1\n"
         "%b = OpFAdd %float %y %e\n",
-        "%a = OpCompositeExtract %float %v 0\n%c = OpCompositeConstruct %vec2 %a %float_1\n"
-        "%t = OpFAdd %vec2 %c %c\n%y = OpCompositeExtract %float %t 0\n"
+        "%a = OpCompositeExtract %float %v 0\n%n = OpFNegate %float %a\n"
+        "%c = OpCompositeConstruct %vec2 %n %float_1\n%t = OpFAdd %vec2 %c %c\n"
+        "%y = OpCompositeExtract %float %t 0\n"
         "%b = OpFAdd %float %y %a\n",
     ),
     "equal to an old one": (

@@ -415,12 +415,13 @@ def test_linking_again_changes_nothing() -> None:
 
 
 def test_halves_that_stay_whole_may_be_read_by_a_shorter_vector() -> None:
-    """StorageInputOutput16 alone allows to load, store and convert them: they stay as declared."""
+    """With StorageInputOutput16 alone, what is handed on as it is stays as declared."""
     wide = "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
     vert = vertex(
         wide
         + """layout(location = 3) out f16vec4 a; layout(location = 4) out vec4 b;
-        void main() { a = f16vec4(p); b = p; gl_Position = p; }""",
+        layout(location = 7) in f16vec4 h;
+        void main() { a = h; b = p; gl_Position = p; }""",
         "vulkan1.1",
     )
     frag = fragment(

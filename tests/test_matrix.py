@@ -65,7 +65,6 @@ TABLE = (
     Rule("*payload", "undefined", "dynamic", "removed", "stage does not read it"),
     # a workgroup stores it in place, so no local copy is made of it
     Rule("*payload", "*", "dynamic", "kept", "it is accessed with a dynamic index"),
-    Rule("*", "*", "f16", "kept", "16-bit values may only be loaded, converted and stored"),
     Rule("*", "undefined", "dynamic", "removed", "stage does not read it"),  # stored by nobody
     Rule("*", "undefined", "*", "undefined", "never writes it; read as zero"),
     # inputs over a patch are declared for 32 vertices: no local copy is made of these
@@ -74,15 +73,11 @@ TABLE = (
     Rule("*", "*ward", "dynamic", "kept", "it is accessed with a dynamic index"),
     Rule("*", "compaction", "dynamic", "kept", "it is accessed with a dynamic index"),
     Rule("*", "constant", "*", "propagated", "constant"),
-    # only some invocations store it
-    Rule(
-        "mesh->frag primitive", "uniform", "*", "kept",
-        "not propagated: not every invocation reads what it is made from",
-    ),
     Rule("*", "uniform", "*", "propagated", "computed there from set 0, binding 0"),
     Rule("*", "duplicate", "*", "merged", "the same as"),
     # motion is of values of 32 bits
     Rule("*", "*ward", "f64", "kept"),
+    Rule("*", "*ward", "f16", "kept"),
     Rule("*", "backward", "*", "moved-backward", "stage computes what was made of it"),
     Rule("*", "forward", "*", "moved-forward", "stage computes it from"),
     Rule("*", "compaction", "*", "kept"),
@@ -133,13 +128,13 @@ def check_cell(row: Row, optimization: str, form: Form, remarks: list[Remark]) -
 
 def size_left(row: Row, optimization: str) -> tuple[int, int]:
     """(components, Locations) that the border has left, all cells together. What is of 32 bits
-    shares Locations, and so does what is of 64; what is of 16 bits has them alone."""
+    shares Locations, and so does what is of 64, and of 16."""
     components = {2: 0, 4: LIVE if row.consumer else 0, 8: 0}
     for form in row.forms:
         action = rule(row, optimization, form).action
         left = 0 if action in GONE else 1 if action in ONE_LEFT else 2
         components[form.size] += left * (2 if form.size == 8 else 1)
-    locations = -(-components[4] // 4) + -(-components[8] // 4) + components[2]
+    locations = sum(-(-count // 4) for count in components.values())
     return sum(components.values()), 0 if row.kind == PAYLOAD else locations
 
 

@@ -11,8 +11,10 @@ import spvlink
 from spvlink.ir.core import Inst
 from spvlink.link.pack.narrow import values_of
 from spvlink.pipeline import Source
+from tests.chain_text import frag, vert
 from tests.linking import fragment, module_of
 from tests.samples import assemble, compile_glsl
+from tests.test_shared import prove
 
 TEXT = """
 OpCapability Shader
@@ -179,3 +181,61 @@ layout(location = 1) out uvec4 bits; void main() {{ {use} }}"""
     ]
     linked = spvlink.link(sources, options)
     assert any("one bit" in r.why for r in linked.remarks) == packed
+
+
+# -- small numbers ---------------------------------------------------------------------------------
+
+OUTS = """layout(location = 0) out vec3 c; layout(location = 1) flat out uint d;
+layout(location = 2) flat out int e; layout(location = 3) flat out uvec3 f;
+"""
+SHOW = """color = sin(c.xyzx) + vec4(d % 97u, e % 89, (f.x ^ f.y) % 83u, f.z % 7u);"""
+# What is stored in d and in e, u and v being numbers of which nothing is known, and whether both
+# are known to fit into a word.
+STORED = {
+    "masks": ("u & 0xffffu", "int(v & 0xfff0u)", True),
+    "shifts": ("u >> 12", "int(v >> 20)", True),
+    "a shift of a mask": ("(u & 0xf0f0u) >> 4", "int((v & 0x7fffu) << 2)", True),
+    "remainders": ("u % 1000u", "int(v % 77u)", True),
+    "bit fields": ("bitfieldExtract(u, 3, 16)", "int(bitfieldExtract(v, 7, 16))", True),
+    "minima": ("min(u, 65535u)", "int(min(min(v, 99u), u))", True),
+    "choices": ("u > v ? 40000u : u & 255u", "u > 9u ? 7 : int(v & 0xffu)", True),
+    "by branches": ("n", "int(v & 31u)", True),
+    "on one path": ("u & 3u", "w", True),
+    "put together": ("(u & 15u) | (v & 15u) << 8", "int((u & 7u) ^ (v & 0x70u))", True),
+    "a vector": ("q.y", "int(q.x)", True),
+    "beside a flag": ("u & 0x7fffffffu", "v > 8u ? 11 : 3", True),
+    "one bit too many": ("u & 0x1ffffu", "int(v & 0xffffu)", False),
+    "a signed shift": ("u & 255u", "int(v) >> 20", False),
+    "a signed bit field": ("u & 255u", "bitfieldExtract(int(v), 0, 8)", False),
+    "a signed minimum": ("u & 255u", "min(int(v), 9)", False),
+    "a sum": ("u & 255u", "int(v + (u & 15u))", False),
+    "a sum round a loop": ("u & 255u", "t", False),
+    "anything": ("u", "int(v & 1u)", False),
+}
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["", "exact"])
+@pytest.mark.parametrize("name", STORED)
+def test_small_numbers_share_a_word(name: str, exact: bool) -> None:
+    d, e, packed = STORED[name]
+    body = f"""uint u = floatBitsToUint(a.x), v = floatBitsToUint(b.y) ^ uint(k.x);
+uint n; if (u > v) n = u & 0xffu; else n = 0xfffu; int w = 0; if (k.y > 0) w = int(v & 3u);
+int t = 1; for (int i = 0; i < k.z; ++i) t += 3; uvec2 q = uvec2(u, v) & uvec2(0xffu, 0xffffu);
+c = a.xyz; d = {d}; e = {e}; f = floatBitsToUint(b.zwx);"""
+    stages = [vert(OUTS, body), frag(OUTS.replace(" out ", " in "), SHOW)]
+    linked = prove(stages, exact=exact)
+    assert linked.interfaces[0].locations == (4, 2 if packed else 3)
+    said = {r.why.partition(" of a word")[0] for r in linked.remarks if r.name in ("d", "e")}
+    assert bool(said & {"some bits", "one bit"}) == packed
+
+
+def test_flags_of_different_widths_alone() -> None:
+    """Two Locations, since no Location has components of two widths."""
+    types = "#extension GL_EXT_shader_explicit_arithmetic_types : require\n"
+    outs = """layout(location = 0) flat out float c; layout(location = 3) flat out int16_t d;
+"""
+    store = "c = a.x > 0.0 ? 2.0 : 3.5; d = b.y > 0.0 ? int16_t(-3) : int16_t(9);"
+    stages = [vert(outs, store), frag(outs.replace(" out ", " in "), "color = vec4(c, d, d, 1);")]
+    stages = [(s, t.replace("450\n", "450\n" + types)) for s, t in stages]
+    linked = prove(stages)
+    assert linked.interfaces[0].locations == (2, 1)

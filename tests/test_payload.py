@@ -284,10 +284,10 @@ def test_atomics_keep_their_member() -> None:
 
 
 def test_uniform_values_need_a_layout_or_a_use() -> None:
-    """What one invocation alone reads need not be bound, so it stays where it is."""
+    """What another invocation than the first alone reads need not be bound, so it stays."""
     always = Case("", "vec4 tint;", "payload.tint = scene.colour;", "tint = payload.tint;")
     once = Case(
-        "", "vec4 tint;", "if (i == 0u) payload.tint = scene.colour;",
+        "", "vec4 tint;", "if (i == 1u) payload.tint = scene.colour;",
         "tint = payload.tint + scene.other * 0.0;",
     )  # fmt: skip
     whys = {why for _, why in remarks(link(build(always.stages())))}

@@ -26,6 +26,7 @@ _DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
 # library that holds both nobody else can stand.
 _SHADER_PARTS: Final = 0x6
 _KNOWN_STAGE_FLAGS: Final = 0x3  # subgroup sizes: linking moves no subgroup operation
+_FRAGMENT: Final = 0x10
 _STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
 # VkDynamicState
 _DYNAMIC_PATCH, _DYNAMIC_DISCARD, _DYNAMIC_STREAM = 1000377000, 1000377001, 1000455013
@@ -65,15 +66,16 @@ class Pipeline:
                    pipeline, None if none is recorded. It may be lower than what the modules need (a
                    device extension can bring newer SPIR-V); take the higher one
     view_mask      of multiview, by dynamic rendering or by the render pass; 0: none
-    discard        False, True, or None: set while drawing. True is a reason
+    discard        False, True, or None: set while drawing. True is a reason if there is a
+                   fragment stage, which then never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
     patch_points   control points of an input patch, None: no tessellation, or set while drawing
     robust         whether accesses out of bounds are defined: by a feature of the device, or by the
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
 
-    The result of a link depends on the stages (words, entry, spec) and the layout; today on nothing
-    else of it.
+    The result of a link depends on the stages (words, entry, spec), the layout, the patch points
+    and whether there is a view mask; today on nothing else of it.
     """
 
     __slots__ = (
@@ -117,6 +119,8 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
         raise BadArchive("it has no stages: there is nothing to link")
     if len(set(bits)) != len(bits):
         raise BadArchive("it has a stage twice")
+    if pipeline.discard and _FRAGMENT in bits:
+        raise BadArchive("nothing is rasterized, and it has a fragment shader")
     layout = handle(recorded, "layout")
     pipeline.layout = layouts.layout(layout) if layout else None
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
@@ -150,8 +154,6 @@ def _read_state(pipeline: Pipeline, recorded: Object) -> None:
     pipeline.discard = as_number(state.get("rasterizerDiscardEnable", 0), "discard") != 0
     if _DYNAMIC_DISCARD in changing:
         pipeline.discard = None
-    if pipeline.discard:
-        raise BadArchive("nothing is rasterized")
     stream = structures.find(state, structures.STREAM)
     if stream is not None:
         pipeline.stream = number(stream, "rasterizationStream")

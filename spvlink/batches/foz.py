@@ -70,6 +70,10 @@ class Archives:
             pipeline.layout = self.layouts.setdefault(layout.digest, layout)
         # It is a whole pipeline, and says what its constants are.
         pipeline.complete = pipeline.spec_defaults = True
+        # No more of the state than a link depends on: pipelines are one job as often as can be.
+        if any(shader.stage == "tesc" for shader in shaders):
+            pipeline.patch_points = recorded.patch_points
+        pipeline.view_mask = None if recorded.view_mask else 0
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 

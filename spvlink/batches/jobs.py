@@ -75,6 +75,10 @@ class Job:
         self.options.observer = None
         self.options.complete |= pipeline.complete
         self.options.spec_defaults |= pipeline.spec_defaults
+        if pipeline.patch_points is not None:
+            self.options.patch_points = pipeline.patch_points
+        if pipeline.view_mask is not None:
+            self.options.view_mask = pipeline.view_mask
         self.target_env = pipeline.target_env
         if pipeline.layout is not None:
             self.options.layout = pipeline.layout.data

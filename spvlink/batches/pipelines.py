@@ -56,19 +56,25 @@ class Shader:
 class Pipeline:
     """What linking one pipeline depends on, the options of the batch aside.
 
-    ``shaders``: those to be linked, in the source's order. ``complete`` and ``spec_defaults`` as in
-    ``Options``. ``target_env``: the lowest environment to validate for, "" for that of the modules.
+    ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
+    ``spec_defaults`` and ``view_mask`` as in ``Options``. ``target_env``: the lowest environment to
+    validate for, "" for that of the modules.
     """
 
-    __slots__ = ("complete", "id", "layout", "shaders", "spec_defaults", "target_env")
+    __slots__ = (
+        "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "target_env",
+        "view_mask",
+    )  # fmt: skip
 
     def __init__(self, id: str, shaders: list[Shader]) -> None:
         self.id = id
         self.shaders = shaders
         self.layout: Layout | None = None
         self.complete = False
+        self.patch_points: int | None = None
         self.spec_defaults = False
         self.target_env = ""
+        self.view_mask: int | None = None
 
 
 class Unfit:

@@ -23,12 +23,13 @@ from spvlink import spawn
 from spvlink.errors import Broken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 _SIZE: Final = struct.Struct("<Q")
 TIMEOUT: Final = "timeout"
 MEMORY: Final = "memory"
 CRASHED: Final = "crashed"
+_START: Final = 60.0  # seconds until a process that does not say hello is given up
 _NO_MEMORY: Final = 86  # the status with which a process ends that has no memory left
 
 
@@ -74,16 +75,10 @@ class Slot:
     def _once(self, data: bytes) -> Any:
         process = self.process or self._start()
         assert process.stdin is not None and process.stdout is not None
-        timer = threading.Timer(self.timeout, self._stop, (process,))
-        timer.daemon = True
-        timer.start()
-        try:
+        answer = None
+        with self._clock(process, self.timeout), contextlib.suppress(OSError):
             _send(process.stdin, data)
             answer = _receive(process.stdout)
-        except OSError:
-            answer = None
-        finally:
-            timer.cancel()
         if answer is None:
             status = self.end()
             if self.late is process:
@@ -117,13 +112,26 @@ class Slot:
             assert process.stdout is not None
             if self.closed:
                 self._stop(process)
-            if _receive(process.stdout) is None:
+            with self._clock(process, max(self.timeout, _START)):
+                hello = _receive(process.stdout)
+            if hello is None:
                 status = self.end()
                 complaints.seek(0)
                 said = complaints.read().decode("utf-8", "replace").strip().splitlines()
                 why = said[-1] if said else f"it {_death(status)}"
                 raise Broken(f"a worker process does not start: {why}")
         return process
+
+    @contextlib.contextmanager
+    def _clock(self, process: subprocess.Popen[bytes], seconds: float) -> Iterator[None]:
+        """Stop the process if this takes longer."""
+        timer = threading.Timer(seconds, self._stop, (process,))
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
         self.late = process

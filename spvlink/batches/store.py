@@ -2,10 +2,10 @@
 out of memory.
 
     FOLDER/lock             held by the process that works here
-    FOLDER/jobs/abcdef...   what came of the job with that key: a digest, a line feed, JSON
+    FOLDER/jobs             what came of the jobs: a journal, as JSON
     FOLDER/out/modules/     every module that a job made, named by its content
 
-Each file is written beside its place and renamed, so it is there as a whole or not at all; what a
+A module is written beside its place and renamed, so it is there as a whole or not at all; what a
 crash of the machine left half is seen by its digest, and that job is done again. ``out`` is what
 the result of a manifest will be: delivering it is one rename.
 """
@@ -21,6 +21,7 @@ from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Final
 
 from spvlink.batches import work
+from spvlink.batches.journal import Journal
 from spvlink.batches.pipelines import digest_of
 from spvlink.errors import Usage
 
@@ -75,16 +76,15 @@ class Store:
         self.other = other
         try:
             os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
-            os.makedirs(os.path.join(folder, "jobs"), exist_ok=True)
             self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
             fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self.jobs = Journal(os.path.join(folder, "jobs"))
         except BlockingIOError:
             raise Usage(f"{folder}: another spvlink batch is at work there") from None
         except OSError as error:
             raise _unwritable(folder, error) from None
-        # What is there from before: to ask the disk for each job takes longer than all the rest.
-        names = [_names(folder, "jobs"), _names(self.out, "modules"), _names(other, "modules")]
-        self.before = {name for listed in names for name in listed}
+        # What is there from before: to ask the disk for each module takes longer than all the rest.
+        self.before = {*_names(self.out, "modules"), *_names(other, "modules")}
 
     def path(self, digest: str) -> str:
         """Where a module is, or will be."""
@@ -118,8 +118,7 @@ class Store:
 
     def get(self, key: bytes) -> Record | None:
         """What came of a job; None if it is not done, or not all of it is there."""
-        names = (os.path.basename(self._job(key)), os.path.basename(self._failure(key)))
-        record = None if self.before.isdisjoint(names) else self._record(key)
+        record = self._record(key)
         for digest in record.modules if record is not None else ():
             if digest is not None and not self.has(digest):
                 return None
@@ -127,30 +126,30 @@ class Store:
         return record
 
     def _record(self, key: bytes) -> Record | None:
-        body = _sealed(self._job(key)) or _sealed(self._failure(key))
-        return None if body is None else Record(**json.loads(body))
+        text = self.jobs.get(key) or self.jobs.get(self._failure(key))
+        return None if text is None else Record(**json.loads(text))
 
     def read(self, key: bytes) -> Record:
-        """What came of a job that ``get`` or ``put`` had. Raises Usage if somebody took it."""
+        """What came of a job that ``get`` or ``put`` had."""
         record = self._record(key)
-        if record is None:
-            raise Usage(f"{self._job(key)}: it is gone, or has changed")
+        assert record is not None
         return record
 
     def put(self, key: bytes, outcome: Outcome) -> Record:
         """Keep what came of a job. Raises Usage if it cannot be written."""
         modules = [None if data is None else self.add(data) for data in outcome.modules]
         record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
-        body = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
-        path = self._failure(key) if outcome.kind == work.FAILED else self._job(key)
-        write(path, digest_of(body).encode() + b"\n" + body)
+        text = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
+        failed = outcome.kind == work.FAILED
+        try:
+            self.jobs.put(self._failure(key) if failed else key, text)
+        except OSError as error:
+            raise _unwritable(self.folder, error) from None
         return record
 
-    def _job(self, key: bytes) -> str:
-        return os.path.join(self.folder, "jobs", key.hex())
-
-    def _failure(self, key: bytes) -> str:
-        return self._job(blake2b(key + self.limits, digest_size=32).digest())
+    def _failure(self, key: bytes) -> bytes:
+        """Under which a job's failure is kept."""
+        return blake2b(key + self.limits, digest_size=32).digest()
 
     def _find(self, digest: str) -> bytes | None:
         """The bytes of a module, if they are what its name says."""
@@ -186,6 +185,7 @@ class Store:
 
     def close(self, done: bool) -> None:
         """Let go of the folder; remove it if all is done."""
+        self.jobs.close()
         if done:
             shutil.rmtree(self.folder, ignore_errors=True)
         os.close(self.lock)
@@ -197,16 +197,6 @@ def _names(*folder: str) -> list[str]:
         return os.listdir(os.path.join(*folder))
     except OSError:
         return []
-
-
-def _sealed(path: str) -> bytes | None:
-    """What ``put`` wrote there; None if there is nothing, or not all of it."""
-    try:
-        with open(path, "rb") as file:
-            seal, _, body = file.read().partition(b"\n")
-    except OSError:
-        return None
-    return body if digest_of(body).encode() == seal else None
 
 
 def write(path: str, data: bytes) -> None:

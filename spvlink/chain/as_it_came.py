@@ -26,9 +26,9 @@ def nothing_crossed(chain: Chain) -> bool:
     """Whether no stage was changed from outside and everything stays in its place. Where there may
     be blocks of built-ins to trim, nobody knows yet."""
     for border in chain.borders:
-        if border.consumer.name in CONSUMERS or not _stays(border):
+        if border.consumer.name in CONSUMERS or not (border.fixed or _stays(border)):
             return False
-    return not any(stage.linked for stage in chain.stages)
+    return not any(stage.linked for stage in chain.stages if stage not in chain.fixed)
 
 
 def restore(chain: Chain) -> None:
@@ -39,7 +39,7 @@ def restore(chain: Chain) -> None:
     came = {
         stage: original(stage)
         for stage in chain.touched()
-        if not stage.linked and (not options.clean or stage.name in options.keep_interface)
+        if not stage.linked and not options.clean
     }
     fit = came
     while True:
@@ -80,7 +80,7 @@ def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
 
 def _around(chain: Chain, stage: Stage) -> list[Border]:
     both = (chain.before(stage), chain.after(stage))
-    return [border for border in both if border is not None and not border.kept]
+    return [border for border in both if border is not None and not (border.kept or border.fixed)]
 
 
 def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module]) -> bool:

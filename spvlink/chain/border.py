@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from spvlink.facts import invariant
 from spvlink.grammar import ops
-from spvlink.ir.core import (
-    Inst,
-)
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 
@@ -20,12 +17,13 @@ class Border:
     """Two neighbouring stages: linked, or with a reason why their interface stays as it is."""
 
     __slots__ = (
-        "consumer", "kept", "link", "payload", "placement", "producer", "refused", "seen",
+        "consumer", "fixed", "kept", "link", "payload", "placement", "producer", "refused", "seen",
     )  # fmt: skip
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
         self.producer = producer
         self.consumer = consumer
+        self.fixed = ""  # which side stays as it is (``Link.fixed``)
         self.kept = ""  # why the interface stays as it is
         self.refused = False  # it stays so because it is beyond us
         self.link: Link | None = None
@@ -40,13 +38,12 @@ class Border:
     def hold_outputs(self) -> None:
         """Tell the producer which of its outputs the consumer makes positions and the like of: all
         of them, for what we know, where the border is not linked."""
-        producer, keys, variables = self.producer, frozenset[int](), set[Inst]()
-        if self.link is not None:
-            self.link.gather()
-            keys, variables = self.link.settled_outputs()
-        else:
-            variables = {v for v in producer.module.globals if v.op == ops.OpVariable}
-        invariant.hold(producer.module, keys, frozenset(variables))
+        if self.link is None:
+            hold_all(self.producer)
+            return
+        self.link.gather()
+        keys, variables = self.link.settled_outputs()
+        invariant.hold(self.producer.module, keys, frozenset(variables))
 
     def refuse(self, why: str) -> None:
         if not self.kept:
@@ -57,15 +54,27 @@ class Border:
         return self.link is not None and self.link.version != self.seen
 
 
-def hold_outputs(borders: list[Border]) -> None:
-    """Tell the stages of a chain what those behind them make positions and the like of."""
+def hold_outputs(borders: list[Border], more: bool = False) -> None:
+    """Tell the stages of a chain what those behind them make positions and the like of; ``more``:
+    there are stages behind the last one, which may do so with all that it writes."""
+    if more:
+        hold_all(borders[-1].consumer)
     for border in reversed(borders):
         if border.consumer.name != FIXED_FUNCTIONS:
             border.hold_outputs()
 
 
-def join(borders: list[Border]) -> None:
-    """Let each border see the one behind it."""
+def hold_all(stage: Stage) -> None:
+    """For all that is known, every variable of a stage may come to a position."""
+    variables = [v for v in stage.module.globals if v.op == ops.OpVariable]
+    invariant.hold(stage.module, frozenset(), frozenset(variables))
+
+
+def join(borders: list[Border], more: bool) -> None:
+    """Let each border see the one behind it; ``more``: there is one behind the last."""
+    last = borders[-1].link
+    if last is not None:
+        last.hidden = more
     for border, after in zip(borders, borders[1:]):
         if border.link is not None:
             border.link.after, border.link.hidden = after.link, after.link is None

@@ -22,7 +22,7 @@ def open_built_ins(chain: Chain) -> None:
     )
     for border in chain.borders:
         link = border.link
-        if link is None or border.consumer is chain.fixed_function_consumer:
+        if link is None or link.fixed or border.consumer is chain.fixed_function_consumer:
             continue
         if not opening.reads(link):
             continue

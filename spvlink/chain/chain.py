@@ -14,9 +14,16 @@ from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
 from spvlink.chain.built_ins import drop_stores, open_built_ins
-from spvlink.chain.lowering import apply_kept, find_resources, lower, prepare, specialize
+from spvlink.chain.lowering import (
+    apply_kept,
+    find_resources,
+    give_builtins,
+    lower,
+    prepare,
+    specialize,
+)
 from spvlink.chain.raising import finish, trim_blocks
-from spvlink.chain.state import Chain, in_file, original
+from spvlink.chain.state import Chain, Misfit, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
@@ -32,6 +39,7 @@ def run(chain: Chain) -> list[bytes]:
     if not chain.borders:
         raise Refused("there is nothing to link: the pipeline has one stage")
     specialize(chain)
+    give_builtins(chain)
     find_resources(chain)
     prepare(chain)
     apply_kept(chain)
@@ -56,6 +64,9 @@ def run(chain: Chain) -> list[bytes]:
 def write(chain: Chain) -> list[bytes]:
     """Interfaces for the slots that are left, and the new binaries."""
     drop_stores(chain)
+    for stage in chain.fixed:
+        stage.module = original(stage)
+        chain.untouched.add(stage)
     for stage in chain.touched():
         in_file(stage, finish, chain, stage)
     trim_blocks(chain)
@@ -70,9 +81,9 @@ def open_borders(chain: Chain) -> None:
     for border in chain.borders:
         if not border.kept:
             border.link = Link(border.producer, border.consumer)
-            border.link.pack = chain.options.pack
+            border.link.pack, border.link.fixed = chain.options.pack, border.fixed
             in_file(border.consumer, varyings.check_types, border.link)
-    join(chain.borders)
+    join(chain.borders, chain.more)
 
 
 def encode_all(chain: Chain) -> list[bytes]:
@@ -102,6 +113,8 @@ def _check(chain: Chain, border: Border) -> None:
     try:
         interface.check(producer.module, consumer.module, fragment)
     except Broken:
+        if border.fixed:
+            raise Misfit(border.title) from None
         if consumer is not chain.fixed_function_consumer:
             try:
                 interface.check(original(producer), original(consumer), fragment)

@@ -1,6 +1,7 @@
 """From modules as they came to slots and SSA values.
 
     specialize        constants that the user gave
+    give_builtins     what the pipeline says of built-ins
     find_resources    what each stage reads, where a pass will ask for it
     prepare           everything that an entry point calls becomes one function
     apply_kept        interfaces that stay as they are for a reason known from the start
@@ -16,14 +17,18 @@ from __future__ import annotations
 import time
 
 from spvlink.chain.border import Border
-from spvlink.chain.state import Chain, in_file, original
-from spvlink.errors import Refused, Usage
+from spvlink.chain.state import INPUT, OUTPUT, Chain, in_file, original
+from spvlink.errors import Broken, Refused
+from spvlink.grammar import enums
+from spvlink.ir.core import EXECUTION_MODES
 from spvlink.ir.slot import DYNAMIC
+from spvlink.link.border.link import CONSUMER, PRODUCER
 from spvlink.link.border.stage import Stage
+from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import sample_rate, spec_constants
+from spvlink.passes import given_builtins, sample_rate, spec_constants, storage16
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 
@@ -31,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+BY_OPTION: Final = "by --keep-interface"
 _ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stage can read
 
 
@@ -38,14 +44,39 @@ def specialize(chain: Chain) -> None:
     """Specialization constants that the user gave, and all others with ``spec_defaults``."""
     spec, defaults = chain.options.spec, chain.options.spec_defaults
     given = {stage for stage, _ in spec}
-    for name in given:
-        if not any(s.name == name for s in chain.stages):
-            raise Usage(f"a specialization constant for the {name} stage, which is not here")
     for stage in chain.stages:
         if defaults or stage.name in given:
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
             act, module = spec_constants.run, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
+
+
+def give_builtins(chain: Chain) -> None:
+    """What is the same for every vertex, by the state of the pipeline or the neighbour's modes:
+    PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is
+    (Vulkan, "Built-In Variables")."""
+    points, views = chain.options.patch_points, chain.options.view_mask
+    for stage in chain.stages:
+        given: dict[int, int] = {}
+        if stage.name == "tesc" and points is not None:
+            given[enums.BuiltIn_PatchVertices] = points
+        elif stage.name == "tese":
+            given.update(_patch_of(chain.before(stage)))
+        if views == 0:
+            given[enums.BuiltIn_ViewIndex] = 0
+        if given:
+            chain.runner.run("specialize", stage, given_builtins.run, stage.module, given)
+
+
+def _patch_of(border: Border | None) -> dict[int, int]:
+    """PatchVertices behind a control shader: as many as it writes."""
+    if border is None or border.producer.module.entry is None:
+        return {}
+    entry = border.producer.module.entry.function
+    for mode in border.producer.module.sections[EXECUTION_MODES]:
+        if mode.args[0] is entry and mode.imm[0] == enums.ExecutionMode_OutputVertices:
+            return {enums.BuiltIn_PatchVertices: mode.imm[1]}
+    return {}
 
 
 def find_resources(chain: Chain) -> None:
@@ -79,15 +110,36 @@ def _open_up(chain: Chain, stage: Stage) -> None:
     if stage.name == "frag":
         stage.per_sample = bool(sample_rate.sample_rate_reasons(stage.module, listed=True))
     chain.runner.prepare(stage)
+    storage16.lend(stage.module)
 
 
 def apply_kept(chain: Chain) -> None:
     """Which interfaces stay as they are for a reason that is known from the start."""
     for border in chain.borders:
-        if chain.options.keep_interface & {border.producer.name, border.consumer.name}:
-            border.kept, border.refused = border.kept or "by --keep-interface", False
+        if chain.fixed & {border.producer, border.consumer}:
+            _fix(chain, border)
         elif border.producer.name == "task" and not border.kept:
             _open_payload(chain, border)
+
+
+def _fix(chain: Chain, border: Border) -> None:
+    """One side stays as it is: the other still gains, if it may be declared with a part of what it
+    declares. Blocks match blocks only, so where there is one nothing of it is taken apart."""
+    producer = border.producer in chain.fixed
+    both = producer and border.consumer in chain.fixed
+    if both or border.producer.name == "task" or border.title in chain.stiff:
+        border.kept, border.refused = border.kept or BY_OPTION, False
+        return
+    sides = (border.producer, OUTPUT), (border.consumer, INPUT)
+    try:
+        found = [d for stage, side in sides for d in interface.declared(stage.module, side)]
+    except Broken as error:
+        border.refuse(error.message)
+        return
+    if any(d.label.index >= 0 for d in found):
+        border.kept, border.refused = border.kept or f"{BY_OPTION}, of a block", False
+    border.fixed = PRODUCER if producer else CONSUMER
+    border.consumer.literal = not producer
 
 
 def _open_payload(chain: Chain, border: Border) -> None:

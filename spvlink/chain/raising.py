@@ -12,7 +12,7 @@ from spvlink.link.dead import builtin_blocks, builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
 from spvlink.link.shape import dynamic_arrays
-from spvlink.passes import raise_io, sample_rate, trim
+from spvlink.passes import raise_io, sample_rate, storage16, trim
 
 
 def finish(chain: Chain, stage: Stage) -> None:
@@ -24,6 +24,10 @@ def finish(chain: Chain, stage: Stage) -> None:
         if border is not None:
             _raise_border(chain, border, stage, dropped, linked)
     chain.runner.finish(stage)
+    if stage.module.lent:
+        chain.runner.run("settle", stage, storage16.settle, stage.module)
+        chain.runner.on_entry(stage, "simplify")
+        chain.runner.drop_dead(stage)
     if stage.per_sample:
         sample_rate.keep_sample_rate(stage.module)
     kept: frozenset[Inst] = frozenset()
@@ -86,7 +90,7 @@ def trim_blocks(chain: Chain) -> None:
     stages: dict[Stage, None] = {}
     for border in chain.borders:
         link = border.link
-        if link is None or border.consumer.name not in builtins.CONSUMERS:
+        if link is None or border.fixed or border.consumer.name not in builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead"):

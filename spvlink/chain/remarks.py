@@ -7,7 +7,7 @@ from spvlink.chain.border import Border
 from spvlink.errors import Broken
 from spvlink.grammar import enums
 from spvlink.ir.slot import Interface, Pinned, Varying
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import PRODUCER, Link
 from spvlink.link.built_ins import closing, known
 from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared
@@ -40,8 +40,8 @@ class Story:
     and the slots and variables that it is about, but nothing of the code."""
 
     __slots__ = (
-        "built", "captured", "cautions", "consumer", "fate", "gone", "halves", "idle", "in_memory",
-        "inputs", "made", "notes", "outputs", "pinned", "placement", "producer", "read",
+        "built", "captured", "cautions", "consumer", "fate", "fixed", "gone", "halves", "idle",
+        "in_memory", "inputs", "made", "notes", "outputs", "pinned", "placement", "producer", "read",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
@@ -52,6 +52,7 @@ class Story:
         self.captured = link.outputs.captured
         self.read = frozenset(link.loads)  # the keys that the consumer reads
         self.fate = link.fate
+        self.fixed = link.fixed
         self.made = link.made
         self.notes = link.notes
         self.cautions = link.cautions
@@ -81,6 +82,9 @@ def report(linked: Linked, border: Border) -> None:
         story = Story(border.link, border.placement, False)
         linked.later.append(lambda: tell(story))
         result.components, result.locations = totals(border.link, border.placement)
+        if border.fixed == PRODUCER:
+            result.components = (result.components[0],) * 2
+            result.locations = (result.locations[0],) * 2
         result.read = len(border.link.inputs.locations), border.placement.cost()[1]
         return
     try:
@@ -121,7 +125,8 @@ def tell(link: Story) -> list[Remark]:
         new = key in link.made  # another value has its place
         names[key] = link.made[key] if new else _name(link, key)
         action, why = link.fate.get(key, ("", ""))
-        if key in new_place and not new:
+        dropped = link.fixed and action and key not in link.read  # still declared
+        if key in new_place and not new and not dropped:
             varying, lane = new_place[key]
             if action == FLATTENED:
                 why += f"; {_target(varying, lane)}"
@@ -161,6 +166,7 @@ def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]])
         was = [k >> 1 for k in slot.covered()]
         before += was
         if key not in places:
+            after += was if link.fixed == PRODUCER and key in link.outputs else ()
             continue
         if link.in_memory:
             after += was
@@ -194,10 +200,14 @@ def _kept(link: Story, key: int) -> str:
         if key in link.captured:
             return f"the {link.consumer} stage reads it, transform feedback captures it"
         return f"the {link.consumer} stage reads it"
+    if link.fixed == PRODUCER:
+        return f"the {link.consumer} stage reads other parts of it"
     return f"the {link.producer} stage writes it"
 
 
 def _nobody(link: Story, key: int) -> tuple[str, str]:
+    if link.fixed == PRODUCER and key in link.outputs:
+        return KEPT, f"the {link.producer} stage stays as it is"
     if key not in link.outputs:
         return REMOVED, f"declared by the {link.consumer} stage only, and not read"
     if key not in link.inputs:

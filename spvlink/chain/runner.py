@@ -8,6 +8,7 @@ from time import perf_counter
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Module
+from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
 from spvlink.passes import (
@@ -154,6 +155,12 @@ class Runner:
     def clean(self, stage: Stage, left: int = MAX_ROUNDS) -> None:
         """Bring a stage's code into its simplest form."""
         module = stage.module
+        if stage.literal:
+            assert module.entry is not None
+            sweep(module, module.entry.function)  # promotion leaves copies
+            if _holds_undefined(module):
+                self.on_entry(stage, "dce")
+                return
         self.on_entry(stage, "branches")  # the ones that inlining made
         for _ in range(MAX_ROUNDS):
             self.on_entry(stage, "simplify")
@@ -216,3 +223,13 @@ class Runner:
         debuginfo.take_notes(stage.module)
         if stage.name == "vert":
             self.run("inline", stage, attributes.run, stage.module)
+
+
+def _holds_undefined(module: Module) -> bool:
+    """Whether a value is undefined on some way through the code."""
+    assert module.entry is not None
+    return any(
+        inst.op == ops.OpUndef or any(arg.op == ops.OpUndef for arg in inst.args)
+        for block in module.entry.function.blocks
+        for inst in block.insts
+    )

@@ -29,17 +29,26 @@ OUTPUT: Final = enums.StorageClass_Output
 INPUT: Final = enums.StorageClass_Input
 
 
+class Misfit(Exception):
+    """What was made does not fit a stage that stays as it is, at this border."""
+
+    def __init__(self, border: str) -> None:
+        super().__init__(border)
+        self.border = border
+
+
 class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "declared", "fixed_function_consumer", "linked", "listed",
-        "options", "runner", "stages", "staying", "untouched",
+        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "linked",
+        "listed", "more", "options", "runner", "stages", "staying", "stiff", "untouched",
     )  # fmt: skip
 
     def __init__(
-        self, stages: list[Stage], options: Options, runner: Runner, linked: Linked
-    ) -> None:
+        self, stages: list[Stage], options: Options, runner: Runner, linked: Linked,
+        stiff: frozenset[str] = frozenset(), more: bool = False,
+    ) -> None:  # fmt: skip
         self.stages = stages
         self.options = options
         self.runner = runner
@@ -49,11 +58,16 @@ class Chain:
         self.afters = {b.producer: b for b in self.borders}
         # behind the last stage of a pipeline that ends without a fragment shader
         self.fixed_function_consumer: Stage | None = None
-        if options.complete and stages[-1].name in _LAST:
+        last = stages[-1].name
+        if options.complete and last in _LAST and last not in options.keep_interface:
             behind = self.fixed_function_consumer = Stage.fixed_functions()
             self.borders.append(Border(stages[-1], behind))
             self.befores[behind] = self.afters[stages[-1]] = self.borders[-1]
         self.untouched: set[Stage] = set()  # go out as they came
+        # by --keep-interface; the neighbours may still change
+        self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
+        self.more = more  # there are stages behind the last one, of which nothing is known here
+        self.stiff = stiff  # borders whose neighbours did not fit then
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
         # stage, storage class -> the variables of its new interface
         self.declared: dict[tuple[Stage, int], list[Varying]] = {}

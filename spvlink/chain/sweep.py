@@ -87,7 +87,7 @@ def _link_last(runner: Runner, link: Link) -> None:
 def _link(chain: Chain, link: Link, moving: bool) -> None:
     """One border to a fixpoint; ``moving``: with code motion."""
     producer, consumer = link.producer, link.consumer
-    hold_outputs(chain.borders)
+    hold_outputs(chain.borders, chain.more)
     site = Site(chain, link)
     rows = [row for row in TABLE if row.fits(site, moving)]
     for _ in range(MAX_ROUNDS):
@@ -142,7 +142,7 @@ def _place_all(chain: Chain) -> None:
     for border in chain.borders:
         if border.link is not None:
             border.placement = place(Site(chain, border.link))
-            if compact.requalify(border.link, border.placement):
+            if not border.link.fixed and compact.requalify(border.link, border.placement):
                 border.seen = -1
     seconds = chain.runner.seconds
     seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
@@ -152,6 +152,8 @@ def place(site: Site) -> Placement:
     """Where everything that is left at a border goes."""
     if site.link.producer.name == "task":
         return payload.place(site.link)
+    if site.link.fixed:
+        return compact.in_order(site.link)
     if site.enabled("compact"):
         return compact.run(site.link, site.convergent)
     return compact.at_old_places(site.link, [])

@@ -11,7 +11,7 @@ from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
 from spvlink.ir.known import fact
 from spvlink.layout import granted
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.built_ins import closing, known
 from spvlink.link.dead import builtins, payload_members, varyings
@@ -90,14 +90,18 @@ class Pass:
     """One row. ``what`` is its line in ``spvlink passes`` (empty: it cannot be switched off, or
     another row of the name has the line); ``when`` says where there is something to look at;
     ``needs`` are passes without which it gains nothing; ``why`` it stands where it does;
-    ``beside``: what it changes of the producer was made beside what that does."""
+    ``beside``: what it changes of the producer was made beside what that does; ``alone``: the sides
+    that may be fixed, since it changes nothing of them that would be written."""
 
-    __slots__ = ("adds_code", "beside", "moving", "name", "needs", "run", "what", "when", "why")
+    __slots__ = (
+        "adds_code", "alone", "beside", "moving", "name", "needs", "run", "what", "when", "why",
+    )  # fmt: skip
 
     def __init__(
         self, name: str, run: Callable[[Site], object], why: str, what: str = "",
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
         moving: bool = False, adds_code: bool = False, beside: bool = False,
+        alone: tuple[str, ...] = (),
     ) -> None:  # fmt: skip
         self.name = name
         self.run = run
@@ -108,9 +112,12 @@ class Pass:
         self.moving = moving
         self.adds_code = adds_code
         self.beside = beside
+        self.alone = alone
 
     def fits(self, site: Site, moving: bool) -> bool:
         """Whether there is anything to look at."""
+        if site.link.fixed and site.link.fixed not in self.alone:
+            return False
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
             return False
         return all(site.enabled(name) for name in self.needs)
@@ -195,6 +202,7 @@ TABLE: Final = (
     Pass(
         "promote", lambda at: read_back.forward(at.link.producer.module),
         "what is read back twice is read once", when=_in_place, adds_code=True,
+        alone=(CONSUMER,),
     ),
     Pass(
         "payload", lambda at: payload.read_back_constants(at.link),
@@ -210,6 +218,7 @@ TABLE: Final = (
         "dead", lambda at: varyings.run(at.link),
         "before all that looks at values: nothing else should look at what goes",
         "outputs nobody reads and inputs nobody writes are removed on both sides",
+        alone=(CONSUMER, PRODUCER),
     ),
     Pass(
         "dead", _dead_built_ins, "what nobody writes of a built-in has a value all the same",
@@ -217,7 +226,7 @@ TABLE: Final = (
     ),
     Pass(
         "dead", lambda at: builtins.run(at.link), "built-ins that the next stage does not read",
-        when=lambda link: builtins.concerns(link),
+        when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
     ),
     Pass(
         "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
@@ -225,13 +234,13 @@ TABLE: Final = (
     ),
     Pass(
         "arrays", _arrays, "before dedup: elements become slots like others",
-        "arrays that one stage alone indexes dynamically are taken apart",
+        "arrays that one stage alone indexes dynamically, or both in part, are taken apart",
         when=_has_whole, adds_code=True,
     ),
     Pass(
         "dedup", _dedup,
         "before propagate: one copy of a value is cheaper to move than two",
-        "an output that says what another says is read from that one",
+        "an output that says what another says is read from that one", alone=(PRODUCER,),
     ),
     Pass(
         "dedup", lambda at: captured_twins.read_captured(at.link),
@@ -241,7 +250,7 @@ TABLE: Final = (
         "propagate",
         lambda at: propagate.run(at.link, at.forth, at.options.exact, at.options.cost_limit),
         "before motion, which pays for components that this one frees",
-        "constants and uniform expressions are computed where they are read",
+        "constants and uniform expressions are computed where they are read", alone=(PRODUCER,),
     ),
     Pass(
         "propagate", _propagate_built_ins, "as of varyings", when=_has_built_ins, beside=True,
@@ -286,7 +295,7 @@ REPACKING: Final = (
     Pass(
         "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
         "after halves, whose words are components like others",
-        "flat values of one bit or of 16 share a component if that saves a Location",
+        "flat values of few bits share a component if that saves a Location",
         when=lambda link: narrow.possible(link), needs=("compact",),
     ),
 )  # fmt: skip

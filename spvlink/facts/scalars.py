@@ -35,6 +35,12 @@ PRODUCTS: Final = frozenset(
 )  # fmt: skip
 # What may be linear at all (``linear``).
 _LINEAR: Final = _ADDITIVE | PRODUCTS | {ops.OpFDiv, ops.OpSelect, ops.OpFmaKHR}
+_UNPACKS: Final = frozenset(
+    (
+        glsl.Glsl_UnpackUnorm4x8, glsl.Glsl_UnpackSnorm4x8, glsl.Glsl_UnpackUnorm2x16,
+        glsl.Glsl_UnpackSnorm2x16, glsl.Glsl_UnpackHalf2x16,
+    )
+)  # fmt: skip
 _GLSL_LINEAR: Final = frozenset((glsl.Glsl_Fma, glsl.Glsl_FMix, glsl.Glsl_Cross))
 
 
@@ -95,6 +101,11 @@ def lanewise(inst: Inst, flags: int) -> bool:
 def splits(inst: Inst, flags: int) -> bool:
     """Whether one lane can be made without the others."""
     return count(inst.type) == 1 or inst.op == ops.OpVectorTimesScalar or lanewise(inst, flags)
+
+
+def unpacks(inst: Inst) -> bool:
+    """Whether it makes several numbers of one word: whoever has one has the word for the others."""
+    return inst.op == ops.OpExtInst and inst.imm[0] in _UNPACKS
 
 
 def operands(inst: Inst) -> list[Inst]:

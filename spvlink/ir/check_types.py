@@ -321,7 +321,7 @@ def _shuffle(inst: Inst) -> str:
     first, second = inst.args[0].type, inst.args[1].type
     if type is None:
         return ""
-    for source in (first, second, type):
+    for source in (type, first, second):  # the result first: the others are held against it
         if source is None or source.op != ops.OpTypeVector or source.args[0] is not type.args[0]:
             return f"{show(source)} is not a vector like the result"
     assert first is not None and second is not None

@@ -41,7 +41,8 @@ STORE_OUTPUT: Final = 0x10002
 INTERPOLATE: Final = 0x10003
 LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
 
-ALL: Final = 0xFFFF  # Inst.mark of a value all of which is live; everything at module scope has it
+# Inst.mark of a value all of which is live; everything at module scope has it
+ALL: Final = (1 << 48) - 1
 
 PRIVATE_NAMES: Final[dict[int, str]] = {
     COPY: "COPY",
@@ -192,6 +193,7 @@ class Module(Known):
         "generator",
         "globals",
         "invariant_slots",
+        "lent",
         "names",
         "opaque",
         "pool",
@@ -232,6 +234,7 @@ class Module(Known):
         # the debug information that was taken out of the functions (``ir.debug.noted``)
         self.debug: object | None = None
         self.opaque = ""  # what in it cannot be told apart into ids and other words
+        self.lent: frozenset[int] = frozenset()  # capabilities that it has only while it is linked
         # what ``facts.invariant`` was told: outputs that are Invariant, by keys of slots, and those
         # that the next stage makes positions and the like of
         self.invariant_slots: frozenset[int] = frozenset()

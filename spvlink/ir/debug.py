@@ -9,6 +9,7 @@ back what is left of it.
 from __future__ import annotations
 
 from spvlink.grammar import debug, ops
+from spvlink.ir import types
 from spvlink.ir.core import ALL, Block, Inst, Module
 from spvlink.ir.edit import resolve
 
@@ -89,16 +90,14 @@ class Debug:
         self.notes.append(Note(inst, declare.place, block, around, at, path))
 
     def look_at_lanes(self) -> None:
-        """After dead code elimination: a vector with dead lanes does not say any more what the
+        """After dead code elimination: a value with dead lanes does not say any more what the
         source's variable holds."""
         for note in self.notes:
             for arg in note.inst.args[2:]:
                 found = resolve(arg)
-                type = found.type
-                if type is not None and type.op == ops.OpTypeVector:
-                    lanes, full = found.mark & ALL, (1 << type.imm[0]) - 1
-                    if lanes and lanes & full != full:
-                        note.partial = True
+                lanes, full = found.mark & ALL, (1 << types.lanes_of(found.type)) - 1
+                if lanes and lanes & full != full:
+                    note.partial = True
 
 
 def noted(module: Module) -> Debug | None:

@@ -158,6 +158,20 @@ def may_be_constant(module: Module, type: Inst) -> bool:
     )
 
 
+def is_lent(module: Module, type: Inst | None) -> bool:
+    """Whether values of a type hold numbers whose capability is only lent to the module while it is
+    linked (``passes.storage16``)."""
+    if not module.lent or type is None:
+        return False
+    if type.op == ops.OpTypeStruct:
+        return any(is_lent(module, member) for member in type.args)
+    while type.op in _REPEATED:
+        type = type.args[0]
+    if type.op == ops.OpTypeStruct:
+        return is_lent(module, type)
+    return type.op in NUMBERS and CAPABILITIES_OF.get((type.op, type.imm[0])) in module.lent
+
+
 def bits_of(value: Inst) -> int | None:
     """The bit pattern of a scalar constant, or None if it is none."""
     op = value.op
@@ -217,7 +231,9 @@ def pointers_may_meet(module: Module) -> bool:
     )
 
 
+MOST_LANES: Final = ALL.bit_length()
 _SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_REPEATED = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray))
 _COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
 
 
@@ -239,6 +255,26 @@ def size_of(type: Inst) -> int:
     if type.op == ops.OpTypeArray:
         return index_of(type.args[1]) or 0
     return 0
+
+
+def lanes_of(type: Inst | None) -> int:
+    """Scalars that a value of this type is made of, counted part by part; 0 if they are not told
+    apart: there are more than a ``mark`` has bits, or something else than numbers and booleans."""
+    count = 1
+    while type is not None and type.op != ops.OpTypeStruct:
+        if type.op in _SCALARS:
+            return count if count <= MOST_LANES else 0
+        count *= size_of(type)
+        type = type.args[0] if count else None
+    if type is None:
+        return 0
+    total = 0
+    for member in type.args:
+        size = lanes_of(member)
+        if not size:
+            return 0
+        total += size
+    return total * count if total * count <= MOST_LANES else 0
 
 
 def part_type(type: Inst, index: int) -> Inst:

@@ -3,14 +3,15 @@
 Everything is dead until something with an effect needs it (Cytron et al. 1991, section 7.1, as
 SPIRV-Tools' aggressive dead code elimination does it for structured control flow). Two refinements:
 
-* By component: a vector value is live in the lanes that are read. Lane-wise operations, constructs,
-  shuffles, extracts, inserts, phis and selects pass the lanes on. A scalar that only feeds dead
-  lanes of a construct is dead and a zero stands in for it.
+* By component: a vector, matrix, array or struct is live in the lanes that are read. Lane-wise
+  operations, constructs, shuffles, extracts, inserts, phis, selects and products of matrices pass
+  the lanes on (``facts.live_lanes``). What only feeds dead lanes of a construct is dead and a zero
+  stands in for it.
 * A construct (selection or loop) in which nothing is live, and whose merge block needs no value
   from inside, is replaced by a branch to its merge block. A live instruction makes the constructs
   around it live, with all their ways out.
 
-``mark`` holds the live lanes (bit i: component i); for anything but a vector, all bits.
+``mark`` holds the live lanes (bit i: lane i); of a scalar, and of what has too many, all bits.
 
 Uses come after definitions, phis and the ways out of constructs aside. So one walk from the end of
 the function to its beginning finds nearly all; what it learns about an instruction that it has
@@ -23,14 +24,15 @@ from itertools import filterfalse
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
+from spvlink.facts.live_lanes import AGGREGATES, VECTORS, follows, needs
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
-from spvlink.ir.edit import branch, flow_changed, touched
+from spvlink.ir.edit import become, branch, flow_changed, touched
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.vectors import UNDEFINED
+from spvlink.passes.vectors import UNDEFINED, as_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -60,8 +62,9 @@ BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say other
 _PHIS: Final = frozenset((ops.OpPhi, ops.OpVariable))
 # what does not simply need all of its operands
 _ODD: Final = (
-    _BY_LANE | _LANEWISE | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
-)
+    _BY_LANE | _LANEWISE | VECTORS
+    | {ops.OpVariable, ops.OpPhi, ops.OpExtInst, ops.OpCompositeExtract}
+)  # fmt: skip
 
 
 class Outcome:
@@ -128,6 +131,7 @@ class _Marker:
         spread, never, odd, by_lane = self.spread, NEVER_ROOTS, _ODD, _BY_LANE
         volatile, passed, every, vector = self.effects.volatile, _PASSED, ALL, ops.OpTypeVector
         phis, roots, trimmed, moves, flow = _PHIS, _ROOTS, _TRIMMED, self.moves, _FLOW
+        aggregates = AGGREGATES
         alive = block in self.live_blocks
         gone: list[Inst] = []
         for inst in reversed(block.insts):
@@ -158,7 +162,10 @@ class _Marker:
                     if type is not None and type.op == vector:
                         source.mark |= 1 << (inst.imm[0] & 15)
                         continue
-                elif type is not None and type.op == vector:
+                    for arg, part in needs(inst, lanes):
+                        arg.mark |= part
+                    continue
+                if type is not None and type.op == vector:
                     if op not in by_lane:
                         spread(inst, lanes)
                         continue
@@ -170,6 +177,11 @@ class _Marker:
                 elif op in phis:
                     spread(inst, lanes)
                     continue
+            if lanes != every and inst.type is not None and inst.type.op in aggregates:
+                if op in trimmed:
+                    moves.append(inst)
+                self.apart(inst, lanes)
+                continue
             for arg in args:  # of which the walk has passed none
                 arg.mark = every
         if gone:
@@ -284,11 +296,12 @@ class _Marker:
                     if arg.mark | part != arg.mark:
                         live(arg, part)
                 return
-        elif op == ops.OpCompositeExtract:
-            source = args[0].type
-            if source is not None and source.op == ops.OpTypeVector:
-                live(args[0], 1 << (inst.imm[0] & 15))
+            if op == ops.OpCompositeExtract or follows(inst):
+                self.apart(inst, lanes)
                 return
+        elif op == ops.OpCompositeExtract or (lanes != ALL and type.op in AGGREGATES):
+            self.apart(inst, lanes)
+            return
         for arg in args:
             mark = arg.mark
             if mark != ALL:
@@ -296,6 +309,11 @@ class _Marker:
                     live(arg, ALL)
                 else:
                     arg.mark = ALL  # all that ``live`` would do
+
+    def apart(self, inst: Inst, lanes: int) -> None:
+        """The same for what has other lanes than its operands."""
+        for arg, part in needs(inst, lanes):
+            self.live(arg, part)
 
     def vector(self, inst: Inst, lanes: int) -> None:
         op, args, live = inst.op, inst.args, self.live
@@ -393,12 +411,29 @@ class _Marker:
             out.append(inst)
         return out
 
+    def found_whole(self, construct: Inst, lanes: int) -> bool:
+        """Whether a construct with dead lanes became the value that its live ones are taken from:
+        code that crossed a border part by part."""
+        if self.effects.signatures.get(construct):
+            return False
+        version = self.module.version
+        other = as_whole(self.module, construct, lanes)
+        if other is not None:
+            become(self.module, construct, other)
+        if self.module.version == version:
+            return False
+        construct.mark = lanes  # the walk has been here
+        self.outcome.trimmed = True
+        return True
+
     def trim(self, inst: Inst, lanes: int) -> None:
         """Something else for the operands that only dead lanes took."""
         assert inst.type is not None
         if inst.op == ops.OpCompositeConstruct:
-            every = (1 << inst.type.imm[0]) - 1
+            every = (1 << types.lanes_of(inst.type)) - 1
             if lanes & every != every:
+                if self.found_whole(inst, lanes):
+                    return
                 self.outcome.held[inst] = lanes
         args = inst.args
         for arg in args:

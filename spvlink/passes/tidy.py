@@ -225,8 +225,7 @@ def _taken(construct: Inst, lanes: int, spare: dict[Inst, list[Inst]]) -> list[I
     taken: list[Inst] = []
     at = 0
     for arg in construct.args:
-        assert arg.type is not None
-        size = arg.type.imm[0] if arg.type.op == ops.OpTypeVector else 1
+        size = types.lanes_of(arg.type)
         if lanes >> at & ((1 << size) - 1):
             taken.append(arg)
         else:

@@ -5,6 +5,7 @@ more:
 
     CompositeExtract (CompositeConstruct a b c) 1            => b
     CompositeExtract (VectorShuffle v w 5 2) 0               => CompositeExtract w 1   (v has four)
+    CompositeExtract (Transpose m) 1 2                       => CompositeExtract m 2 1
     CompositeConstruct v.x v.y v.z                           => v                      (v has three)
     CompositeConstruct v.z v.x 1.0                           => VectorShuffle v (1.0) 2 0 4
     CompositeInsert a (CompositeInsert b undef 1) 0          => CompositeConstruct a b
@@ -55,6 +56,7 @@ _STEPS: Final = frozenset(
     (
         ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert,
         ops.OpCompositeExtract, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
+        ops.OpTranspose,
     )
 )  # fmt: skip
 
@@ -95,6 +97,9 @@ def _step(
             return resolve(source.args[0]), path, at + len(inner)
     elif op == ops.OpCompositeExtract:
         return resolve(source.args[0]), source.imm + path[at:], 0
+    elif op == ops.OpTranspose:
+        if at + 1 < len(path):
+            return resolve(source.args[0]), [path[at + 1], index], 0
     elif op in (ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef):
         parts = types.parts_of(module, source)
         if parts is not None and index < len(parts):
@@ -247,16 +252,50 @@ def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
         whole = arg.args[0]
         if whole is not source and resolve(whole) is not source:
             return None
-    at = source.type
-    for index in path:
-        assert at is not None
-        at = types.part_type(at, index)
-    if at is not type:
+    if _at(source, path) is not type:
         return None
     if not path:
         return source
     rewrite(module, inst, ops.OpCompositeExtract, [source], path)
     return None
+
+
+def as_whole(module: Module, inst: Inst, lanes: int) -> Inst | None:
+    """The composite of this type from which a construct takes its parts at their own places, as far
+    as they live (``lanes``); in its dead lanes stands anything."""
+    type = inst.type
+    assert type is not None
+    if types.size_of(type) != len(inst.args):
+        return None
+    found: Inst | None = None
+    path: list[int] = []
+    for index, arg in enumerate(inst.args):
+        size = types.lanes_of(arg.type)
+        part, lanes = lanes & ((1 << size) - 1), lanes >> size
+        if not part:
+            continue
+        if arg.op != ops.OpCompositeExtract or arg.imm[-1] != index:
+            return None
+        source = resolve(arg.args[0])
+        if found is None:
+            found, path = source, arg.imm[:-1]
+        elif found is not source or path != arg.imm[:-1]:
+            return None
+    if found is None or _at(found, path) is not type:
+        return None
+    if not path:
+        return found
+    rewrite(module, inst, ops.OpCompositeExtract, [found], path)
+    return None
+
+
+def _at(whole: Inst, path: list[int]) -> Inst | None:
+    """The type of a part."""
+    type = whole.type
+    for index in path:
+        assert type is not None
+        type = types.part_type(type, index)
+    return type
 
 
 def shuffle(module: Module, inst: Inst) -> Inst | None:

@@ -144,6 +144,8 @@ class _Weaver:
                     return None
                 if arg.type.op == ops.OpTypeVoid:
                     return None
+                if not types.may_be_constant(self.module, arg.type):
+                    return None
                 arg = types.undef(self.module, arg.type)
             args.append(arg)
         if note.path:

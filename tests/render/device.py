@@ -80,6 +80,8 @@ class Device:
     """Instance, device and queue. `messages` collects validation message ids since `clear`."""
 
     extensions = EXTENSIONS
+    # features that are left off: they depend on others which are not enabled here
+    without: tuple[str, ...] = ("multiviewMeshShader", "primitiveFragmentShadingRateMeshShader")
 
     def __init__(self, validate: bool) -> None:
         os.environ.setdefault("LP_NUM_THREADS", "0")
@@ -160,8 +162,8 @@ class Device:
         features.sType = vk.VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2
         features.pNext = chain
         vk.vkGetPhysicalDeviceFeatures2(self.physical, features)
-        for item in keep:  # features that depend on others which are not enabled here
-            for field in ("multiviewMeshShader", "primitiveFragmentShadingRateMeshShader"):
+        for item in keep:
+            for field in self.without:
                 if hasattr(item, field):
                     setattr(item, field, 0)
             for feature in NEEDS.values():

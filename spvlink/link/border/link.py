@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 _STORES: Final = frozenset((STORE_OUTPUT,))
 _READ_BACK: Final = frozenset((LOAD_OUTPUT,))
+PRODUCER: Final = "producer"
+CONSUMER: Final = "consumer"
 _WORD: Final = 32  # bits of the indices that are compared
 
 
@@ -45,6 +47,7 @@ class Link(Known):
         "consumer",
         "exact",
         "fate",
+        "fixed",
         "gathered",
         "gone",
         "halves",
@@ -86,6 +89,7 @@ class Link(Known):
         self.built: Link | None = None  # the built-ins that cross here (``link/built_ins``)
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.pack = ""  # what may be torn (``Options.pack``)
+        self.fixed = ""  # PRODUCER or CONSUMER: whose module stays as it is
         self.hidden = False  # there is such a border, but it stays as it is
         self.in_place = producer.name in IN_PLACE
         # every value comes over to the bit: only fragment shaders interpolate
@@ -294,8 +298,16 @@ class Link(Known):
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both. And what
-        transform feedback captures: its bytes count, written or not."""
-        return sorted({*self.stores, *self.loads, *self.read_back, *self.outputs.captured})
+        transform feedback captures: its bytes count, written or not; and what has to be declared
+        because the other side is fixed."""
+        keys = {*self.stores, *self.loads, *self.read_back, *self.outputs.captured}
+        if self.fixed == CONSUMER:
+            keys.update(self.inputs.slots.keys() & self.outputs.slots.keys())
+        elif self.fixed == PRODUCER:
+            slots = self.inputs.slots
+            read = {slots[key].variable for key in self.loads}
+            keys = {key for key, slot in slots.items() if slot.variable in read}
+        return sorted(keys)
 
     def slot(self, key: int) -> Slot | None:
         return self.inputs.slots.get(key) or self.outputs.slots.get(key)

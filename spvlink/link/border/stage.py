@@ -29,8 +29,8 @@ class Stage:
     """One stage while it is being linked."""
 
     __slots__ = (
-        "held", "inputs", "linked", "module", "name", "outputs", "per_sample", "source", "trimmed",
-        "visible",
+        "held", "inputs", "linked", "literal", "module", "name", "outputs", "per_sample",
+        "source", "trimmed", "visible",
     )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
@@ -43,6 +43,8 @@ class Stage:
         # which lanes live of constructs that have dead ones, as dead code elimination left them
         self.held: dict[Inst, int] = {}
         self.linked = False  # a pass over one of its borders changed it
+        # what it reads counts as it stands: an undefined value is nothing that we may choose
+        self.literal = False
         self.trimmed = False  # constants came in: to be simplified when it is swept out
         self.per_sample = False  # something in the original makes it run once per sample
 

@@ -31,9 +31,16 @@ def _divergence(module: Module) -> Divergence:
 
 def equal_on_primitive(link: Link, key: int, divergence: Divergence) -> bool:
     """Whether all vertices of a primitive store one value: every return stores it, since the
-    provoking vertex may be one that took another way, and it is equal for the primitive."""
+    provoking vertex may be one that took another way, and it is equal for the primitive. A vertex
+    to which no invocation of a mesh shader stores it is undefined, whichever way it is read."""
     value = single_value(link, key)
-    if value is None or len(link.stores[key]) != link.returns or link.in_place:
+    if value is None:
+        return False
+    if link.producer.name == "mesh":
+        # equal for the workgroup, and no invocation stores one value after another
+        equal = divergence.of(value) <= PRIMITIVE and key not in link.read_back
+        return equal and computed_once(link.producer.module, value)
+    if len(link.stores[key]) != link.returns or link.in_place:
         return False
     if link.producer.name == "geom":
         # one invocation emits the whole primitive: a value computed once is the same for all of it

@@ -13,6 +13,10 @@ specification, "Shader Input and Output Interfaces"):
 * all inputs of a fragment shader that share a Location agree in their interpolation decorations
   (Input-10604); integers and doubles are Flat (Flat-04744);
 * vectors stay within their Location; 64-bit ones begin at component 0 or 2.
+
+Each rule has its VUID where it is looked at. ``declared`` and ``check_fragment`` tell ``refuse`` of
+what breaks one: here that raises, for it is our own mistake; ``spvlink check`` (lint/) collects it,
+for it is a user's, and goes on.
 """
 
 from __future__ import annotations
@@ -27,12 +31,31 @@ from spvlink.ir.core import Inst, Module
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
     from typing import Final
+
+    # Told of what breaks a rule: (VUID, what, place or None, message). It raises, or what breaks
+    # the rule is passed over.
+    Refuse = Callable[[str, "Label", "Place | None", str], None]
 
 Place = tuple[int, int]  # (Location, Component)
 
 _FIRST: Final = itemgetter(0)  # the decoration of its words
 _OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
+
+INTERFACE: Final = "VUID-RuntimeSpirv-OpEntryPoint-08743"  # an input needs an output
+NO_LOCATION: Final = "VUID-StandaloneSpirv-Location-04916"
+OVERLAPS: Final = {
+    enums.StorageClass_Input: "VUID-StandaloneSpirv-OpEntryPoint-08721",
+    enums.StorageClass_Output: "VUID-StandaloneSpirv-OpEntryPoint-08722",
+}
+NOT_FLAT: Final = "VUID-StandaloneSpirv-Flat-04744"
+MIXED: Final = "VUID-StandaloneSpirv-Input-10604"
+ODD_COMPONENT: Final = "VUID-StandaloneSpirv-Component-04923"
+TOO_HIGH: Final = "VUID-StandaloneSpirv-Component-04920"
+TOO_WIDE: Final = "VUID-StandaloneSpirv-Component-04921"
+TOO_FAR: Final = "VUID-RuntimeSpirv-Location-06272"
+MOST: Final = 4096  # Locations of a variable: beyond any device, a guard against absurd arrays
 
 # Whose variables are arrays over vertices or primitives, Patch ones apart.
 _ARRAYED: Final = frozenset(
@@ -65,7 +88,7 @@ class Label:
 class Declared:
     """One user variable, or one member of a user block, as declared."""
 
-    __slots__ = ("covers", "integral", "kind", "label", "place", "qualifiers", "shape")
+    __slots__ = ("covers", "integral", "kind", "label", "place", "qualifiers", "shape", "type")
 
     def __init__(
         self,
@@ -76,6 +99,7 @@ class Declared:
         covers: set[Place],
         integral: bool,
         kind: frozenset[int],
+        type: Inst,
     ) -> None:
         self.label = label
         self.place = place
@@ -84,10 +108,16 @@ class Declared:
         self.covers = covers
         self.integral = integral
         self.kind = kind  # Patch or PerPrimitiveEXT, or nothing
+        self.type = type  # without the array over vertices or primitives
 
     @property
     def name(self) -> str:
         return str(self.label)
+
+
+def broken(rule: str, label: Label, place: Place | None, message: str) -> None:
+    """What breaks a rule is a mistake of ours: raises ``Broken``."""
+    raise Broken(message)
 
 
 def check(producer: Module, consumer: Module, fragment: bool) -> None:
@@ -104,17 +134,17 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
             if twin is None:
                 first = min(p for p in variable.covers if p not in by_place)
                 raise Broken(
-                    f"input {variable.name} at {_at(first)} has no output of the previous stage"
+                    f"input {variable.name} at {where(first)} has no output of the previous stage"
                 )
             if twin.kind != variable.kind:
                 raise Broken(
-                    f"only one of input {variable.name} and output {twin.name} at {_at(place)}"
+                    f"only one of input {variable.name} and output {twin.name} at {where(place)}"
                     " is per patch, or per primitive"
                 )
             if twin.place != variable.place or not _feeds(twin.shape, variable.shape):
                 raise Broken(
-                    f"input {variable.name} ({variable.shape} at {_at(variable.place)}) faces"
-                    f" output {twin.name} ({twin.shape} at {_at(twin.place)})"
+                    f"input {variable.name} ({variable.shape} at {where(variable.place)}) faces"
+                    f" output {twin.name} ({twin.shape} at {where(twin.place)})"
                 )
     if fragment:
         check_fragment(inputs)
@@ -131,27 +161,30 @@ def _feeds(output: str, input: str) -> bool:
     return halves and wide in ("2", "3", "4") and (narrow or "1") < wide
 
 
-def check_fragment(inputs: list[Declared]) -> None:
-    """The rules on interpolation decorations. Raises ``Broken``."""
+def check_fragment(inputs: list[Declared], refuse: Refuse = broken) -> None:
+    """The rules on interpolation decorations."""
     per_location: dict[int, Declared] = {}
     for variable in inputs:
         if variable.integral and not variable.qualifiers & {
             enums.Decoration_Flat,
             enums.Decoration_PerVertexKHR,
         }:
-            raise Broken(f"input {variable.name} holds integers or doubles and is not Flat")
-        for location, _ in variable.covers:
+            what = f"input {variable.name} holds integers or doubles and is not Flat"
+            refuse(NOT_FLAT, variable.label, variable.place, what)
+        for location in sorted({place[0] for place in variable.covers}):
             other = per_location.setdefault(location, variable)
             if other.qualifiers != variable.qualifiers:
-                raise Broken(
+                what = (
                     f"inputs {other.name} and {variable.name} share Location {location} with"
                     " different interpolation"
                 )
+                refuse(MIXED, variable.label, (location, variable.place[1]), what)
+                break
 
 
-def declared(module: Module, storage: int) -> list[Declared]:
-    """The user variables of one side. Raises ``Broken`` where they break a rule among
-    themselves."""
+def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Declared]:
+    """The user variables of one side, without those that make no sense. ``refuse`` is told where
+    they break a rule, also among themselves."""
     entry = module.entry
     assert entry is not None
     listed = [v for v in entry.inst.args[1:] if v.imm[0] == storage and v.type is not None]
@@ -176,14 +209,16 @@ def declared(module: Module, storage: int) -> list[Declared]:
                 held.update(map(_FIRST, members.get((element, index), ())))
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
-                raise Broken(f"{label} is no array over vertices")
+                refuse(INTERFACE, label, place, f"{label} is no array over vertices")
+                continue
             type = element
         elif enums.Decoration_PerVertexKHR in held and type.op == ops.OpTypeArray:
             type = element
         if type.op != ops.OpTypeStruct:
             if place is None:
-                raise Broken(f"{label} has no Location")
-            _add(found, taken, label, place, type, own_words)
+                refuse(NO_LOCATION, label, None, f"{label} has no Location")
+                continue
+            _add(found, taken, label, place, type, own_words, storage, refuse)
             continue
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
@@ -195,8 +230,10 @@ def declared(module: Module, storage: int) -> list[Declared]:
             spot = own or (at, 0)
             label = Label(names, variable, type, index)
             if spot[0] < 0:
-                raise Broken(f"{label} has no Location")
-            at = spot[0] + _add(found, taken, label, spot, member, own_words | inner_words)
+                refuse(NO_LOCATION, label, None, f"{label} has no Location")
+                break
+            both = own_words | inner_words
+            at = spot[0] + _add(found, taken, label, spot, member, both, storage, refuse)
     return found
 
 
@@ -234,23 +271,29 @@ def _add(
     place: Place,
     type: Inst,
     held: set[int],
+    storage: int,
+    refuse: Refuse,
 ) -> int:
     """Note one variable with these decorations; gives the Locations it takes."""
     covers: set[Place] = set()
     qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
-    length = _cover(type, place, covers, label)
+    length = cover(type, place, covers, label, refuse)
+    overlaps = [spot for spot in covers if spot in taken]
+    if overlaps:
+        spot = min(overlaps)
+        what = f"{label} and {taken[spot]} overlap at {where(spot)}"
+        refuse(OVERLAPS[storage], label, spot, what)
     for spot in covers:
-        if spot in taken:
-            raise Broken(f"{label} and {taken[spot]} overlap at {_at(spot)}")
-        taken[spot] = label
+        taken.setdefault(spot, label)
     shape = shape_of(type)
     integral = "i" in shape or "u" in shape or "f64" in shape
     for other in found:
         if other.kind == kind or enums.Decoration_PerPrimitiveEXT not in kind ^ other.kind:
             continue
         if {p[0] for p in covers} & {p[0] for p in other.covers}:
-            raise Broken(f"{label} and {other.name} share a Location, and one is per primitive")
-    found.append(Declared(label, place, shape, qualifiers, covers, integral, kind))
+            what = f"{label} and {other.name} share a Location, and one is per primitive"
+            refuse(OVERLAPS[storage], label, place, what)
+    found.append(Declared(label, place, shape, qualifiers, covers, integral, kind, type))
     return length
 
 
@@ -264,27 +307,39 @@ def _place(words: list[list[int]]) -> Place | None:
     return None if location is None else (location, component or 0)
 
 
-def _cover(type: Inst, place: Place, covers: set[Place], label: Label) -> int:
+def cover(type: Inst, place: Place, covers: set[Place], label: Label, refuse: Refuse) -> int:
     """Add the components of a variable; gives the Locations it takes."""
     location, component = place
     op = type.op
     if op == ops.OpTypeStruct:
         total = 0
         for member in type.args:
-            total += _cover(member, (location + total, 0), covers, label)
+            total += cover(member, (location + total, 0), covers, label, refuse)
         return total
     if op in (ops.OpTypeArray, ops.OpTypeMatrix):
         total = 0
         for _ in range(types.size_of(type)):
-            total += _cover(type.args[0], (location + total, component), covers, label)
+            length = cover(type.args[0], (location + total, component), covers, label, refuse)
+            total += length
+            if total > MOST:
+                refuse(TOO_FAR, label, place, f"{label} takes more than {MOST} Locations")
+            if not length or total > MOST:
+                break
         return total
     scalar = type.args[0] if op == ops.OpTypeVector else type
     size = type.imm[0] if op == ops.OpTypeVector else 1
-    wide = scalar.imm[0] == 64
+    wide = bool(scalar.imm) and scalar.imm[0] == 64
+    if component > 3:
+        refuse(TOO_HIGH, label, place, f"{label} begins at Component {component}")
+        component = 0
+    if size > 4:
+        refuse(TOO_WIDE, label, place, f"{label} has vectors of {size} components")
+        size = 4
     words = size * (2 if wide else 1)
     end = component + words
     if (wide and component % 2) or (end > 4 and (words <= 4 or component)):
-        raise Broken(f"{label} does not fit at {_at(place)}")
+        rule = ODD_COMPONENT if wide and component % 2 else TOO_WIDE
+        refuse(rule, label, place, f"{label} does not fit at {where(place)}")
     for at in range(component, end if end < 4 else 4):
         covers.add((location, at))
     for at in range(4, end):
@@ -306,5 +361,6 @@ def shape_of(type: Inst) -> str:
     return ops.NAMES.get(op, "?")
 
 
-def _at(place: Place) -> str:
+def where(place: Place) -> str:
+    """A place as people read it."""
     return f"Location {place[0]}.{'xyzw'[place[1] & 3]}"

@@ -78,6 +78,8 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     """Turn an output that nobody else reads into a local variable; whether that was possible."""
     module = stage.module
     assert variable.type is not None and module.entry is not None
+    if types.is_lent(module, variable.type.args[0]):
+        return False
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface
     found = accesses(stage, variable)

@@ -18,7 +18,7 @@ from spvlink.ir.core import STORE_OUTPUT
 from spvlink.ir.edit import sweep, touched
 from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores, zero
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
@@ -34,11 +34,15 @@ def run(link: Link) -> bool:
     link.gather()
     if drop_undefined(link):
         return True
+    if link.fixed == PRODUCER:
+        return _read_as_zero(link)
     unread = _unread(link)
     if unread:
         remove_stores(link.producer, unread)
         for key in unread:
             link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+    if link.fixed == CONSUMER:
+        return bool(unread)
     unwritten = _read_as_zero(link)
     lost = _read_back_as_zero(link)
     zeroed = unused_arrays.read_as_zero(link)

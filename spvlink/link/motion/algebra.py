@@ -290,6 +290,9 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
         kind = qualifiers, ops.OpTypeInt, 32
         if base.op != ops.OpTypeBool:
             kind = qualifiers, base.op, base.imm[0]
+        if kind[1] == ops.OpTypeInt and _of_a_primitive(qualifiers):
+            found.append(None)
+            continue
         fits = [k for k in left if kind in (own[k], kinds.get(k >> 3, kind))]
         same = [k for k in fits if slots[k].qualifiers == qualifiers]
         if not same and not change:
@@ -301,6 +304,13 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
             kinds[key >> 3] = kind
             left.remove(key)
     return found
+
+
+def _of_a_primitive(qualifiers: tuple[int, ...]) -> bool:
+    """Whether a slot has one value for each primitive without being Flat, as integers of a fragment
+    shader must be (VUID-StandaloneSpirv-Flat-04744)."""
+    held = enums.Decoration_PerPrimitiveEXT in qualifiers
+    return held and enums.Decoration_Flat not in qualifiers
 
 
 def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:

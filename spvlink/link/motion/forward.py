@@ -18,7 +18,8 @@ what it computes stands in front of its first use (``sink``).
 Across interpolation only what keeps the digits: negation, products and quotients with what is equal
 for the draw, sums with a small constant. Sums with uniforms or of two varying values stay
 (``camera - position`` is exact in the producer and would be a difference of two rounded large
-numbers here), and with them matrix products. Of Flat values any operation that may be speculated.
+numbers here), and with them matrix products. Of Flat values any operation that may be speculated;
+so a word crosses in place of the two or four numbers that are unpacked from it.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ class ProducerGraph:
             self.transfer.able(inst)
         except Cannot:
             return False
-        return scalars.splits(inst, self.effects.flags(inst))
+        return scalars.splits(inst, self.effects.flags(inst)) or scalars.unpacks(inst)
 
     def open(self, node: Node, depth: int) -> None:
         """Look behind an operation."""
@@ -384,6 +385,8 @@ class _Maker(algebra.Cloner):
         """Vectors are computed as such where all of their lanes are and none crosses: what another
         lane is made of may not have come over."""
         held = [self.graph.table.get((inst, n)) for n in range(scalars.count(inst.type))]
+        if scalars.unpacks(inst):  # the word is there if one lane is made of it
+            return not self.graph.computed.isdisjoint(held)
         return all(n in self.graph.computed and n not in self.move.places for n in held)
 
     def make(self, lane: Lane) -> Inst:

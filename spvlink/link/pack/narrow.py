@@ -1,15 +1,21 @@
-"""Narrow flat values share a component: up to 32 that know two values only, or two of 16 bits.
+"""Narrow flat values share a component: up to 32 that know two values only, whole numbers that
+leave bits free, or two of 16 bits.
 
     VS  lit = uint(a > 0); kind = b ? 3.0 : 5.0      word = (a > 0 ? 1 : 0) | (b ? 2 : 0)
     FS  if (lit != 0) ...; x = kind             ->   if ((word & 1) != 0) ...; x = word & 2 ? 3 : 5
+
+    VS  id = n & 0xffff; mat = m >> 24               word = (n & 0xffff) | (m >> 24) << 16
+    FS  f(id); g(mat)                           ->   f(word & 0xffff); g(word >> 16 & 0xff)
 
     VS  h = f16; i = f16_too                    ->   word = bitcast(f16vec2(f16, f16_too))
 
 A flag is a slot to which every store writes one of two values: constants, choices between these,
 numbers masked to one bit, conversions of such. Whatever its type, one bit says which. Only what
 comes over to the bit is packed (``Link.carries_bits``: Flat, per primitive, or between stages
-before rasterization), so the word, a u32, is as good. Values of 16 bits are put together as a
-vector and cast; both stages can compute with them, or they would be whole; nothing is rounded.
+before rasterization), so the word, a u32, is as good. A whole number of 32 bits that the code
+shows to need less (``small_numbers``) is a field beside the flags. Values of 16 bits are put
+together as a vector and cast; both stages can compute with them, or they would be whole; nothing is
+rounded.
 
 All parts of a word have the same qualifiers. A site that stores some of them stores zero bits for
 the others, which were undefined there; where stores are seen at once (control and mesh shaders)
@@ -17,9 +23,10 @@ all parts must be stored at the same sites, once each, and not be read back. Wha
 feedback captures and Invariant values stay as they are.
 
 Does it pay? A bit costs the consumer three operations (and, compare, select; most often the code
-compared and chose already), a half one; each component that goes is worth ``COMPONENT_PRICE``
-(``propagate``). But three flags in one Location are no dearer to store or to fetch
-than one, so it is done only where it saves a whole Location, and with as few parts as that takes.
+compared and chose already), a field two, a half one; each component that goes is worth
+``COMPONENT_PRICE`` (``propagate``). But three flags in one Location are no dearer to store or to
+fetch than one, so it is done only where it saves a whole Location, and with as few parts as that
+takes.
 """
 
 from __future__ import annotations
@@ -36,6 +43,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.values import Scalar, cast_to_denormal
 from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
+from spvlink.link.pack.small_numbers import bits_of_number
 from spvlink.link.shape.dynamic_arrays import lanes_of
 from spvlink.passes.fold import fold
 from spvlink.pipeline import PACKED
@@ -55,6 +63,7 @@ _CONVERSIONS: Final = frozenset(
     )
 )  # fmt: skip
 BIT_COST: Final = 3
+FIELD_COST: Final = 2
 HALF_COST: Final = 1
 WORD: Final = 32  # bits of a component
 HALVES: Final = 2
@@ -64,39 +73,44 @@ _LOADS: Final = frozenset((LOAD_INPUT, INTERPOLATE))
 class Part:
     """A slot that may share a component."""
 
-    __slots__ = ("key",)
+    __slots__ = ("bits", "key", "stored")
     cost = 0  # operations to take it out of a word
 
-    def __init__(self, key: int) -> None:
+    def __init__(self, key: int, stored: dict[int, Inst], bits: int = 1) -> None:
         self.key = key
+        self.stored = stored  # by site
+        self.bits = bits  # of a word; a half takes one of two places
 
 
 class Flag(Part):
-    """A slot that holds ``values[0]`` or ``values[1]``, as bits; by site, what is stored."""
+    """A slot that holds ``values[0]`` or ``values[1]``, as bits."""
 
-    __slots__ = ("stored", "values")
+    __slots__ = ("values",)
     cost = BIT_COST
 
     def __init__(self, key: int, stored: dict[int, Inst], values: list[int]) -> None:
-        super().__init__(key)
-        self.stored = stored
+        super().__init__(key, stored)
         self.values = values
 
 
+class Field(Part):
+    """A whole number of 32 bits that needs only some of them."""
+
+    __slots__ = ()
+    cost = FIELD_COST
+
+
 class Half(Part):
-    """A slot of 16 bits; by site, what is stored."""
+    """A slot of 16 bits."""
 
-    __slots__ = ("stored",)
+    __slots__ = ()
     cost = HALF_COST
-
-    def __init__(self, key: int, stored: dict[int, Inst]) -> None:
-        super().__init__(key)
-        self.stored = stored
 
 
 def possible(link: Link) -> bool:
     """Whether ``run`` may find anything."""
-    if len(link.loads) < 3:
+    slots = [link.inputs.slots[k] for k in link.loads]
+    if len(slots) < 2 or (len(slots) == 2 and slots[0].width == slots[1].width):
         return False  # two Locations of one component each are of different kinds
     return link.exact or any(link.carries_bits(link.inputs.slots[k]) for k in link.loads)
 
@@ -110,10 +124,15 @@ def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
     return changed
 
 
+def _lent(link: Link, slot: Slot) -> bool:
+    """Whether a stage must not put two of them together in the end (``storage16``)."""
+    return any(types.is_lent(s.module, slot.type) for s in (link.producer, link.consumer))
+
+
 def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
     """Pack the first group that pays."""
     link.gather()
-    flags: dict[tuple[object, ...], list[Flag]] = {}
+    flags: dict[tuple[object, ...], list[Part]] = {}
     halves: dict[tuple[object, ...], list[Half]] = {}
     for key in sorted(link.loads):
         if not _may(link, key):
@@ -124,12 +143,17 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
         stored = {link.sites[s]: s.args[0] for s in link.stores[key]}
         if values is not None:
             flags.setdefault(group, []).append(Flag(key, stored, values))
+        elif _lent(link, slot):  # neither can compute with it
+            continue
+        elif (bits := _bits(link, key)) < WORD:
+            flags.setdefault(group, []).append(Field(key, stored, bits))
         elif slot.width == 16:  # both may compute with them (``Lowering.may_take_apart``)
             halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
     for mine in flags.values():
+        mine.sort(key=_bits_of)
         words = _fewest(link, mine, WORD, convergent, limit)
         for word in words:
-            _pack_flags(link, [mine[n] for n in word])
+            _pack_bits(link, [mine[n] for n in word])
         if words:
             return True
     for pairs in halves.values():
@@ -152,6 +176,19 @@ def _may(link: Link, key: int) -> bool:
         return False
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
     return slot.width <= 32 and link.carries_bits(slot) and not out.extras and not link.frozen(key)
+
+
+def _bits_of(part: Part) -> int:
+    return part.bits
+
+
+def _bits(link: Link, key: int) -> int:
+    """The bits that the stores of a whole number of 32 bits need; 32 of anything else."""
+    slots = link.inputs.slots[key], link.outputs.slots[key]
+    if any(slot.type.op != ops.OpTypeInt or slot.width != WORD for slot in slots):
+        return WORD
+    module = link.producer.module
+    return max(1, *[bits_of_number(module, (s.args[0], -1)) for s in link.stores[key]])
 
 
 def _group(link: Link, key: int) -> tuple[object, ...]:
@@ -290,7 +327,7 @@ def _fewest(
 ) -> list[list[int]]:
     """The words, of up to ``size`` parts given by number, that save a Location: as few parts as
     do."""
-    words = _cut(len(parts), size)
+    words = _cut(parts, size)
     if not words:
         return []
     keys = [part.key for part in parts]
@@ -299,18 +336,26 @@ def _fewest(
     if least >= before:
         return []
     for count in range(1, len(parts)):
-        if _locations(link, keys, _cut(count, size), convergent) == least:
-            words = _cut(count, size)
+        if _locations(link, keys, _cut(parts[:count], size), convergent) == least:
+            words = _cut(parts[:count], size)
             break
     cost = sum(parts[n].cost * len(link.loads[keys[n]]) for word in words for n in word)
     saved = sum(len(word) - 1 for word in words)
     return words if cost <= saved * COMPONENT_PRICE * limit // 100 else []
 
 
-def _cut(count: int, size: int) -> list[list[int]]:
-    """Words of ``size`` parts. A flag that would be alone stays out; half a word does not, since it
-    could not share a Location with words."""
-    words = [list(range(at, min(at + size, count))) for at in range(0, count, size)]
+def _cut(parts: Sequence[Part], size: int) -> list[list[int]]:
+    """Words of ``size`` bits, each filled with what comes next and has room. A flag that would be
+    alone stays out; half a word does not, since it could not share a Location with words."""
+    words: list[list[int]] = []
+    free: list[int] = []
+    for number, part in enumerate(parts):
+        at = next((n for n, room in enumerate(free) if room >= part.bits), len(words))
+        if at == len(words):
+            words.append([])
+            free.append(size)
+        words[at].append(number)
+        free[at] -= part.bits
     return [word for word in words if len(word) > 1 or size == HALVES]
 
 
@@ -356,56 +401,107 @@ def _word_slot(old: Slot, type: Inst) -> Slot:
 # -- doing it --------------------------------------------------------------------------------------
 
 
-def _pack_flags(link: Link, word: list[Flag]) -> None:
-    sites = sorted({site for flag in word for site in flag.stored})
-    stored = {site: _flag_word(link, word, site) for site in sites}
+def _pack_bits(link: Link, word: list[Part]) -> None:
+    sites = sorted({site for part in word for site in part.stored})
+    stored = {site: _bit_word(link, word, site) for site in sites}
     module = link.consumer.module
     number = types.integer(module)
+    places = _places(word)
 
     def unpack(load: Inst, at: int, made: Inst, out: list[Inst]) -> None:
-        mask = types.constant(module, number, 1 << at)
-        type = link.inputs.slots[word[at].key].type
-        low, high = (types.constant(module, type, bits) for bits in word[at].values)
-        bit = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
-        zero = types.constant(module, number, 0)
-        flag = value(module, ops.OpINotEqual, types.boolean(module), [bit, zero], [])
-        rewrite(module, load, ops.OpSelect, [flag, high, low], [])
-        out += [bit, flag, load]
+        part = word[at]
+        type = link.inputs.slots[part.key].type
+        if isinstance(part, Flag):
+            mask = types.constant(module, number, 1 << places[at])
+            low, high = (types.constant(module, type, bits) for bits in part.values)
+            bit = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
+            zero = types.constant(module, number, 0)
+            flag = value(module, ops.OpINotEqual, types.boolean(module), [bit, zero], [])
+            rewrite(module, load, ops.OpSelect, [flag, high, low], [])
+            out += [bit, flag, load]
+            return
+        if places[at]:
+            by = types.constant(module, number, places[at])
+            made = value(module, ops.OpShiftRightLogical, number, [made, by], [])
+            out.append(made)
+        if places[at] + part.bits < WORD:
+            mask = types.constant(module, number, (1 << part.bits) - 1)
+            made = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
+            out.append(made)
+        op = ops.OpCopyObject if type is number else ops.OpBitcast
+        rewrite(module, load, op, [made], [])
+        out.append(load)
 
-    _replace(link, [f.key for f in word], stored, unpack, "one bit")
+    what = "one bit" if all(isinstance(part, Flag) for part in word) else "some bits"
+    _replace(link, [f.key for f in word], stored, unpack, what)
 
 
-def _flag_word(link: Link, word: list[Flag], site: int) -> tuple[Inst, list[Inst]]:
-    """The bits of all flags that a site stores, and the instructions that make them."""
+def _places(word: list[Part]) -> list[int]:
+    """The bit at which each part begins."""
+    found, at = list[int](), 0
+    for part in word:
+        found.append(at)
+        at += part.bits
+    return found
+
+
+def _bit_word(link: Link, word: list[Part], site: int) -> tuple[Inst, list[Inst]]:
+    """The bits of all parts that a site stores, and the instructions that make them."""
     module = link.producer.module
     number = types.integer(module)
     out: list[Inst] = []
-    zero, constant = types.constant(module, number, 0), 0
+    constant = 0
     whole: Inst | None = None
-    for at, flag in enumerate(word):
-        if site not in flag.stored:
+    for at, part in zip(_places(word), word):
+        if site not in part.stored:
             continue
-        stored = flag.stored[site]
+        stored = part.stored[site]
         bits = types.bits_of(stored)
         if bits is not None:
-            constant |= (bits == flag.values[1]) << at
+            constant |= (int(bits == part.values[1]) if isinstance(part, Flag) else bits) << at
             continue
-        ends = [types.constant(module, number, 1 << at), zero]
-        condition = _condition(module, stored, flag.values[1], out)
-        if condition is None:
-            condition = stored.args[0]
-            if types.bits_of(stored.args[1]) != flag.values[1]:
-                ends.reverse()
-        out.append(value(module, ops.OpSelect, number, [condition, *ends], []))
+        made = (
+            _flag_bit(module, part, stored, at, out)
+            if isinstance(part, Flag)
+            else _field_bits(module, stored, at, out)
+        )
         if whole is not None:
-            out.append(value(module, ops.OpBitwiseOr, number, [whole, out[-1]], []))
-        whole = out[-1]
+            made = value(module, ops.OpBitwiseOr, number, [whole, made], [])
+            out.append(made)
+        whole = made
     fixed = types.constant(module, number, constant)
     if whole is None:
         return fixed, out
     if constant:
-        out.append(value(module, ops.OpBitwiseOr, number, [whole, fixed], []))
-    return out[-1], out
+        whole = value(module, ops.OpBitwiseOr, number, [whole, fixed], [])
+        out.append(whole)
+    return whole, out
+
+
+def _flag_bit(module: Module, flag: Flag, stored: Inst, at: int, out: list[Inst]) -> Inst:
+    """The bit of a flag that is no constant, in its place."""
+    number = types.integer(module)
+    ends = [types.constant(module, number, 1 << at), types.constant(module, number, 0)]
+    condition = _condition(module, stored, flag.values[1], out)
+    if condition is None:
+        condition = stored.args[0]
+        if types.bits_of(stored.args[1]) != flag.values[1]:
+            ends.reverse()
+    out.append(value(module, ops.OpSelect, number, [condition, *ends], []))
+    return out[-1]
+
+
+def _field_bits(module: Module, stored: Inst, at: int, out: list[Inst]) -> Inst:
+    """A number in its place; the bits above it are zero."""
+    number = types.integer(module)
+    if stored.type is not number:
+        stored = value(module, ops.OpBitcast, number, [stored], [])
+        out.append(stored)
+    if at:
+        by = types.constant(module, number, at)
+        stored = value(module, ops.OpShiftLeftLogical, number, [stored, by], [])
+        out.append(stored)
+    return stored
 
 
 def _condition(module: Module, stored: Inst, bits: int, out: list[Inst]) -> Inst | None:

@@ -13,6 +13,7 @@ be in a range of that stage.
 
 from __future__ import annotations
 
+from spvlink.facts import scalars
 from spvlink.facts.calls import QUIET, Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import root
@@ -37,6 +38,10 @@ _DOT_PRODUCTS: Final = frozenset(
     )
 )  # fmt: skip
 _UNIFORM: Final = [enums.StorageClass_Uniform]
+# What may be done with numbers of 16 bits in the end where only their storage is declared.
+_WITHOUT_ARITHMETIC: Final = scalars.MOVES | types.CONSTANTS | {
+    ops.OpFConvert, ops.OpUConvert, ops.OpSConvert, ops.OpFNegate, ops.OpSelect,
+}  # fmt: skip
 LOAD_COST: Final = 2  # per 32-bit word, as reference 1.3 has it
 
 
@@ -256,6 +261,9 @@ class Transfer:
                     "the other stage does not declare the capability for numbers of that size"
                 )
             self.usual.add(inst.type)
+        if self.target.lent and inst.op not in _WITHOUT_ARITHMETIC:
+            if any(types.is_lent(self.target, v.type) for v in (inst, *inst.args)):
+                raise Cannot("the other stage may only load, convert and store 16-bit values")
         if inst.op in _DOT_PRODUCTS:
             raise Cannot("the other stage may lack the capability for integer dot products")
         if inst.op == ops.OpSelect and inst.type.op == ops.OpTypeVector:
@@ -395,6 +403,11 @@ class Transfer:
             else:
                 todo += inst.args
         return found
+
+    def may_be_unbound(self, root_value: Inst) -> bool:
+        """Whether a movable expression reads what need not be there where it does not run."""
+        storage = enums.StorageClass_PushConstant
+        return any(access.key[0] != storage for access in self.accesses(root_value))
 
     def place(self, access: Access) -> tuple[Inst, list[int]]:
         """The target's variable and the path to the same bytes in it, declared if it has none.

@@ -1,4 +1,4 @@
-"""Arrays that one stage indexes dynamically and the other with constants only.
+"""Arrays that one stage indexes dynamically and the other with constants only, or both in part.
 
     VS  colors[0] = a; colors[1] = vec4(1); colors[2] = b; colors[3] = a
     FS  c = colors[i]                  ->   vec4 local[4] = {in0, vec4(1), in1, in0}; c = local[i]
@@ -22,7 +22,14 @@ Does it pay? The producer's copy is what devices without indirect outputs do any
 it is made if a component dies, or if elements that leave part of their Location empty can share.
 The consumer's costs it a store per component, ``COPY_COST`` operations each (nothing if all is
 constant: the array is an initializer then); it is made if the components that go are worth more, at
-``COMPONENT_PRICE`` (``propagate``). If both sides index dynamically the array stays whole.
+``COMPONENT_PRICE`` (``propagate``).
+
+A dynamic index need not reach every element (``facts/index_values``): what no index of the consumer
+reaches need not cross, nor what none of the producer does. If both sides index dynamically, and
+not all of the array crosses, both get a copy; else it stays whole.
+
+    VS  for (i = 0; i < 6; ++i) c[i] = f(i)      local[0..5]; out0 = local[0], out1 = local[1]
+    FS  o = c[n & 1]                       ->    local[0] = in0, local[1] = in1; o = local[n & 1]
 """
 
 from __future__ import annotations
@@ -35,10 +42,16 @@ from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
-from spvlink.link.border.stage import IN_PLACE, Stage
-from spvlink.link.dead.unused_arrays import accesses
+from spvlink.link.border.stage import IN_PLACE
 from spvlink.link.shape import split_late
-from spvlink.passes.parts import CHAINS
+from spvlink.link.shape.array_side import (
+    ArraySide,
+    Reach,
+    components,
+    shape,
+    vectors,
+    word_count,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -54,49 +67,6 @@ MOST_VERTICES: Final = 6  # of a triangle with adjacency: of more no copy is mad
 _ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
 _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
 BOTH: Final = "both stages access it with a dynamic index"
-
-
-class ArraySide:
-    """What one stage does with an array that stays whole. ``arrayed``: there is one for each vertex
-    or primitive, which the first index names."""
-
-    def __init__(self, stage: Stage, variable: Inst, arrayed: bool = False) -> None:
-        self.stage = stage
-        self.variable = variable
-        self.arrayed = arrayed
-        assert variable.type is not None
-        self.whole = variable.type.args[0]
-        self.type = self.whole.args[0] if arrayed else self.whole
-        self.known = False  # whether all that is done with it is seen
-        self.chains: list[Inst] = []
-        self.loads: list[Inst] = []
-        self.stores: list[Inst] = []
-        found = accesses(stage, variable, called=True) if plain(self.whole) else None
-        if found is not None:
-            self.known = True
-            self.chains, self.loads, self.stores = found
-        self.dynamic = any(None in self.indices(chain) for chain in self.chains)
-
-    def indices(self, pointer: Inst) -> list[int | None]:
-        """Those that lead from the array to a pointer; None for a dynamic one."""
-        found: list[int | None] = []
-        while pointer.op in CHAINS:
-            found = [types.index_of(i) for i in pointer.args[1:]] + found
-            pointer = pointer.args[0]
-        return found[1:] if self.arrayed else found
-
-    def path(self, pointer: Inst) -> Path:
-        """The same, where all are constant."""
-        return tuple(n for n in self.indices(pointer) if n is not None)
-
-
-def plain(type: Inst) -> bool:
-    """Whether a type is made of arrays, matrices and vectors of known size alone."""
-    while type.op in _NODES:
-        if not types.size_of(type):
-            return False
-        type = type.args[0]
-    return type.op in (ops.OpTypeVector, ops.OpTypeInt, ops.OpTypeFloat)
 
 
 def run(
@@ -121,7 +91,7 @@ def run(
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
         if producer.dynamic and consumer.dynamic:
-            out.why = twin.why = BOTH
+            split |= _through_both(link, producer, consumer, (out, twin), limit)
         elif producer.dynamic:
             split |= _through_local_output(link, producer, consumer, out)
         elif consumer.dynamic:
@@ -142,7 +112,8 @@ def _through_local_output(
         out.why = "other invocations see it, and it is accessed with a dynamic index"
         return False
     assert out.variable.type is not None
-    live = read_parts(consumer)
+    stored = Reach(producer).stored()
+    live = Reach(consumer).read() & stored
     every = set(components(consumer.type))
     vector = out.variable.type.args[0]
     while vector.op in _NODES:
@@ -151,6 +122,13 @@ def _through_local_output(
     if full and live >= every:
         out.why = "nothing would be saved by taking it apart: it is accessed with a dynamic index"
         return False
+    _copy_out(producer, stored)
+    return True
+
+
+def _copy_out(producer: ArraySide, stored: set[Path]) -> None:
+    """Store to a local array, and copy these components of it where the output goes out."""
+    stage = producer.stage
     local = _localize(producer)
     entry = stage.module.entry
     assert entry is not None
@@ -160,31 +138,10 @@ def _through_local_output(
         for inst in block.insts:
             at_emit = calls.does(inst, info.EMITS)
             if at_emit or (stage.name != "geom" and inst.op == ops.OpReturn):
-                made += _copies(stage.module, producer.type, local, producer.variable)
+                made += _copies(producer, stored, local, producer.variable)
             made.append(inst)
         block.insts = made
     touched(stage.module)
-    return True
-
-
-def read_parts(side: ArraySide) -> set[Path]:
-    """The components of an array, indexed by constants, that a stage reads."""
-    users: dict[Inst, list[Inst]] = {load: [] for load in side.loads}
-    entry = side.stage.module.entry
-    assert entry is not None
-    for block in entry.function.blocks:
-        for inst in block.insts:
-            for arg in inst.args:
-                if arg in users:
-                    users[arg].append(inst)
-    live: set[Path] = set()
-    for load in side.loads:
-        pointer = load.args[1] if load.op == ops.OpExtInst else load.args[0]
-        path = side.path(pointer)
-        for user in users[load]:
-            taken = tuple(user.imm) if user.op == ops.OpCompositeExtract else ()
-            live.update(components(side.type, path + taken))
-    return live
 
 
 # -- the consumer's copy ---------------------------------------------------------------------------
@@ -196,15 +153,14 @@ def _through_local_input(
 ) -> bool:  # fmt: skip
     """Copy the input to a local array on entry and read that, if it pays."""
     out, twin = pair
-    vertices = types.size_of(consumer.whole) if consumer.arrayed else 1
-    if enums.Decoration_PerVertexKHR in twin.qualifiers or vertices > MOST_VERTICES:
+    obstacle = _obstacle(consumer, twin)
+    if obstacle:
+        out.why = twin.why = obstacle
+    if obstacle is not None:
         return False
-    if any(load.op == ops.OpExtInst for load in consumer.loads):
-        out.why = twin.why = "interpolateAt* reads it, and it is accessed with a dynamic index"
-        return False
-    saved, free = _saved(producer, moves)
-    words = word_count(producer.type)
-    cost = 0 if free else COPY_COST * words
+    live = Reach(consumer).read()
+    saved, free = _saved(producer, live, moves)
+    cost = 0 if free else COPY_COST * _words(producer.type, live)
     gain = saved * COMPONENT_PRICE * limit // 100
     if not saved or gain < cost:
         out.why = twin.why = (
@@ -212,15 +168,51 @@ def _through_local_input(
             f" would cost {cost} and save {gain}"
         )
         return False
+    _copy_in(link, consumer, live)
+    return True
+
+
+def _obstacle(consumer: ArraySide, twin: Pinned) -> str | None:
+    """What forbids a copy of an input, if anything does; empty: what has been said of it."""
+    vertices = types.size_of(consumer.whole) if consumer.arrayed else 1
+    if enums.Decoration_PerVertexKHR in twin.qualifiers or vertices > MOST_VERTICES:
+        return ""
+    if any(load.op == ops.OpExtInst for load in consumer.loads):
+        return "interpolateAt* reads it, and it is accessed with a dynamic index"
+    return None
+
+
+def _copy_in(link: Link, consumer: ArraySide, live: set[Path]) -> None:
+    """Copy these components of an input to a local array on entry, and read that."""
     local = _localize(consumer)
     module = consumer.stage.module
     assert module.entry is not None
     block = module.entry.function.blocks[0]
     # lines may stand between variables
     at = 1 + max(n for n, inst in enumerate(block.insts) if inst.op == ops.OpVariable)
-    block.insts[at:at] = _copies(module, consumer.whole, consumer.variable, local)
+    block.insts[at:at] = _copies(consumer, live, consumer.variable, local)
     touched(module)
     link.locals.append(local)
+
+
+# -- both copies -----------------------------------------------------------------------------------
+
+
+def _through_both(
+    link: Link, producer: ArraySide, consumer: ArraySide, pair: tuple[Pinned, Pinned], limit: int
+) -> bool:
+    """A local array on each side, where the indices are bounded and not all of it crosses."""
+    out, twin = pair
+    out.why = twin.why = BOTH
+    if producer.stage.name in IN_PLACE or _obstacle(consumer, twin) is not None:
+        return False
+    read, stored = Reach(consumer).read(), Reach(producer).stored()
+    saved = set(components(producer.type)) - (read & stored)
+    gain = _words(producer.type, saved) * COMPONENT_PRICE * limit // 100
+    if not saved or gain < COPY_COST * _words(producer.type, read):
+        return False
+    _copy_out(producer, stored)
+    _copy_in(link, consumer, read)
     return True
 
 
@@ -230,10 +222,9 @@ def promote_locals(link: Link) -> None:
         side = ArraySide(link.consumer, local)
         module = link.consumer.module
         values = {side.path(s.args[0]): s.args[1] for s in side.stores}
-        paths = vectors(side.type)
         if (
-            len(side.stores) == len(paths) == len(values)
-            and values.keys() == set(paths)
+            values
+            and len(side.stores) == len(values)
             and all(v.op in types.CONSTANTS for v in values.values())
         ):
             gone = set(side.stores)
@@ -248,17 +239,23 @@ def promote_locals(link: Link) -> None:
 
 
 def _initializer(module: Module, type: Inst, path: Path, values: dict[Path, Inst]) -> Inst:
+    """What is stored below a path; zero where nothing is, since that is never read."""
     if path in values:
         return values[path]
+    if type.op not in _NODES and type.op != ops.OpTypeVector:
+        return types.null(module, type)
     parts = [
         _initializer(module, type.args[0], (*path, n), values) for n in range(types.size_of(type))
     ]
     return types.composite(module, type, parts)
 
 
-def _saved(producer: ArraySide, moves: Callable[[Inst], bool] | None) -> tuple[int, bool]:
-    """How many 32-bit components need not cross, and whether none does, since all are constants: to
-    which nothing is stored, or what the consumer can make, or what another component holds."""
+def _saved(
+    producer: ArraySide, live: set[Path], moves: Callable[[Inst], bool] | None
+) -> tuple[int, bool]:
+    """How many 32-bit components need not cross, and whether none does, since all are constants:
+    which are not read (``live`` has the others), to which nothing is stored, or what the consumer
+    can make, or what another component holds."""
     stored: dict[Path, set[Part]] = {path: set() for path in components(producer.type)}
     for store in producer.stores:
         path = producer.path(store.args[0])
@@ -266,8 +263,8 @@ def _saved(producer: ArraySide, moves: Callable[[Inst], bool] | None) -> tuple[i
             stored[leaf].add(_part(producer.stage.module, store.args[1], leaf[len(path) :]))
     saved, constants = 0, 0
     seen: set[Part] = set()
-    for values in stored.values():
-        if not values:
+    for path, values in stored.items():
+        if not values or path not in live:
             saved, constants = saved + 1, constants + 1
         elif len(values) == 1:
             (part,) = values
@@ -305,36 +302,12 @@ def lanes_of(construct: Inst) -> list[Part]:
     return found
 
 
-# -- both ------------------------------------------------------------------------------------------
+# -- all of them -----------------------------------------------------------------------------------
 
 
-def components(type: Inst, path: Path = ()) -> list[Path]:
-    """The paths of all scalars of a type below ``path``."""
-    for _ in path:
-        type = type.args[0]
-    found = [path]
-    while type.op in _NODES or type.op == ops.OpTypeVector:
-        found = [(*p, n) for p in found for n in range(types.size_of(type))]
-        type = type.args[0]
-    return found
-
-
-def shape(type: Inst) -> list[int]:
-    """Sizes from the outside in, then what the scalar is: the same for equal types of two
-    modules, signedness apart."""
-    found: list[int] = []
-    while type.op in _NODES or type.op == ops.OpTypeVector:
-        found += [type.op, types.size_of(type)]
-        type = type.args[0]
-    return [*found, type.op, type.imm[0]]
-
-
-def word_count(type: Inst) -> int:
-    """32-bit components of a type."""
-    count = len(components(type))
-    while type.op in _NODES or type.op == ops.OpTypeVector:
-        type = type.args[0]
-    return count * (2 if type.imm[0] == 64 else 1)
+def _words(type: Inst, paths: set[Path]) -> int:
+    """32-bit components of these components."""
+    return len(paths) * (word_count(type) // len(components(type)))
 
 
 def _localize(side: ArraySide) -> Inst:
@@ -358,23 +331,23 @@ def _localize(side: ArraySide) -> Inst:
     return local
 
 
-def vectors(type: Inst) -> list[Path]:
-    """The paths of all vectors of a type, or of its scalars where these are in none."""
-    found: list[Path] = [()]
-    while type.op in _NODES:
-        found = [(*p, n) for p in found for n in range(types.size_of(type))]
-        type = type.args[0]
-    return found
-
-
-def _copies(module: Module, type: Inst, source: Inst, target: Inst) -> list[Inst]:
-    """The instructions that copy every vector, or scalar, of one variable to the other."""
-    paths = vectors(type)
-    while type.op in _NODES:
-        type = type.args[0]
+def _copies(side: ArraySide, live: set[Path], source: Inst, target: Inst) -> list[Inst]:
+    """The instructions that copy what is alive from one variable to the other, of each vertex if
+    there are several: by vector, or by component where not all of one is."""
+    module = side.stage.module
+    paths: list[Path] = []
+    for path in vectors(side.type):
+        inside = components(side.type, path)
+        alive = [p for p in inside if p in live]
+        paths += [path] if len(alive) == len(inside) else alive
+    if side.arrayed:
+        paths = [(n, *path) for n in range(types.size_of(side.whole)) for path in paths]
     number = types.integer(module, 32, True)
     out: list[Inst] = []
     for path in paths:
+        type = side.whole
+        for _ in path:
+            type = type.args[0]
         indices = [types.constant(module, number, n) for n in path]
         ends: list[Inst] = []
         for variable in (source, target):

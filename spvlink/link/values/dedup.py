@@ -260,7 +260,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     if mine.qualifiers == theirs.qualifiers:
         return PLAIN
     way = _way_if_equal(link, key, other, rules)
-    if way is None and _centroid_of(link, key, other):
+    if way is None and mine.width == 32 and _centroid_of(link, key, other):
         if rules.functions:
             return AT_CENTROID
         link.notes[key] = (

@@ -5,8 +5,10 @@
 
 What moves: an output all of whose stores write one value, an expression over constants and over
 resources that nothing writes during the draw (``transfer``), which the consumer may read. Paths
-that store nothing leave the output undefined, so any value is right there; but a resource need not
+that store nothing leave the output undefined, so any value is right there; but a buffer need not
 be bound for a draw none of whose vertices reads it, so every path must store what is read from one.
+What the first invocation of a workgroup stores was read for all of it (``first_invocation``). Push
+constants are always there.
 
 Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
 is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
@@ -45,6 +47,7 @@ from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst
 from spvlink.ir.edit import become, sweep, value
+from spvlink.link.border import first_invocation
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
@@ -134,7 +137,8 @@ def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
             modules = link.producer.module, link.consumer.module
             if not _moved_only(stored) and not alike(*modules):
                 raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
-            if not link.always_stored(key) and transfer.accesses(stored):
+            surely = link.always_stored(key) or first_invocation.stores(link, key)
+            if not surely and transfer.may_be_unbound(stored):
                 raise Cannot("not every invocation reads what it is made from")
             if cast_to_denormal(link, key, types.bits_of(stored)):
                 raise Cannot("it is cast to a denormal number, which a stage may flush to zero")

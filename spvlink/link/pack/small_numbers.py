@@ -1,0 +1,119 @@
+"""How many bits a whole number needs, as far as the code says.
+
+    x & 0xffffu: 16    x >> 24: 8    x % 5u: 3    b ? 9u : 2u: 4    uint(u16): 16    f: 32
+
+Only what is not negative: the bits above are zero.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.effects import Effects
+from spvlink.grammar import glsl, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.link.border.values import Scalar
+from spvlink.link.shape.dynamic_arrays import lanes_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+WORD: Final = 32
+_MOST_LOOKS: Final = 64  # at instructions, for one number
+_SHIFTS: Final = frozenset((ops.OpShiftRightLogical, ops.OpShiftLeftLogical))
+_PASSED: Final = frozenset((ops.OpCopyObject, ops.OpBitcast, ops.OpUConvert))
+_OVERLAID: Final = frozenset((ops.OpBitwiseOr, ops.OpBitwiseXor))
+
+
+def bits_of_number(module: Module, scalar: Scalar) -> int:
+    """The bits that a scalar of up to 32 needs; 32: anything."""
+    return _Look(module).at(scalar, frozenset())
+
+
+class _Look:
+    """One look at what a number is made of, of a bounded number of steps."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.glsl = Effects.of(module).glsl
+        self.left = _MOST_LOOKS
+
+    def at(self, scalar: Scalar, around: frozenset[Scalar]) -> int:
+        """The bits of a scalar. ``around``: phis and selects that only hand it on."""
+        if scalar in around:
+            return 0
+        self.left -= 1
+        inst, lane = scalar
+        constant = self.constant(inst, lane)
+        if constant is not None:
+            return constant.bit_length()
+        most = _width(inst, lane)
+        if not most or self.left < 0:
+            return WORD
+        return min(most, self.made(scalar, around))
+
+    def made(self, scalar: Scalar, around: frozenset[Scalar]) -> int:
+        """What an operation leaves."""
+        inst, lane = scalar
+        op = inst.op
+        if op == ops.OpCompositeExtract and len(inst.imm) == 1 and lane < 0:
+            return self.at((inst.args[0], inst.imm[0]), around)
+        if op == ops.OpCompositeConstruct and lane >= 0:
+            part, path = lanes_of(inst)[lane]
+            return self.at((part, path[0] if path else -1), around)
+        if op == ops.OpSelect or op == ops.OpPhi:
+            ways = inst.args[1:] if op == ops.OpSelect else inst.args[::2]
+            return max(self.at((way, lane), around | {scalar}) for way in ways)
+        if op in _PASSED:
+            source = inst.args[0]
+            same = op == ops.OpUConvert or _width(source, lane) == _width(inst, lane)
+            return self.behind(source, lane) if same else WORD
+        if op == ops.OpBitwiseAnd:
+            return min(self.behind(arg, lane) for arg in inst.args)
+        if op in _OVERLAID:
+            return max(self.behind(arg, lane) for arg in inst.args)
+        if op in _SHIFTS:
+            return self.shifted(inst, lane)
+        return self.bounded(inst, lane)
+
+    def bounded(self, inst: Inst, lane: int) -> int:
+        """What cannot be more than a constant."""
+        args = inst.args
+        if inst.op == ops.OpUMod:
+            most = self.constant(args[1], lane)
+            return (most - 1).bit_length() if most else WORD
+        if inst.op == ops.OpBitFieldUExtract:
+            most = self.constant(args[2], -1)
+            return WORD if most is None else min(most, WORD)
+        if inst.op == ops.OpExtInst and args[0] in self.glsl and inst.imm[0] == glsl.Glsl_UMin:
+            return min(self.behind(arg, lane) for arg in args[1:])
+        return WORD
+
+    def shifted(self, inst: Inst, lane: int) -> int:
+        by = self.constant(inst.args[1], lane)
+        if by is None or by >= _width(inst, lane):
+            return WORD
+        bits = self.behind(inst.args[0], lane)
+        if inst.op == ops.OpShiftLeftLogical:
+            return bits + by if bits else 0
+        return max(0, min(bits, _width(inst, lane)) - by)
+
+    def behind(self, arg: Inst, lane: int) -> int:
+        """An operand, which other values than itself may be made of: no way round a loop."""
+        return self.at((arg, lane), frozenset()) if arg.op != ops.OpPhi else WORD
+
+    def constant(self, inst: Inst, lane: int) -> int | None:
+        if lane < 0:
+            return types.bits_of(inst)
+        parts = types.parts_of(self.module, inst)
+        if parts is None or lane >= len(parts):
+            return None
+        return types.bits_of(parts[lane])
+
+
+def _width(inst: Inst, lane: int) -> int:
+    """Bits of a whole number, or of a lane of a vector of these; 0 for anything else."""
+    type = inst.type
+    if type is not None and lane >= 0:
+        type = type.args[0] if type.op == ops.OpTypeVector and lane < type.imm[0] else None
+    return type.imm[0] if type is not None and type.op == ops.OpTypeInt else 0

@@ -1,0 +1,1 @@
+"""``spvlink check``: do the stages of a pipeline fit, and do they fit a device?"""

@@ -1,0 +1,95 @@
+"""The arguments of ``spvlink check``."""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from spvlink import arguments
+from spvlink.arguments import Words
+from spvlink.errors import Usage
+from spvlink.lint.limits import read_limits
+from spvlink.lint.pipeline import Rules
+from spvlink.options import Options
+from spvlink.sources import Argument
+
+HELP: Final = """\
+usage: spvlink check STAGE_FILE... [options]
+       spvlink check IN.foz... | IN.jsonl [options]
+
+Looks for what is wrong between the stages of a pipeline, and writes nothing. Errors: an input that
+no stage writes, types, sizes or qualifiers that do not match, a limit exceeded. Warnings: outputs
+that nobody reads, inputs whose output is never written.
+
+STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
+IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
+
+  --json                  the findings as JSON on standard output
+  --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
+                          what vulkaninfo --json writes (default: what Vulkan requires of all)
+  --maintenance4          the feature is on: an output vector may be longer than its input
+  --complete              these are all stages: without a fragment shader nobody reads the last one
+  --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+
+exit status: 0 nothing is wrong (there may be warnings); 1 there are errors, or the input is not
+valid; 2 usage, or a file that cannot be read.
+"""
+SEE: Final = "spvlink check --help"
+_WORDS: Final = Words(
+    ("--json", "--maintenance4", "--complete"), ("--limits", "--target-env"), ("--spec",), SEE
+)
+_SETS: Final = (".foz", ".jsonl")
+
+
+class Command:
+    """What was asked for: ``sets`` (archives, or one manifest) or ``files`` of one pipeline."""
+
+    def __init__(self) -> None:
+        self.sets: list[str] = []
+        self.files: list[Argument] = []
+        self.json = False
+        self.complete = False
+        self.rules = Rules()
+        self.options = Options()  # of which --spec and --target-env are used
+
+
+def parse(words: list[str]) -> Command:
+    """Read the words after ``spvlink check``. Raises Usage with one line that says what is
+    wrong."""
+    command = Command()
+    inputs, given = arguments.gather(words, _WORDS, command.options)
+    if not inputs:
+        raise Usage(f"no stage files, no archive, no manifest; see {SEE}")
+    kinds = {os.path.splitext(path)[1] for path in inputs}
+    if kinds & set(_SETS):
+        if len(kinds) > 1:
+            raise Usage("stage files, archives and manifests cannot be one input")
+        if kinds == {".jsonl"} and len(inputs) > 1:
+            raise Usage("only one manifest at a time")
+        for option in ("--complete", "--target-env"):
+            if option in given:
+                raise Usage(f"{option} is for stage files: a set says so itself")
+        if command.options.spec:
+            raise Usage("--spec is for stage files: a set says so itself")
+        command.sets = inputs
+    else:
+        command.files = [Argument(text) for text in inputs]
+        _check_files(command.files)
+    command.json = "--json" in given
+    command.complete = "--complete" in given
+    command.rules.maintenance4 = "--maintenance4" in given
+    command.options.target_env = given.get("--target-env")
+    if "--limits" in given:
+        command.rules.limits = read_limits(given["--limits"])
+    return command
+
+
+def _check_files(files: list[Argument]) -> None:
+    seen: set[tuple[str, str | None]] = set()
+    for argument in files:
+        key = argument.path, argument.entry
+        if key in seen:
+            raise Usage(f"{argument.text} is given twice")
+        seen.add(key)
+    if sum(argument.path == "-" for argument in files) > 1:
+        raise Usage("standard input (-) can be read once only")

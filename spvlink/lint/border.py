@@ -1,0 +1,260 @@
+"""What two neighbouring stages must agree on (Vulkan, "Interface Matching").
+
+Interpolation decorations need not match (the fragment shader's count), nor does RelaxedPrecision,
+nor what transform feedback is told. Signed and unsigned integers are different types by the
+specification; the Khronos validation layer takes them for one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst
+from spvlink.link.check import interface
+from spvlink.link.check.interface import Declared, Label, where
+from spvlink.lint.findings import Finding
+
+if TYPE_CHECKING:
+    from spvlink.link.check.interface import Place
+    from spvlink.lint.stage import Stage
+
+    Scalar = tuple[int, int, int]  # opcode, width, 1 for signed integers
+
+TYPES: Final = "VUID-RuntimeSpirv-OpEntryPoint-07754"
+DECORATIONS: Final = "VUID-RuntimeSpirv-OpVariable-08746"
+LONGER: Final = "VUID-RuntimeSpirv-maintenance4-06817"
+# "must adhere to the pipeline linking rules": between stages before rasterization, and to fragments
+LINKING: Final = "VUID-VkGraphicsPipelineCreateInfo-pStages-00742"
+LINKING_FRAGMENTS: Final = "VUID-VkGraphicsPipelineCreateInfo-None-04889"
+UNREAD: Final = "WARNING-Shader-OutputNotConsumed"  # as the validation layer calls it
+_KINDS: Final = {
+    enums.Decoration_Patch: "Patch",
+    enums.Decoration_PerPrimitiveEXT: "PerPrimitiveEXT",
+}
+_PASSES_THROUGH: Final = enums.Decoration_PassthroughNV
+
+
+class Border:
+    """``maintenance4``: whether the feature is on, so that an output vector may be longer than the
+    input that it feeds."""
+
+    def __init__(self, producer: Stage, consumer: Stage, maintenance4: bool) -> None:
+        self.producer = producer
+        self.consumer = consumer
+        self.maintenance4 = maintenance4
+        self.between = producer.name, consumer.name
+        fragment = consumer.name == "frag"
+        self.linking = LINKING_FRAGMENTS if fragment else LINKING
+        # what goes to another vertex stream feeds no fragment
+        self.outputs = [o for o in producer.outputs if not (fragment and producer.streamed(o))]
+        self.by_place: dict[Place, Declared] = {}
+        for output in self.outputs:
+            for place in output.covers:
+                self.by_place.setdefault(place, output)
+
+    def findings(self) -> list[Finding]:
+        if any(
+            self.producer.decoration(o, _PASSES_THROUGH) is not None
+            or self.producer.tables.find(o.label.variable, _PASSES_THROUGH) is not None
+            for o in self.producer.outputs
+        ):
+            return []  # matches by other rules
+        found = [f for one in self.consumer.inputs for f in self._input(one)]
+        return found + self._unread() + self._unwritten()
+
+    def _error(self, rule: str, one: Declared, place: Place, message: str) -> Finding:
+        return Finding(rule, message, str(one.label), place, self.between)
+
+    def _input(self, one: Declared) -> list[Finding]:
+        """The errors of one input."""
+        missing = one.covers - self.by_place.keys()
+        found = []
+        if missing:
+            at = places(missing)
+            message = (
+                f"{self.consumer.name} input {described(one)}: {self.producer.name} has no output"
+                f" at {at}"
+            )
+            found.append(self._error(interface.INTERFACE, one, min(missing), message))
+        twins: dict[Declared, Place] = {}
+        for place in sorted(one.covers - missing):
+            twins.setdefault(self.by_place[place], place)
+        for twin, place in twins.items():
+            trouble = self._mismatch(one, twin, bool(missing))
+            if trouble is not None:
+                rule, why = trouble
+                message = (
+                    f"{self.consumer.name} input {described(one)} faces {self.producer.name}"
+                    f" output {described(twin)}: {why}"
+                )
+                found.append(self._error(rule, one, place, message))
+        return found
+
+    def _mismatch(self, one: Declared, twin: Declared, short: bool) -> tuple[str, str] | None:
+        """The rule that an input and an output break, and how; ``short``: that components have no
+        output is told already."""
+        other = _classes(one, twin)
+        if other is not None:
+            return TYPES, other
+        if one.kind != twin.kind:
+            words = " and ".join(_KINDS.get(k, "?") for k in sorted(one.kind ^ twin.kind))
+            return DECORATIONS, f"only one of them is {words}"
+        if one.place[1] != twin.place[1] and one.place[0] == twin.place[0]:
+            return DECORATIONS, "they begin at different Components"
+        if one.place != twin.place:
+            return self.linking, "they begin at different Locations"
+        if short or same(one.type, twin.type):
+            return None
+        vectors = one.type.op == twin.type.op == ops.OpTypeVector
+        if vectors and one.type.imm[0] < twin.type.imm[0]:
+            if self.maintenance4:
+                return None
+            return LONGER, "a longer output needs the feature maintenance4 (--maintenance4)"
+        return self.linking, "the types differ"
+
+    def _unread(self) -> list[Finding]:
+        """Warnings: outputs that the consumer does not read."""
+        read: set[Place] = set()
+        declared: set[Place] = set()
+        for one in self.consumer.inputs:
+            read |= self.consumer.uses.reads(one)
+            declared |= one.covers
+        found = []
+        for output in self.producer.outputs:
+            dead = unread_of(self.producer, output, read)
+            if not dead:
+                continue
+            some = f"{places(dead)} of " if dead != output.covers else ""
+            how = "does not read" if dead & declared else "has no input for"
+            message = (
+                f"{self.consumer.name} {how} {some}{self.producer.name} output {described(output)}"
+            )
+            found.append(
+                Finding(UNREAD, message, str(output.label), min(dead), self.between, warning=True)
+            )
+        return found
+
+    def _unwritten(self) -> list[Finding]:
+        """Warnings: inputs that are read, and have an output that is never written."""
+        written: set[Place] = set()
+        for output in self.outputs:
+            written |= self.producer.uses.writes(output)
+        found = []
+        for one in self.consumer.inputs:
+            bare = (self.consumer.uses.reads(one) & self.by_place.keys()) - written
+            if bare:
+                message = (
+                    f"{self.consumer.name} reads {places(bare)} of its input {described(one)},"
+                    f" which {self.producer.name} declares and never writes: the value is undefined"
+                )
+                found.append(
+                    Finding(None, message, str(one.label), min(bare), self.between, warning=True)
+                )
+        return found
+
+
+def unread_of(producer: Stage, output: Declared, read: set[Place]) -> set[Place]:
+    """The components of an output that nobody reads, if the next stage reads these: not transform
+    feedback, no other stream's reader, and not the stage itself."""
+    if producer.captured(output) or producer.streamed(output):
+        return set()
+    return output.covers - read - producer.uses.reads(output)
+
+
+def _classes(one: Declared, twin: Declared) -> str | None:
+    """How the numbers of an input and an output differ in a component that both have."""
+    mine, its = scalars(one), scalars(twin)
+    for place in sorted(mine.keys() & its.keys()):
+        if mine[place] != its[place]:
+            return f"{_named(mine[place])} and {_named(its[place])} at {where(place)}"
+    return None
+
+
+def same(one: Inst, other: Inst) -> bool:
+    """Whether two types of two modules are declared alike."""
+    if one.op != other.op:
+        return False
+    if one.op == ops.OpTypeArray:
+        return types.size_of(one) == types.size_of(other) and same(one.args[0], other.args[0])
+    if one.imm != other.imm or len(one.args) != len(other.args):
+        return False
+    return all(same(mine, its) for mine, its in zip(one.args, other.args))
+
+
+def _named(scalar: Scalar) -> str:
+    op, width, signed = scalar
+    if op == ops.OpTypeFloat:
+        return f"float{width}"
+    return f"{'int' if signed else 'uint'}{width}" if op == ops.OpTypeInt else "something else"
+
+
+def scalars(one: Declared) -> dict[Place, Scalar]:
+    """What is in each component of a variable."""
+    found: dict[Place, Scalar] = {}
+    _fill(one.type, one.place, found, one.label)
+    return found
+
+
+def _fill(type: Inst, place: Place, found: dict[Place, Scalar], label: Label) -> int:
+    """Note the components of a type; gives its Locations."""
+    if type.op == ops.OpTypeStruct:
+        total = 0
+        for member in type.args:
+            total += _fill(member, (place[0] + total, 0), found, label)
+        return total
+    element = type
+    while element.op in (ops.OpTypeArray, ops.OpTypeMatrix):
+        element = element.args[0]
+    if element.op == ops.OpTypeStruct:  # of an array: the shape says the rest
+        return interface.cover(type, place, set(), label, _told)
+    covers: set[Place] = set()
+    length = interface.cover(type, place, covers, label, _told)
+    scalar = element.args[0] if element.op == ops.OpTypeVector else element
+    width, signed = [*scalar.imm, 0, 0][:2]
+    kind = scalar.op, width, signed if scalar.op == ops.OpTypeInt else 0
+    found.update(dict.fromkeys(covers, kind))
+    return length
+
+
+def _told(rule: str, label: object, place: object, message: str) -> None:
+    """What is odd was told of where the variable was read."""
+
+
+def described(one: Declared) -> str:
+    """A variable for people: name, type, where it begins."""
+    location, component = one.place
+    lane = f".{'xyzw'[component & 3]}" if component else ""
+    return f"{one.label} ({readable(one.type)} at Location {location}{lane})"
+
+
+def readable(type: Inst) -> str:
+    """A type as GLSL has it, about."""
+    op = type.op
+    if op == ops.OpTypeVector:
+        prefix = {"float": "", "int": "i", "uint": "u", "double": "d"}
+        scalar = readable(type.args[0])
+        return f"{prefix.get(scalar, scalar)}vec{type.imm[0]}"
+    if op == ops.OpTypeMatrix:
+        return f"mat{type.imm[0]}x{type.args[0].imm[0]}"
+    if op == ops.OpTypeFloat:
+        return {32: "float", 64: "double"}.get(type.imm[0], f"float{type.imm[0]}")
+    if op == ops.OpTypeInt:
+        return ("int" if type.imm[1] else "uint") + ("" if type.imm[0] == 32 else str(type.imm[0]))
+    if op == ops.OpTypeArray:
+        inner = type
+        counts = ""
+        while inner.op == ops.OpTypeArray:
+            counts += f"[{types.size_of(inner) or '?'}]"
+            inner = inner.args[0]
+        return readable(inner) + counts
+    return "struct" if op == ops.OpTypeStruct else ops.NAMES.get(op, "?")
+
+
+def places(covers: set[Place]) -> str:
+    """Components for people: "Location 1.yz, 2.x"."""
+    found: dict[int, str] = {}
+    for location, component in sorted(covers):
+        found[location] = found.get(location, "") + "xyzw"[component & 3]
+    return "Location " + ", ".join(f"{location}.{lanes}" for location, lanes in found.items())

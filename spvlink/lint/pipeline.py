@@ -1,0 +1,67 @@
+"""One pipeline: all that is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from spvlink.driver import CREATION, odd_stage
+from spvlink.lint import builtins, limits
+from spvlink.lint.border import UNREAD, Border, described, unread_of
+from spvlink.lint.findings import Finding
+from spvlink.lint.stage import INPUT, OUTPUT
+from spvlink.pipeline import STAGES
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.lint.stage import Stage
+
+_ORDER: Final = list(STAGES.values())
+
+
+class Rules:
+    """What holds for all pipelines of a run. ``limits``: of the device, by Vulkan's names.
+    ``maintenance4``: whether that feature is on."""
+
+    def __init__(self) -> None:
+        self.limits = dict(limits.REQUIRED)
+        self.maintenance4 = False
+
+
+def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]:
+    """``stages`` in any order. ``complete``: these are all stages of the pipeline."""
+    stages = sorted(stages, key=lambda s: _ORDER.index(s.name))
+    odd = odd_stage([(stage.name, "") for stage in stages])
+    if odd is not None:
+        at, rule, what = odd
+        return [Finding(CREATION + rule, what, "", None, (stages[at].name, None))]
+    found = [f for at in range(len(stages)) for f in _own(stages, at)]
+    for stage in stages:
+        found += limits.findings(stage, rules.limits)
+    for producer, consumer in zip(stages, stages[1:]):
+        found += Border(producer, consumer, rules.maintenance4).findings()
+        found += builtins.findings(producer, consumer)
+    found += builtins.modes({stage.name: stage for stage in stages})
+    if complete and stages and stages[-1].name not in ("frag", "task"):
+        found += _last(stages[-1])
+    return found
+
+
+def _own(stages: list[Stage], at: int) -> Iterator[Finding]:
+    """What breaks a rule within one stage."""
+    stage = stages[at]
+    before = stages[at - 1].name if at else None
+    behind = stages[at + 1].name if at + 1 < len(stages) else None
+    for storage, between in ((INPUT, (before, stage.name)), (OUTPUT, (stage.name, behind))):
+        for rule, label, place, message in stage.wrong[storage]:
+            yield Finding(rule, f"{stage.name}: {message}", str(label), place, between)
+
+
+def _last(stage: Stage) -> Iterator[Finding]:
+    """Outputs of the last stage of a pipeline without fragment shader."""
+    for output in stage.outputs:
+        dead = unread_of(stage, output, set())
+        if dead:
+            message = f"there is no fragment shader to read {stage.name} output {described(output)}"
+            between = stage.name, None
+            yield Finding(UNREAD, message, str(output.label), min(dead), between, warning=True)
