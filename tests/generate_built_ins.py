@@ -117,10 +117,12 @@ def _to_fragments(r: Random, texts: dict[str, str], producer: str) -> None:
         number = r.choice(("5", "push.mode", "gl_PrimitiveIDIn", "(gl_PrimitiveIDIn & 1)"))
         _write(texts, "geom", "gl_PrimitiveID", number)
         terms.append("float(gl_PrimitiveID & 7)")
-    # lavapipe (Mesa 25.0) gives rubbish for an unwritten one beside another of them
+    # lavapipe (Mesa 25.0) gives rubbish for an unwritten one beside another of them, and draws
+    # points elsewhere where an unwritten one is read at all
+    points = "gl_PointSize =" in texts[producer]
     if "gl_Layer =" in texts[producer]:
         terms.append("float(gl_Layer)")
-    elif r.random() < 0.5:
+    elif r.random() < 0.5 and not points:
         terms.append(f"float({r.choice(('gl_Layer', 'gl_ViewportIndex'))})")
     more = "".join(f"    acc += {t} * vec4(0.25, 0.5, -0.125, 0.0625);\n" for t in terms)
     texts["frag"] = texts["frag"].replace(FIRST, FIRST + more, 1)
