@@ -34,8 +34,6 @@ def accesses(cell: Cell, stages: list[bytes]) -> tuple[int, int]:
 
 def wanted_loads(cell: Cell) -> int:
     """How many loads of the built-in are left, of scalars or of a whole vector."""
-    if cell.per_primitive and cell.way == "uniform":
-        return 1  # only some invocations store it
     if cell.way in GONE or cell.border == "tesc->tesc":
         return 0
     if cell.way == "vertex":
