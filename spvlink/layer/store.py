@@ -78,7 +78,8 @@ class Store:
             self.size -= size
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
-        """(time, bytes on the disk, path) of every answer, and of what a killed process left half-written."""
+        """(time, bytes on the disk, path) of every answer, and of what a killed process left
+        half-written."""
         for below in _listed(self.folder):
             if len(below.name) != 2:
                 continue
