@@ -18,6 +18,7 @@ import copy
 from random import Random
 
 from generate import Fragment, Vertex
+from generate_built_ins import woven
 from generate_interface import (
     Array,
     Interface,
@@ -224,7 +225,7 @@ def make(seed: int) -> list[tuple[str, str]]:
             borders.append(Border(r, producer, consumer, borders[-1] if borders else None))
     if captured:
         borders[-1].capture(r)
-    return _texts(r, stages, borders, captured)
+    return woven(seed, _texts(r, stages, borders, captured))
 
 
 def _texts(

@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 from generate_body import Body
+from generate_built_ins import woven
 from generate_chains import KINDS, Border, ChainFragment, ChainVertex, Shape, _complete
 from generate_interface import Array, Struct, Type, Value, declare
 from generate_stages import Control, Evaluation, Geometry, Mesh, Task
@@ -433,6 +434,7 @@ def make(seed: int) -> Pipeline:
         text = _complete(writer.text(), name, ins, outs, "mesh" in stages)
         made.stages.append((name, _finished(r, name, text, writer)))
         made.constants[name] = writer.constants
+    made.stages = woven(seed, made.stages)
     return made
 
 

@@ -10,6 +10,7 @@ from tests.interface_rows import (
     LINKING,
     LINKING_FRAGMENTS,
     LONGER,
+    LOOSE_VERT,
     MISSING,
     MIXED,
     PATCHES,
@@ -36,6 +37,8 @@ SAME_SCALARS = "the layer compares components; the specification compares variab
 NO_PATCH_RULE = "the layer leaves Patch open (Khronos issue 3858)"
 NOT_ASKED = "the layer does not ask for this rule"
 NOT_IN_THE_LAYER = "the layer's spirv-val is older than this rule"
+NO_BLOCK = "the layer compares blocks of built-ins, and here one side has none"
+NO_SIZES = "the layer compares which built-ins there are, not their sizes"
 SIGNS = "the layer takes signed and unsigned for one; OpTypeInt differs"
 
 
@@ -157,6 +160,7 @@ QUALIFIERS = [
 ]  # fmt: skip
 
 QUADS = (r"(OpExecutionMode %main OutputVertices 3)", r"\1\nOpExecutionMode %main Quads")
+CLIPPED = "gl_PerVertex {{ vec4 gl_Position; float gl_ClipDistance[{}]; }}"
 POSITION = "out gl_PerVertex { vec4 gl_Position; };"
 POINT = "out gl_PerVertex { vec4 gl_Position; float gl_PointSize; };"
 IN_POSITION = "in gl_PerVertex { vec4 gl_Position; } gl_in[];"
@@ -236,6 +240,12 @@ GEOMETRY = [
         (vert(POSITION), geom(IN_POINT), frag()), rules(DECORATION)),
     Row("built-ins of vert and geom differ the other way",
         (vert(POINT), geom(IN_POSITION), frag()), rules(DECORATION)),
+    Row("geom takes a built-in that vert has not", (LOOSE_VERT, geom(IN_POINT), frag()),
+        rules(LINKING), SILENT, NO_BLOCK),
+    Row("geom reads more clip distances than vert has",
+        (vert(f"out {CLIPPED.format(2)};"),
+         geom(f"in {CLIPPED.format(4)} gl_in[];", "gl_Position.x = gl_in[0].gl_ClipDistance[3];"),
+         frag()), rules(LINKING), SILENT, NO_SIZES),
     Row("nobody writes the PrimitiveId",
         (vert(), geom(), frag(at(0, "out vec4 o"), "o = vec4(gl_PrimitiveID);")),
         rules(f"{CREATE}pStages-00740"), SILENT, NOT_ASKED),

@@ -3,10 +3,11 @@ an error for them."""
 
 from __future__ import annotations
 
-from tests.interface_broken import IN_POINT, IN_POSITION, OUT_POSITION, POINT, POSITION
+from tests.interface_broken import CLIPPED, IN_POINT, IN_POSITION, OUT_POSITION, POINT, POSITION
 from tests.interface_rows import (
     LIMIT,
     LINES,
+    LOOSE_VERT,
     PATCHES,
     POINTS,
     Code,
@@ -133,6 +134,16 @@ STAGES = [
     Row("lines", (vert(), geom(takes="lines"), frag()), topology=LINES),
     Row("points with their size", (vert(POINT, "gl_PointSize = 1;"), geom(IN_POINT, takes="points"),
                                    frag()), topology=POINTS),
+    Row("a Position that is in no block", (LOOSE_VERT, geom(IN_POSITION), frag())),
+    Row("geom reads fewer clip distances than vert has",
+        (vert(f"out {CLIPPED.format(4)};"),
+         geom(f"in {CLIPPED.format(2)} gl_in[];", "gl_Position.x = gl_in[0].gl_ClipDistance[1];"),
+         frag())),
+    Row("geom declares more clip distances, and reads none",
+        (vert(f"out {CLIPPED.format(2)};"), geom(f"in {CLIPPED.format(4)} gl_in[];"), frag())),
+    Row("two sources for one attachment",
+        (vert(), frag("layout(location = 0, index = 0) out vec4 a;"
+                      "layout(location = 0, index = 1) out vec4 b;", "a = vec4(1); b = a;"))),
     Row("geom writes the PrimitiveId",
         (vert(), geom("", "gl_PrimitiveID = 3;"),
          frag(at(0, "out vec4 o"), "o = vec4(gl_PrimitiveID);"))),

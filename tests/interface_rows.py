@@ -25,7 +25,7 @@ Edit = tuple[str, str]  # a pattern in the module's text, what replaces it
 
 @dataclass(frozen=True)
 class Code:
-    """GLSL of one stage, and what is changed in its module."""
+    """GLSL of one stage, and what is changed in its module; or SPIR-V, if it begins with ";"."""
 
     stage: str
     text: str
@@ -87,6 +87,27 @@ def geom(
     )
     return Code("geom", text, edits)
 
+
+# Its Position is in no block, as HLSL has it.
+LOOSE_VERT = Code("vert", """; SPIR-V
+OpCapability Shader
+OpMemoryModel Logical GLSL450
+OpEntryPoint Vertex %main "main" %position
+OpName %position "position"
+OpDecorate %position BuiltIn Position
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%f = OpTypeFloat 32
+%v4 = OpTypeVector %f 4
+%pointer = OpTypePointer Output %v4
+%zero = OpConstantNull %v4
+%position = OpVariable %pointer Output
+%main = OpFunction %void None %fn
+%begin = OpLabel
+OpStore %position %zero
+OpReturn
+OpFunctionEnd
+""")  # fmt: skip
 
 MESH = "#version 460\n#extension GL_EXT_mesh_shader : require\n"
 

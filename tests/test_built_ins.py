@@ -9,9 +9,11 @@ import spvlink
 from spvlink.grammar import enums
 from spvlink.link.built_ins.side import Side
 from tests.built_in_matrix import CELLS, CHAINS, Cell, build
+from tests.chain_hazards import PASS, frag, geom, vert
 from tests.linking import module_of
-from tests.render import draw, draw_covering
+from tests.render import compare, draw, draw_covering
 from tests.render.scene import make_scene
+from tests.samples import compile_glsl
 from tests.test_chains import check_modules, close
 
 GONE = {
@@ -32,8 +34,6 @@ def accesses(cell: Cell, stages: list[bytes]) -> tuple[int, int]:
 
 def wanted_loads(cell: Cell) -> int:
     """How many loads of the built-in are left, of scalars or of a whole vector."""
-    if cell.per_primitive and cell.way == "uniform":
-        return 1  # only some invocations store it
     if cell.way in GONE or cell.border == "tesc->tesc":
         return 0
     if cell.way == "vertex":
@@ -74,3 +74,138 @@ def test_cells(cell: Cell) -> None:
         assert not close(picture, draw(new, scene))
     again = linked_of(cell, new)
     assert [stage.data for stage in again.stages] == new
+
+
+# --- beside the matrix ---
+
+CULLED = "float gl_CullDistance[1];"
+CLIPPED = f"out gl_PerVertex {{ vec4 gl_Position; float gl_ClipDistance[2]; {CULLED} }};"
+READS_BOTH = f"in float gl_ClipDistance[2]; in {CULLED}"
+COLOR = "color = vec4(gl_ClipDistance[0], gl_ClipDistance[1], gl_CullDistance[0], 1.0);"
+
+
+def told(stages: list[tuple[str, str]], **settings: object) -> dict[str, str]:
+    """Links, draws with exact results, and gives what is said of built-ins that are read."""
+    environment = "vulkan1.2" if stages[0][0] == "mesh" else "vulkan1.1"
+    codes = [compile_glsl(text, stage, environment) for stage, text in stages]
+    options = spvlink.Options(clean=True)
+    options.check_each = options.exact = True
+    for name, value in settings.items():
+        setattr(options, name, value)
+    linked = spvlink.link(list(codes), options)
+    assert linked.defect is None
+    new = [stage.data for stage in linked.stages]
+    assert not check_modules(codes, new, linked)
+    scene, before = draw_covering(codes)
+    assert before.coverage > 0.05
+    assert not compare(before, draw(new, scene))
+    return {r.name: f"{r.action} {r.why}" for r in linked.remarks if r.slot == "built-in"}
+
+
+def test_distances_are_read_together_or_not_at_all() -> None:
+    """Mesa counts cull distances behind the clip distances that a shader uses."""
+    f = frag(READS_BOTH, COLOR)
+    clip = "gl_ClipDistance[0] = 0.5; gl_ClipDistance[1] = 0.25;"
+    known = told([vert(CLIPPED, f"{clip} gl_CullDistance[0] = 0.125;"), f], exact=False)
+    assert {k for k, v in known.items() if v.startswith("propagated")} == {
+        "gl_ClipDistance[0]", "gl_ClipDistance[1]", "gl_CullDistance[0]",
+    }  # fmt: skip
+    half = told([vert(CLIPPED, f"{clip} gl_CullDistance[0] = a.x * a.x + 1.0;"), f], exact=False)
+    why = "kept gl_CullDistance is read, too, and drivers count its elements behind these"
+    assert half == {"gl_ClipDistance[0]": why, "gl_ClipDistance[1]": why}
+
+
+def test_exact_keeps_what_is_interpolated() -> None:
+    v = vert(CLIPPED.replace(CULLED, ""), "gl_ClipDistance[0] = 0.3;")
+    f = frag("in float gl_ClipDistance[2];", "color = vec4(gl_ClipDistance[0]) + gl_FragCoord.x;")
+    why = "kept not propagated: --exact: interpolation may round where the value does not"
+    assert told([v, f]) == {"gl_ClipDistance[0]": why}
+    assert told([v, f], exact=False) == {"gl_ClipDistance[0]": "propagated constant 0.3"}
+    assert not told([v, f], exact=False, disabled=frozenset({"built-ins"}))
+
+
+@pytest.mark.parametrize("name", ["gl_Layer", "gl_ViewportIndex"])
+def test_a_layer_that_nobody_writes_is_zero(name: str) -> None:
+    """Drawn: it is seen. With views, nobody knows which viewport it is."""
+    v = vert("layout(location = 0) out vec4 c;", "c = a;")
+    f = frag("layout(location = 0) in vec4 c;", f"color = c + vec4(float({name}) * 0.5 + 0.25);")
+    why = "undefined the vert stage never writes it; read as zero"
+    assert told([v, f]) == {name: why}
+    views = "#extension GL_EXT_multiview : require\nlayout(location = 0) out vec4 c;"
+    codes = [vert(views, "c = a + float(gl_ViewIndex);"), f]
+    linked = spvlink.link([compile_glsl(text, stage) for stage, text in codes])
+    kept = {r.name: r.action for r in linked.remarks if r.slot == "built-in"}
+    assert kept == {name: "undefined" if name == "gl_Layer" else "kept"}
+
+
+def test_a_point_that_has_no_size_has_one() -> None:
+    v = vert("layout(location = 0) out vec4 c;", "c = a;")
+    g = geom(
+        "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 f;",
+        "for (int i = 0; i < 3; ++i) { f = c[i]; if (c[i].x > 1.0e9) f.y += gl_in[i].gl_PointSize;"
+        f" {PASS} }}",
+    )
+    f = frag("layout(location = 0) in vec4 f;", "color = f;")
+    said = told([v, g, f])["gl_PointSize"]
+    assert said == "undefined the vert stage never writes it; read as one"
+
+
+def test_what_cannot_be_followed_stays() -> None:
+    """A dynamic index, on either side."""
+    clip = "gl_ClipDistance[0] = gl_ClipDistance[1] = 0.5;"
+    both = CLIPPED.replace(CULLED, "")
+    index = "int(gl_FragCoord.x) & 1"
+    f = frag("in float gl_ClipDistance[2];", f"color = vec4(gl_ClipDistance[{index}]);")
+    why = {"gl_ClipDistance": "kept it is accessed with a dynamic index"}
+    assert told([vert(both, clip), f], exact=False) == why
+    v = vert(both, f"{clip} gl_ClipDistance[k.x & 1] = 0.25;")
+    f = frag("in float gl_ClipDistance[2];", "color = vec4(gl_ClipDistance[0]);")
+    assert told([v, f], exact=False) == why
+
+
+def test_an_invariant_position_is_not_propagated() -> None:
+    """Another pipeline may compute it in its stage."""
+    v = vert("invariant gl_Position; layout(location = 0) out vec4 c;", "c = a;")
+    g = geom(
+        "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 f;",
+        f"for (int i = 0; i < 3; ++i) {{ f = c[i] * gl_in[i].gl_Position.w; {PASS} }}",
+    )
+    f = frag("layout(location = 0) in vec4 f;", "color = f;")
+    said = told([v, g, f])
+    assert said["gl_Position.w"].startswith("kept not propagated: it is Invariant")
+    v = (v[0], v[1].replace("invariant gl_Position; ", ""))
+    assert told([v, g, f])["gl_Position.w"] == "propagated constant 1"
+
+
+def test_a_vector_that_is_used_whole_is_loaded_whole() -> None:
+    """Also where its w is known, and two of its components are equal."""
+    v = vert("layout(location = 0) out vec4 c;", "c = a; gl_Position = vec4(position.xy, a.zz);")
+    g = geom(
+        "layout(location = 0) in vec4 c[]; layout(location = 0) out vec4 f;",
+        f"for (int i = 0; i < 3; ++i) {{ f = c[i] + gl_in[i].gl_Position; {PASS} }}",
+    )
+    f = frag("layout(location = 0) in vec4 f;", "color = f;")
+    codes = [compile_glsl(text, stage) for stage, text in (v, g, f)]
+    linked = spvlink.link(list(codes), clean=True)
+    module = module_of(linked.stages[1].data)
+    number = frozenset({int(enums.BuiltIn_Position)})
+    loads = Side(module, enums.StorageClass_Input, number).loads
+    assert len(loads) == 1 and loads[0].inst.type is loads[0].holder.type
+
+
+def test_a_varying_that_says_what_a_layer_says_goes() -> None:
+    g = geom(
+        "layout(location = 0) flat out int layer; layout(location = 1) out vec4 f;",
+        "for (int i = 0; i < 3; ++i) { gl_Layer = gl_PrimitiveIDIn & 1; layer = gl_Layer;"
+        f" f = gl_in[i].gl_Position; {PASS} }}",
+    )
+    f = frag(
+        "layout(location = 0) flat in int layer; layout(location = 1) in vec4 f;",
+        "color = f + float(layer) + float(gl_Layer);",
+    )
+    codes = [compile_glsl(text, stage) for stage, text in (vert("", ""), g, f)]
+    linked = spvlink.link(list(codes), clean=True)
+    assert [(r.action, r.why) for r in linked.remarks if r.name == "layer"] == [
+        ("merged", "the same as gl_Layer")
+    ]
+    told([vert("", ""), g, f])

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +14,10 @@ import pytest
 from spvlink import cli
 from spvlink.lint.limits import REQUIRED
 from tests.batch_sets import write_lines
-from tests.samples import compile_glsl
+from tests.samples import compile_glsl, edited
 
-ARCHIVE = Path(__file__).resolve().parent.parent / "examples" / "batch" / "shaders.foz"
+ROOT = Path(__file__).resolve().parent.parent
+ARCHIVE = ROOT / "examples" / "batch" / "shaders.foz"
 VERT = """#version 450
 layout(location = 0) out vec4 colour;
 layout(location = 1) out vec3 normal;
@@ -192,10 +196,16 @@ def test_a_damaged_archive(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
         data[at] ^= 0x55
     damaged = tmp_path / "damaged.foz"
     damaged.write_bytes(data)
-    status, found = told(capsys, damaged)
+    status = check(damaged, "--json")
+    said = capsys.readouterr()
+    assert said.err == "" or said.err.startswith("spvlink: warning: ")
+    found = json.loads(said.out)
     listed = [e for e in found["errors"] if e["rule"] is None]
     assert status == 1 and listed and all("not checked" in e["message"] for e in listed)
     assert len({e["pipeline"] for e in listed}) < found["pipelines"]
+    damaged.write_bytes(ARCHIVE.read_bytes()[:-100])
+    assert check(damaged, "--json") == 1
+    assert capsys.readouterr().err.count("spvlink: warning: ") == 1
     damaged.write_bytes(b"no archive at all")
     assert check(damaged) == 1
     assert capsys.readouterr().err.count("\n") == 1
@@ -265,3 +275,23 @@ def test_all_of_vulkans_limits_may_stand_there(here: Path, tmp_path: Path) -> No
 def test_help(capsys: pytest.CaptureFixture[str]) -> None:
     assert check("--help") == 0
     assert capsys.readouterr().out.startswith("usage: spvlink check")
+
+
+def test_names_may_be_anything(tmp_path: Path) -> None:
+    """Line ends, colours of terminals, letters that standard output has not."""
+    names = edited(
+        compile_glsl(FITS, "frag"),
+        (r'OpName %normal "normal"', 'OpName %normal "nörmalABCD"'),
+    ).replace(b"ABCD", b"\x1b\n\x1b\n")
+    (tmp_path / "a.vert.spv").write_bytes(compile_glsl("#version 450\nvoid main() {}", "vert"))
+    (tmp_path / "a.frag.spv").write_bytes(names)
+    stages = [{"file": "a.vert.spv"}, {"file": "a.frag.spv"}]
+    manifest = write_lines(tmp_path / "set.jsonl", [{"id": "one\n\x1b[31mtwo", "stages": stages}])
+    done = subprocess.run(
+        [sys.executable, "-m", "spvlink", "check", manifest],
+        capture_output=True, cwd=ROOT, env={**os.environ, "PYTHONIOENCODING": "ascii"},
+    )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, b"")
+    text = done.stdout.decode("ascii")
+    assert "one??[31mtwo: vert -> frag\n" in text and "n?rmal?" in text and "\x1b" not in text
+    assert len(text.splitlines()) == 6

@@ -21,7 +21,7 @@ from tests.interface_good import GOOD
 from tests.interface_rows import Code, Row
 from tests.layer_validation import ROOT, UNPACKED, WANTED, python_with_validation, version
 from tests.render.verdicts import DRIVER
-from tests.samples import compile_glsl, edited
+from tests.samples import assemble, compile_glsl, edited
 
 ROWS = [*BROKEN, *GOOD]
 # It falls silent after ten errors of a kind otherwise.
@@ -33,6 +33,8 @@ MESHES = ("task", "mesh")
 @cache
 def made(code: Code, meshes: bool) -> bytes:
     environment = "vulkan1.2" if meshes else "vulkan1.1"
+    if code.text.startswith(";"):
+        return assemble(code.text, environment)
     data = compile_glsl(code.text, code.stage, environment)
     return edited(data, *code.edits, environment=environment) if code.edits else data
 

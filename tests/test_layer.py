@@ -316,7 +316,15 @@ def test_install_and_uninstall(
     place.program(*command, **switch, VK_SPVLINK_STAGE_LINK_WAIT_MS="20000")
     log = json.loads(place.spvlink("layer", "log", "--json"))
     assert log["since_install"]["linked"] == len(NAMES)
-    assert "removed" in place.spvlink("layer", "uninstall")
+    linker = Path(socket_of(place)).with_suffix(".lock").read_text()
+    said = place.spvlink("layer", "uninstall")
+    assert "removed" in said and "ended a linker process" in said
+    for _ in range(200):
+        if not os.path.exists(f"/proc/{linker}"):
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("the linker process is still there")
     left = [p for kind in ("data", "state") for p in (place.folder / kind).rglob("*")]
     assert not [p for p in left if p.is_file()]
     assert "nothing" in place.spvlink("layer", "uninstall")

@@ -11,11 +11,12 @@ import subprocess
 import sys
 import threading
 import time
+from hashlib import blake2b
 from pathlib import Path
 
 import pytest
 
-from spvlink.layer.store import Store
+from spvlink.layer.store import BLOCK, DAY, Store
 from tests.layer_place import (
     NAMES,
     ROOT,
@@ -277,15 +278,31 @@ def test_a_limit_on_the_size_of_files_ends_nobody(place: Place, tmp_path: Path) 
 
 
 def test_the_oldest_go_first(tmp_path: Path) -> None:
-    store = Store(str(tmp_path), 10_000)
+    """Bytes are those of blocks on the disk."""
+    limit = 11 * BLOCK + 100
+    store = Store(str(tmp_path), limit)
     for number in range(12):
         key = bytes([number]) * 32
         store.put(key, bytes(900))
-        os.utime(store.path(key), (1000 - number, 1000 - number))  # the last one is the oldest
+        day = (1000 - number) * DAY  # the last one is the oldest
+        os.utime(store.path(key), (day, day))
     left = {path.parent.name for path in tmp_path.glob("??/*")}
-    assert sum(path.stat().st_size for path in tmp_path.glob("??/*")) <= 10_000
     assert "00" in left and "01" in left and "0a" not in left, left
-    assert store.size == Store(str(tmp_path), 10_000).size == 900 * len(left)
+    assert store.size == Store(str(tmp_path), limit).size == BLOCK * len(left) <= limit
+
+
+def test_a_program_whose_pipelines_do_not_all_fit(tmp_path: Path) -> None:
+    """It asks for them in the same order at each start: most are there all the same."""
+    store = Store(str(tmp_path), 100 * BLOCK)
+    keys = [blake2b(bytes([n])).digest()[:32] for n in range(120)]
+    hits = 0
+    for start in range(6):
+        for key in keys:
+            if os.path.exists(store.path(key)):
+                hits += start == 5
+            else:
+                store.put(key, bytes(900))
+    assert hits > 60
 
 
 def test_what_is_used_stays_and_what_is_old_goes(

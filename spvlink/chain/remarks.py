@@ -41,7 +41,8 @@ class Story:
 
     __slots__ = (
         "built", "captured", "cautions", "consumer", "fate", "fixed", "gone", "halves", "idle",
-        "in_memory", "inputs", "made", "notes", "outputs", "pinned", "placement", "producer", "read",
+        "in_memory", "inputs", "made", "notes", "outputs", "pinned", "placement", "producer",
+        "read",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:

@@ -15,7 +15,7 @@ from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.built_ins import closing, known
 from spvlink.link.dead import builtins, payload_members, varyings
-from spvlink.link.motion import backward, forward, weighted
+from spvlink.link.motion import backward, blended, forward, weighted
 from spvlink.link.pack import narrow, per_patch, split64
 from spvlink.link.payload import payload
 from spvlink.link.resources.transfer import Grant, Transfer
@@ -245,6 +245,11 @@ TABLE: Final = (
     Pass(
         "dedup", lambda at: captured_twins.read_captured(at.link),
         "what is captured crosses anyway", when=lambda link: link.outputs.captured,
+    ),
+    Pass(
+        "propagate", lambda at: blended.run(at.link, at.forth, at.options.exact),
+        "what is blended of one value is that value",
+        when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
     ),
     Pass(
         "propagate",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
+import signal
 
 from spvlink import output
 from spvlink.layer import build, places
@@ -27,13 +29,15 @@ def install(implicit: bool) -> str:
 
 
 def uninstall() -> str:
-    """Remove the layer, its cache and its log; gives what to say. Linker processes end when idle.
+    """Remove the layer, its cache and its log, and end the linker processes; gives what to say.
     Raises Usage."""
+    ended = sum(map(_end, _locks()))
     gone = [path for path in _ours() if _remove(path)]
     for path in (places.data(), os.path.dirname(places.builds()), places.state()):
         with contextlib.suppress(OSError):
             os.rmdir(path)  # if nothing else of ours is in it
-    return "".join(f"removed {path}\n" for path in gone) or "nothing was installed\n"
+    said = [f"removed {path}\n" for path in gone] + ["ended a linker process\n"] * ended
+    return "".join(said) or "nothing was installed\n"
 
 
 def _ours() -> Iterator[str]:
@@ -44,6 +48,38 @@ def _ours() -> Iterator[str]:
     yield places.cache()
     for name in ("layer-last", "layer-total", "layer-lock"):
         yield os.path.join(places.state(), name)
+
+
+def _locks() -> Iterator[str]:
+    """Lock files of linker processes, which have their numbers in them."""
+    for folder in places.runtimes()[:1]:
+        with contextlib.suppress(OSError):
+            status = os.lstat(folder)
+            if status.st_uid != os.geteuid() or status.st_mode & 0o077:
+                continue  # others may write there
+            for name in os.listdir(folder):
+                if name.endswith(".lock"):
+                    yield os.path.join(folder, name)
+
+
+def _end(path: str) -> bool:
+    """End the process that holds a lock; whether there was one."""
+    try:
+        lock = os.open(path, os.O_RDWR | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            number = os.read(lock, 20)
+            if number.isdigit():  # the lock is held, so this is still its process
+                with contextlib.suppress(OSError):
+                    os.kill(int(number), signal.SIGTERM)
+                    return True
+        return False
+    finally:
+        os.close(lock)
 
 
 def _forget_log() -> None:

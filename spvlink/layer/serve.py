@@ -390,6 +390,8 @@ def serve(cache: str, cache_mb: int, idle: float, workers: int) -> bool:
         except OSError:
             return False
         os.umask(0o077)
+        os.truncate(lock, 0)
+        os.write(lock, b"%d" % os.getpid())
         store = Store(cache, cache_mb << 20)
         server = Server(path, lock, identity, store, idle, workers)
         signal.signal(signal.SIGTERM, server.end)

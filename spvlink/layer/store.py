@@ -1,4 +1,8 @@
-"""The cache of linked modules: one file an answer, named by its key, the oldest go first.
+"""The cache of linked modules: one file an answer, named by its key.
+
+The oldest go first, by days, since the layer touches a file once a day. Those of one day go in the
+order of their names, which is no order of use: a program whose pipelines do not all fit finds most
+of them again, while the oldest of an order of use would always be the next that it asks for.
 
 Only linker processes write here; the layer reads, and touches what it uses once a day. A file is
 there as a whole or not at all, so no lock is needed.
@@ -16,10 +20,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator
 
 PENDING = "pending"  # requests that reached no linker process
+BLOCK = 4096  # bytes: what a file takes on the disk is a multiple
+DAY = 86400.0  # seconds
 
 
 class Store:
-    """A cache folder with at most ``limit`` bytes of files. Trouble with the disk is no error:
+    """A cache folder with at most ``limit`` bytes of the disk. Trouble with the disk is no error:
     ``trouble`` holds the last one."""
 
     def __init__(self, folder: str, limit: int) -> None:
@@ -57,22 +63,22 @@ class Store:
             self.trouble = f"the cache cannot be written: {error.strerror}"
             return
         self.trouble = ""
-        self.size += len(answer)
+        self.size += _blocks(len(answer))
         if self.size > self.limit:
             self.prune()
 
     def prune(self) -> None:
         """Remove the oldest files until a tenth of the room is free."""
-        files = sorted(self._files())
-        self.size = sum(size for _, size, _ in files)
-        for _, size, path in files:
+        files = sorted((time // DAY, path, size) for time, size, path in self._files())
+        self.size = sum(size for _, _, size in files)
+        for _, path, size in files:
             if self.size <= self.limit - self.limit // 10:
                 break
             _remove(path)
             self.size -= size
 
     def _files(self) -> Iterator[tuple[float, int, str]]:
-        """(time, bytes, path) of every answer, and of what a killed process left half-written."""
+        """(time, bytes on the disk, path) of every answer, and of what a killed process left half-written."""
         for below in _listed(self.folder):
             if len(below.name) != 2:
                 continue
@@ -81,7 +87,7 @@ class Store:
                     status = entry.stat(follow_symlinks=False)
                 except OSError:
                     continue  # another process was quicker
-                yield status.st_mtime, status.st_size, entry.path
+                yield status.st_mtime, _blocks(status.st_size), entry.path
 
     def pending(self) -> Iterator[bytes]:
         """Requests that reached no linker process; each is gone from the disk when it comes."""
@@ -93,6 +99,11 @@ class Store:
                 continue
             _remove(entry.path)
             yield data
+
+
+def _blocks(size: int) -> int:
+    """What a file of this size takes on the disk."""
+    return -(-size // BLOCK) * BLOCK
 
 
 def _listed(folder: str) -> list[os.DirEntry[str]]:

@@ -24,6 +24,8 @@ that nobody reads, inputs whose output is never written.
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
 IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
 
+  --potential             also what linking could win of unread outputs in each module, and what it
+                          costs that pipelines share modules: whose own version would pay most
   --json                  the findings as JSON on standard output
   --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
                           what vulkaninfo --json writes (default: what Vulkan requires of all)
@@ -36,7 +38,10 @@ valid; 2 usage, or a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
 _WORDS: Final = Words(
-    ("--json", "--maintenance4", "--complete"), ("--limits", "--target-env"), ("--spec",), SEE
+    ("--json", "--maintenance4", "--complete", "--potential"),
+    ("--limits", "--target-env"),
+    ("--spec",),
+    SEE,
 )
 _SETS: Final = (".foz", ".jsonl")
 
@@ -49,6 +54,7 @@ class Command:
         self.files: list[Argument] = []
         self.json = False
         self.complete = False
+        self.potential = False
         self.rules = Rules()
         self.options = Options()  # of which --spec and --target-env are used
 
@@ -76,6 +82,7 @@ def parse(words: list[str]) -> Command:
         command.files = [Argument(text) for text in inputs]
         _check_files(command.files)
     command.json = "--json" in given
+    command.potential = "--potential" in given
     command.complete = "--complete" in given
     command.rules.maintenance4 = "--maintenance4" in given
     command.options.target_env = given.get("--target-env")

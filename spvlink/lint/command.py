@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from spvlink import sources
 from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
-from spvlink.batches.pipelines import Pipeline, Unfit
+from spvlink.batches.pipelines import Pipeline, Shader, Unfit
+from spvlink.batches.plan import LISTED
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.lint import arguments, pipeline
-from spvlink.lint.findings import Finding, Report
+from spvlink.lint.findings import Finding
+from spvlink.lint.potential import Potential
+from spvlink.lint.report import Report
 from spvlink.lint.stage import load
 
 if TYPE_CHECKING:
@@ -21,6 +25,7 @@ if TYPE_CHECKING:
     from spvlink.batches.ends import Source
     from spvlink.lint.arguments import Command
     from spvlink.lint.pipeline import Rules
+    from spvlink.lint.potential import Unread
     from spvlink.lint.stage import Stage
 
     Key = tuple[object, ...]
@@ -34,19 +39,38 @@ def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
     input cannot be read."""
     command = arguments.parse(words)
     report = Report()
-    warnings: list[str] = []
+    if command.potential:
+        report.potential = Potential()
     if command.sets:
         with _opened(command.sets) as source:
-            for one in _Set(source, command.rules).all():
+            for one in _Set(source, command.rules, report.potential).all():
                 report.add(*one)
-            warnings = source.warnings
+            _tell_damage(source.warnings)
     else:
-        report.add(None, _files(command))
+        report.add(None, _files(command, report.potential))
     if command.json:
         say((report.to_json(),))
     else:
-        say([*(f"warning: {line}\n" for line in warnings), *report.to_text()])
+        say([_plain(line) for line in report.to_text()])
     return WRONG if report.errors else FINE
+
+
+def _tell_damage(warnings: list[str]) -> None:
+    """What is damaged in archives beyond pipelines, on standard error: it is in no pipeline."""
+    lines = [f"spvlink: warning: {line}" for line in warnings[:LISTED]]
+    if len(warnings) > LISTED:
+        lines.append(f"spvlink: warning: {len(warnings) - LISTED} more")
+    if lines:
+        with contextlib.suppress(OSError):
+            print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def _plain(line: str) -> str:
+    """A line that is one on every terminal: names in modules and manifests may be anything."""
+    end = "\n" * line.endswith("\n")
+    text = "".join(c if c.isprintable() else "?" for c in line.removesuffix("\n")) + end
+    encoding = sys.stdout.encoding or "ascii"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 @contextlib.contextmanager
@@ -58,16 +82,34 @@ def _opened(paths: list[str]) -> Iterator[Source]:
         yield archives
 
 
-def _files(command: Command) -> list[Finding]:
+def _files(command: Command, potential: Potential | None) -> list[Finding]:
     """The findings of the one pipeline that stage files make."""
-    stages = []
+    labelled: list[tuple[Key, str, Stage]] = []
     for source in sources.read_all(command.files, command.options.target_env):
         try:
-            stages.append(_loaded(source.data, source.entry, command))
+            stage = _loaded(source.data, source.entry, command)
         except SpvlinkError as error:
             error.file = error.file or source.file
             raise
-    return pipeline.findings(stages, command.complete, command.rules)
+        labelled.append(((len(labelled),), source.file, stage))
+    found, unread = _findings(labelled, command.complete, command.rules, potential)
+    if potential is not None:
+        potential.note(None, unread)
+    return found
+
+
+def _findings(
+    labelled: list[tuple[Key, str, Stage]],
+    complete: bool,
+    rules: Rules,
+    potential: Potential | None,
+) -> tuple[list[Finding], list[Unread]]:
+    """What is wrong with one pipeline, and what is unread in it if that is asked for."""
+    found = pipeline.findings([stage for _, _, stage in labelled], complete, rules)
+    if potential is None or pipeline.odd([stage for _, _, stage in labelled]):
+        return found, []
+    labelled.sort(key=lambda one: pipeline.ORDER.index(one[2].name))
+    return found, potential.unread(labelled, complete)
 
 
 def _loaded(data: bytes, entry: str | None, command: Command) -> Stage:
@@ -80,10 +122,11 @@ def _loaded(data: bytes, entry: str | None, command: Command) -> Stage:
 class _Set:
     """The pipelines of a set. Those of the same stages have the same findings: looked at once."""
 
-    def __init__(self, source: Source, rules: Rules) -> None:
+    def __init__(self, source: Source, rules: Rules, potential: Potential | None) -> None:
         self.source = source
         self.rules = rules
-        self.known: dict[Key, list[Finding]] = {}
+        self.potential = potential
+        self.known: dict[Key, tuple[list[Finding], list[Unread]]] = {}
         self.stages: OrderedDict[Key, Stage | SpvlinkError] = OrderedDict()
 
     def all(self) -> Iterator[tuple[str, list[Finding]]]:
@@ -98,36 +141,47 @@ class _Set:
                 *((shader.module, shader.entry, shader.spec) for shader in one.shaders),
             )
             if key not in self.known:
-                self.known[key] = self._findings(one)
-            yield one.id, self.known[key]
+                self.known[key] = self._looked_at(one)
+            found, unread = self.known[key]
+            if self.potential is not None:
+                self.potential.note(one.id, unread)
+            yield one.id, found
 
-    def _findings(self, one: Pipeline) -> list[Finding]:
-        stages, wrong = [], []
+    def _looked_at(self, one: Pipeline) -> tuple[list[Finding], list[Unread]]:
+        """The findings, and what is unread if that is asked for."""
+        labelled: list[tuple[Key, str, Stage]] = []
+        wrong = []
         for shader in one.shaders:
-            key = shader.module, shader.entry, shader.spec
-            stage = self.stages.pop(key, None)
-            if stage is None:
-                try:
-                    spec = dict(shader.spec)
-                    stage = load(self.source.module(shader.module), shader.entry, spec)
-                except SpvlinkError as error:
-                    stage = error
-                except Exception as error:  # costs its pipelines only
-                    stage = Broken(f"a defect of spvlink: {type(error).__name__}: {error}")
-            self.stages[key] = stage
-            if len(self.stages) > _REMEMBERED:
-                self.stages.popitem(last=False)
+            stage = self._stage(shader)
             if isinstance(stage, SpvlinkError):
                 wrong.append(Finding(None, f"not checked: {shader.label}: {stage}"))
             elif shader.stage and stage.name != shader.stage:
                 what = f"its entry point is of the stage {stage.name}, not {shader.stage}"
                 wrong.append(Finding(None, f"not checked: {shader.label}: {what}"))
             else:
-                stages.append(stage)
+                key = shader.module, shader.entry, shader.spec
+                labelled.append((key, shader.label, stage))
         if wrong:
-            return wrong
+            return wrong, []
         try:
-            return pipeline.findings(stages, one.complete, self.rules)
+            return _findings(labelled, one.complete, self.rules, self.potential)
         except Exception as error:  # costs this pipeline only
             what = f"a defect of spvlink: {type(error).__name__}: {error}"
-            return [Finding(None, f"not checked: {what}")]
+            return [Finding(None, f"not checked: {what}")], []
+
+    def _stage(self, shader: Shader) -> Stage | SpvlinkError:
+        """A stage of the set, or why it cannot be looked at."""
+        key = shader.module, shader.entry, shader.spec
+        stage = self.stages.pop(key, None)
+        if stage is None:
+            try:
+                data = self.source.module(shader.module)
+                stage = load(data, shader.entry, dict(shader.spec))
+            except SpvlinkError as error:
+                stage = error
+            except Exception as error:  # costs its pipelines only
+                stage = Broken(f"a defect of spvlink: {type(error).__name__}: {error}")
+        self.stages[key] = stage
+        if len(self.stages) > _REMEMBERED:
+            self.stages.popitem(last=False)
+        return stage

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from spvlink.lint.stage import Stage
 
-_ORDER: Final = list(STAGES.values())
+ORDER: Final = list(STAGES.values())
 
 
 class Rules:
@@ -30,11 +30,9 @@ class Rules:
 
 def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]:
     """``stages`` in any order. ``complete``: these are all stages of the pipeline."""
-    stages = sorted(stages, key=lambda s: _ORDER.index(s.name))
-    odd = odd_stage([(stage.name, "") for stage in stages])
-    if odd is not None:
-        at, rule, what = odd
-        return [Finding(CREATION + rule, what, "", None, (stages[at].name, None))]
+    stages = sorted(stages, key=lambda s: ORDER.index(s.name))
+    if unlike := odd(stages):
+        return unlike
     found = [f for at in range(len(stages)) for f in _own(stages, at)]
     for stage in stages:
         found += limits.findings(stage, rules.limits)
@@ -45,6 +43,16 @@ def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]
     if complete and stages and stages[-1].name not in ("frag", "task"):
         found += _last(stages[-1])
     return found
+
+
+def odd(stages: list[Stage]) -> list[Finding]:
+    """The error of stages, in any order, that make no pipeline; nothing if they do."""
+    names = sorted((stage.name for stage in stages), key=ORDER.index)
+    wrong = odd_stage([(name, "") for name in names])
+    if wrong is None:
+        return []
+    at, rule, what = wrong
+    return [Finding(CREATION + rule, what, "", None, (names[at], None))]
 
 
 def _own(stages: list[Stage], at: int) -> Iterator[Finding]:

@@ -70,7 +70,7 @@ def move(built: BuiltIns, transfer: Transfer, exact: bool, limit: int) -> bool:
         if built.into[built_in_of(k)[0]].type.op == ops.OpTypeVector
     }
     handed, used = _uses(built, vectors) if vectors else (vectors, vectors)
-    built.held = vectors - handed - used
+    built.held = (vectors - handed - used) | _counted(built)
     before = built.loads.keys()
     propagate.run(built, transfer, exact, limit)
     built.gather()
@@ -78,6 +78,21 @@ def move(built: BuiltIns, transfer: Transfer, exact: bool, limit: int) -> bool:
     for key in quiet:  # as nothing became of it here
         del built.fate[key]
     return before - built.loads.keys() != quiet
+
+
+def _counted(built: BuiltIns) -> set[int]:
+    """Clip distances that are read in front of cull distances. Both are one array to Mesa, in which
+    each shader counts cull distances behind the clip distances that it uses itself (seen on
+    lavapipe 25.0): a fragment shader that reads only the former finds the latter there."""
+    distances: dict[int, set[int]] = {}
+    for key in built.loads:
+        distances.setdefault(built_in_of(key)[0], set()).add(key)
+    clip = distances.get(enums.BuiltIn_ClipDistance, set())
+    if built.consumer.name != "frag" or enums.BuiltIn_CullDistance not in distances:
+        return set()
+    why = "gl_CullDistance is read, too, and drivers count its elements behind these"
+    built.notes.update(dict.fromkeys(clip, why))
+    return clip
 
 
 def _uses(built: BuiltIns, keys: set[int]) -> tuple[set[int], set[int]]:
@@ -114,6 +129,7 @@ def merge(link: Link, built: BuiltIns, exact: bool) -> bool:
     sides = _joined(link.outputs, built.outputs), _joined(link.inputs, built.inputs)
     both = Link(link.producer, link.consumer, sides, (0, 2 * BUILT_IN_KEYS))
     both.gather()
+    both.held = _counted(built)
     before = [(key, loads) for key, loads in both.loads.items() if key >= BUILT_IN_KEYS]
     done = dedup.run(both, exact)
     for key, loads in before:

@@ -24,7 +24,15 @@ from __future__ import annotations
 from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import LOAD_INPUT, LOAD_OUTPUT, STORE_OUTPUT, Block, Inst, Module
+from spvlink.ir.core import (
+    CAPABILITIES,
+    LOAD_INPUT,
+    LOAD_OUTPUT,
+    STORE_OUTPUT,
+    Block,
+    Inst,
+    Module,
+)
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import BUILT_IN_KEYS, Interface, Slot, built_in_key
@@ -81,9 +89,9 @@ def reads(link: Link) -> bool:
     return link.producer.name == "tesc"
 
 
-def run(link: Link) -> BuiltIns | None:
+def run(link: Link, many_views: bool) -> BuiltIns | None:
     """Open what crosses at a border; None if nothing does. Promotion and a cleaning of both stages
-    come next."""
+    come next. ``many_views``: a stage tells views apart."""
     wanted = CROSSING[link.consumer.name]
     if link.producer.name not in _SAID_BY_PRODUCER:
         wanted -= {PRIMITIVE_NUMBER}
@@ -92,11 +100,12 @@ def run(link: Link) -> BuiltIns | None:
     into = Side(consumer, enums.StorageClass_Input, wanted)
     back = {a.holder.builtin for a in out.loads} if link.producer.name == "tesc" else set[int]()
     read = {a.holder.builtin for a in into.loads} | into.obstacles.keys()
+    stored = {a.holder.builtin for a in out.stores} | out.obstacles.keys()
     built = BuiltIns(link.producer, link.consumer, out, into)
     for builtin in sorted(read | back):
         why = out.obstacles.get(builtin) or into.obstacles.get(builtin) or ""
-        if builtin == PRIMITIVE_NUMBER and builtin not in {a.holder.builtin for a in out.stores}:
-            why = f"the {link.producer.name} stage never writes it"
+        if builtin not in stored and not why:
+            why = _unwritten(link, builtin, many_views)
         if not why:
             why = _misfit(out.holders.get(builtin), into.holders.get(builtin))
         if why:
@@ -112,8 +121,22 @@ def run(link: Link) -> BuiltIns | None:
     built.gather()
     built.asked = sorted(built.loads)
     stores = [a for a in out.stores if a.holder.builtin in chosen]
-    _open_stores(link.producer, stores, frozenset((*built.loads, *built.read_back)))
+    loads = [a for a in out.loads if a.holder.builtin in chosen]
+    _open_stores(link.producer, stores, loads, frozenset((*built.loads, *built.read_back)))
     return built
+
+
+def _unwritten(link: Link, builtin: int, many_views: bool) -> str:
+    """Why it is not known what is read of a built-in that nobody writes, or an empty string."""
+    if builtin == PRIMITIVE_NUMBER:
+        return f"the {link.producer.name} stage never writes it"
+    if builtin == enums.BuiltIn_ViewportIndex:
+        if many_views:
+            return "it is not written, and the view may choose it (multiviewPerViewViewports)"
+        held = link.producer.module.sections[CAPABILITIES]
+        if any(c.imm[0] == enums.Capability_ShaderViewportMaskNV for c in held):
+            return "it is not written, and a viewport mask may choose it"
+    return ""
 
 
 def _misfit(out: Holder | None, into: Holder | None) -> str:
@@ -163,14 +186,16 @@ def _qualifiers(built: BuiltIns, builtin: int) -> tuple[int, ...]:
     return tuple(sorted(flat))
 
 
-def _open_stores(stage: Stage, stores: list[Access], wanted: frozenset[int]) -> None:
-    """``wanted``: the keys that somebody reads."""
+def _open_stores(
+    stage: Stage, stores: list[Access], loads: list[Access], wanted: frozenset[int]
+) -> None:
+    """``loads``: what the producer reads back; ``wanted``: the keys that somebody reads."""
     if not stores:
         return
     if stage.name in ("tesc", "mesh"):
         _store_in_place(stage.module, stores, wanted)
     else:
-        _store_at_ends(stage, stores, wanted)
+        _store_at_ends(stage, stores, loads, wanted)
 
 
 def _store_in_place(module: Module, stores: list[Access], wanted: frozenset[int]) -> None:
@@ -209,9 +234,11 @@ def _stores(
     return out
 
 
-def _store_at_ends(stage: Stage, stores: list[Access], wanted: frozenset[int]) -> None:
+def _store_at_ends(
+    stage: Stage, stores: list[Access], loads: list[Access], wanted: frozenset[int]
+) -> None:
     """Keep a copy of each built-in in a local variable, and store the slots of it where a vertex is
-    done."""
+    done. What is read back is read from the copy."""
     module = stage.module
     assert module.entry is not None
     blocks = module.entry.function.blocks
@@ -222,9 +249,13 @@ def _store_at_ends(stage: Stage, stores: list[Access], wanted: frozenset[int]) -
             pointer = types.pointer(module, storage, access.holder.type)
             copies[access.holder] = value(module, ops.OpVariable, pointer, [], [storage])
     found = {access.inst: access for access in stores}
+    back = {access.inst: access for access in loads if access.holder in copies}
     for block in blocks:
         out: list[Inst] = []
         for inst in block.insts:
+            if inst in back:
+                pointer = _part(module, back[inst], copies[back[inst].holder], inst.type, out)
+                inst.args = [pointer, *inst.args[1:]]
             ends = _is_end(module, stage, inst)
             if ends:
                 _store_copies(module, copies, wanted, out)
@@ -250,13 +281,18 @@ def _is_end(module: Module, stage: Stage, inst: Inst) -> bool:
 def _copy(module: Module, access: Access, copy: Inst, out: list[Inst]) -> None:
     """Store in the copy what an access stores in the built-in."""
     stored = access.inst.args[1]
-    pointer = copy
-    if stored.type is not access.holder.type:
-        type = types.pointer(module, enums.StorageClass_Function, access.holder.scalar)
-        number = types.constant(module, types.integer(module, 32, True), access.first)
-        pointer = value(module, ops.OpAccessChain, type, [copy, number], [])
-        out.append(pointer)
+    pointer = _part(module, access, copy, stored.type, out)
     out.append(Inst(ops.OpStore, None, [pointer, stored], []))
+
+
+def _part(module: Module, access: Access, copy: Inst, type: Inst | None, out: list[Inst]) -> Inst:
+    """A pointer to the part of a copy that an access is about."""
+    if type is access.holder.type:
+        return copy
+    pointer = types.pointer(module, enums.StorageClass_Function, access.holder.scalar)
+    number = types.constant(module, types.integer(module, 32, True), access.first)
+    out.append(value(module, ops.OpAccessChain, pointer, [copy, number], []))
+    return out[-1]
 
 
 def _store_copies(

@@ -82,7 +82,9 @@ def run(link: Link, exact: bool) -> bool:
     merged: dict[int, Twin] = {}
     for key in _order(link):
         sites = _sites(link, key)
-        twin = _twin(link, key, sites, kept, rules) if kept else None
+        twin = None
+        if kept and key not in link.held:
+            twin = _twin(link, key, sites, kept, rules)
         if twin is not None:
             merged[key] = twin
             continue

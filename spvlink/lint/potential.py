@@ -1,0 +1,197 @@
+"""What linking could win of unread outputs, module by module, and what sharing modules costs.
+
+A module that several pipelines share can only drop what none of them reads; a version of a
+pipeline's own drops what that pipeline does not read. The difference is what sharing costs that
+pipeline, in components. What is read is what ``uses`` finds: linking finds more unread, and wins by
+other means too, which are not counted here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from spvlink.lint.border import unread_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from spvlink.link.check.interface import Place
+    from spvlink.lint.stage import Stage
+
+    Key = tuple[object, ...]
+    Dead = frozenset[Place]
+    Unread = tuple[Key, Dead | None]  # a module of a pipeline; None: nobody is known to read it
+
+_LISTED = 10  # lines of each kind that people see
+
+
+class Module:
+    """A module as the set has it: ``label`` for people; ``outputs`` and ``inputs`` are user
+    components, ``idle`` those inputs that the module never reads. ``dead``: what is unread, and in
+    which pipelines."""
+
+    def __init__(self, label: str, stage: Stage) -> None:
+        self.label = label
+        self.stage = stage.name
+        self.outputs: dict[Place, str] = {
+            place: str(one.label)
+            for one in (stage.outputs if stage.name != "frag" else ())
+            for place in one.covers
+        }
+        inputs = stage.inputs if stage.name != "vert" else []
+        self.inputs = sum(len(one.covers) for one in inputs)
+        self.idle = sum(len(one.covers - stage.uses.reads(one)) for one in inputs)
+        self.dead: dict[Dead, list[str | None]] = {}
+        self.pipelines = 0
+
+    @property
+    def always(self) -> Dead:
+        """What no pipeline reads: one version for all drops it."""
+        return frozenset.intersection(*self.dead) if self.dead else frozenset()
+
+    @property
+    def ever(self) -> Dead:
+        """What some pipeline does not read: no version drops more of what is unread."""
+        return frozenset.union(*self.dead) if self.dead else frozenset()
+
+    def kept(self) -> Iterator[tuple[str, Place, int]]:
+        """(name, place, pipelines that read it) of what one version has to keep, and some pipeline
+        does not read."""
+        total = sum(map(len, self.dead.values()))
+        for place in sorted(self.ever - self.always):
+            unread = sum(len(names) for dead, names in self.dead.items() if place in dead)
+            yield self.outputs[place], place, total - unread
+
+    def cost(self) -> int:
+        """Components that stay for others' sake, over all pipelines."""
+        always = len(self.always)
+        return sum((len(dead) - always) * len(names) for dead, names in self.dead.items())
+
+
+class Potential:
+    """Gathers pipelines; then it can be asked."""
+
+    def __init__(self) -> None:
+        self.modules: dict[Key, Module] = {}
+
+    def unread(self, stages: list[tuple[Key, str, Stage]], complete: bool) -> list[Unread]:
+        """What is unread in a pipeline of these: (key of the module, label, stage), in order."""
+        found: list[Unread] = []
+        for at, (key, label, stage) in enumerate(stages):
+            if key not in self.modules:
+                self.modules[key] = Module(label, stage)
+            following = stages[at + 1][2] if at + 1 < len(stages) else None
+            if stage.name in ("frag", "task") or (following is None and not complete):
+                found.append((key, None))
+                continue
+            read: set[Place] = set()
+            if following is not None:
+                for one in following.inputs:
+                    read |= following.uses.reads(one)
+            dead = (p for one in stage.outputs for p in unread_of(stage, one, read))
+            found.append((key, frozenset(dead)))
+        return found
+
+    def note(self, pipeline: str | None, unread: list[Unread]) -> None:
+        """Count one pipeline, of which ``unread`` was told."""
+        for key, dead in unread:
+            module = self.modules[key]
+            module.pipelines += 1
+            if dead is not None:
+                module.dead.setdefault(dead, []).append(pipeline)
+
+    def pipelines(self) -> list[tuple[str | None, int, int]]:
+        """(pipeline, components, Locations) that modules of its own would drop and shared ones
+        keep; those that would gain most come first."""
+        gains: dict[str | None, tuple[int, int]] = {}
+        for module in self.modules.values():
+            always = module.always
+            for dead, names in module.dead.items():
+                more = len(dead - always), _locations(module, dead) - _locations(module, always)
+                for name in names:
+                    before = gains.get(name, (0, 0))
+                    gains[name] = before[0] + more[0], before[1] + more[1]
+        found = [(name, *gain) for name, gain in gains.items() if gain[0]]
+        return sorted(found, key=lambda one: (-one[1], -one[2], str(one[0])))
+
+    def ordered(self) -> list[Module]:
+        """The modules, those first whose sharing costs most."""
+        return sorted(self.modules.values(), key=lambda m: (-m.cost(), -len(m.ever), m.label))
+
+    def to_json(self) -> dict[str, object]:
+        return {
+            "modules": [_module(module) for module in self.ordered()],
+            "pipelines": [
+                {"pipeline": name, "components": components, "locations": locations}
+                for name, components, locations in self.pipelines()
+            ],
+        }
+
+    def to_text(self) -> Iterator[str]:
+        """Two short tables."""
+        yield "\n"
+        yield "modules, in components: outputs, unread by all pipelines and by some of them; how"
+        yield " many versions\n"
+        yield "would drop all that is unread; what one version keeps, over all"
+        yield " pipelines; inputs never read\n"
+        yield f"{'outputs':>9}{'by all':>8}{'by some':>9}{'versions':>10}{'kept':>7}{'inputs':>8}"
+        yield f"{'idle':>6}  module (pipelines)\n"
+        modules = [module for module in self.ordered() if module.ever or module.idle]
+        for module in modules[:_LISTED]:
+            figures = _module(module)
+            yield (
+                f"{figures['outputs']:>9}{figures['unread_by_all']:>8}{figures['unread_by_some']:>9}"
+                f"{figures['versions']:>10}{figures['kept']:>7}{module.inputs:>8}{module.idle:>6}"
+                f"  {module.label} ({module.pipelines})\n"
+            )
+            yield from _stays(module)
+        yield _more(len(modules), "modules")
+        found = self.pipelines()
+        if not found:
+            yield "sharing modules costs no component\n"
+            return
+        yield "pipelines whose own versions would drop most of what shared modules keep\n"
+        for name, components, locations in found[:_LISTED]:
+            yield f"{components:>9} components, {locations} Locations: {name}\n"
+        yield _more(len(found), "pipelines")
+
+
+def _locations(module: Module, dead: Dead) -> int:
+    """Locations of which nothing is left."""
+    return len({place[0] for place in dead} - {p[0] for p in module.outputs.keys() - dead})
+
+
+def _module(module: Module) -> dict[str, object]:
+    total = sum(map(len, module.dead.values()))
+    return {
+        "module": module.label,
+        "stage": module.stage,
+        "pipelines": module.pipelines,
+        "outputs": len(module.outputs),
+        "unread_by_all": len(module.always),
+        "unread_by_some": len(module.ever),
+        "versions": len(module.dead),
+        "kept": module.cost(),
+        "inputs": module.inputs,
+        "inputs_never_read": module.idle,
+        "stays": [
+            {"name": name, "location": place[0], "component": place[1], "read_by": count,
+             "of": total}
+            for name, place, count in module.kept()
+        ],
+    }  # fmt: skip
+
+
+def _stays(module: Module) -> Iterator[str]:
+    """Why: the variables that few pipelines read."""
+    total = sum(map(len, module.dead.values()))
+    by_name: dict[str, int] = {}
+    for name, _, count in module.kept():
+        by_name[name] = max(count, by_name.get(name, 0))
+    few = sorted(by_name.items(), key=lambda one: one[1])[:3]
+    for name, count in few:
+        yield f"{'':20}{name} stays: read by {count} of {total}\n"
+
+
+def _more(count: int, what: str) -> str:
+    return f"{'':9}... {count - _LISTED} more {what}\n" if count > _LISTED else ""
