@@ -118,11 +118,11 @@ def _to_fragments(r: Random, texts: dict[str, str], producer: str) -> None:
         _write(texts, "geom", "gl_PrimitiveID", number)
         terms.append("float(gl_PrimitiveID & 7)")
     # lavapipe (Mesa 25.0) gives rubbish for an unwritten one beside another of them, and draws
-    # points elsewhere where an unwritten one is read at all
-    points = "gl_PointSize =" in texts[producer]
+    # points and lines elsewhere where an unwritten one is read at all
+    thin = any(w in texts[producer] for w in ("gl_PointSize =", "line_strip", "isolines"))
     if "gl_Layer =" in texts[producer]:
         terms.append("float(gl_Layer)")
-    elif r.random() < 0.5 and not points:
+    elif r.random() < 0.5 and not thin:
         terms.append(f"float({r.choice(('gl_Layer', 'gl_ViewportIndex'))})")
     more = "".join(f"    acc += {t} * vec4(0.25, 0.5, -0.125, 0.0625);\n" for t in terms)
     texts["frag"] = texts["frag"].replace(FIRST, FIRST + more, 1)
