@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from spvlink.layer import places
-from tests.layer_place import NAMES, WAIT, Place, forms, socket_of
+from tests.layer_place import NAMES, ROOT, WAIT, Place, forms, socket_of
 
 
 @pytest.mark.parametrize("trouble", ["deep", "open to others", "not there", "of a file"])
@@ -177,3 +177,16 @@ def test_without_a_home(words: tuple[str, ...], place: Place) -> None:
     )  # fmt: skip
     assert done.returncode == 2 and "nor HOME names a folder" in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_byte_code_is_there_before_the_first_program(tmp_path: Path) -> None:
+    """As an installed package has none when nobody has imported it."""
+    package = tmp_path / "spvlink"
+    shutil.copytree(ROOT / "spvlink", package, ignore=shutil.ignore_patterns("__pycache__"))
+    subprocess.run(
+        [sys.executable, "-c", f"from spvlink.layer import build; build.build({str(tmp_path)!r})"],
+        cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )  # fmt: skip
+    sources = {p for p in package.rglob("*.py")}
+    compiled = {p.parent.parent / f"{p.name.partition('.')[0]}.py" for p in package.rglob("*.pyc")}
+    assert compiled == sources

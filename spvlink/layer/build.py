@@ -76,7 +76,16 @@ def build(folder: str, flags: Sequence[str] = ()) -> str:
         os.rename(temp, library)
     except OSError as error:
         raise Usage(f"{folder}: cannot build the layer there: {error.strerror}") from None
+    _compile_python()
     return library
+
+
+def _compile_python() -> None:
+    """Byte code for the whole package: without it the first start of a linker process takes most of
+    a second, which a program would wait for. Where it cannot be written, that is so each time."""
+    import compileall
+
+    compileall.compile_dir(places.PACKAGE, quiet=2)
 
 
 def _complaint(program: str, said: str) -> SpvlinkError:
