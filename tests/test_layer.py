@@ -221,6 +221,26 @@ def test_what_is_not_waited_for_is_ready_next_time(
     assert log["linked"] == log["hits"] == len(NAMES)
 
 
+def test_a_linker_process_that_takes_its_time_is_no_trouble(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """Requests that come while it starts are left for it, and nothing is wrong."""
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nsleep 2\nexec {sys.executable} "$@"\n')
+    python.chmod(0o755)
+    place.variables["VK_SPVLINK_STAGE_LINK_PYTHON"] = str(python)
+    log = place.layered(
+        *forms("monolithic", tmp_path / "out.npz", pairs), options=("--never-wait",)
+    )
+    assert log["misses"] == len(NAMES) and not log["events"], log
+    for _ in range(400):
+        if len(place.cached()) == len(NAMES):
+            break
+        time.sleep(0.05)
+    else:
+        raise AssertionError("the requests were lost")
+
+
 def test_several_programs_at_once(place: Place, pairs: list[str], tmp_path: Path) -> None:
     """One linker process and one cache for all; the log adds up what each of them did."""
     place.spvlink("layer", "run", "--", "true")  # built

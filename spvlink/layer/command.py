@@ -19,7 +19,7 @@ usage: spvlink layer run [options] -- COMMAND...
 Links the graphics pipelines of any Vulkan program while it creates them.
 
 layer run        start COMMAND with the layer; the layer is built first if need be
-  --wait MS        how long a pipeline may wait for its linked modules (default 1000); what comes
+  --wait MS        how long a pipeline may wait for its linked modules (default 100); what comes
                    too late is there the next time
   --never-wait     do not wait at all
   --exact          only changes that keep every output bit of every stage

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -37,8 +38,34 @@ static atomic_uint failed_starts;  /* in a row */
 static atomic_bool starting;       /* a thread is at it: the others wait for the same process */
 static atomic_uint late_answers;   /* in a row */
 static atomic_ullong wait_again;   /* no waiting before this time */
-static atomic_ullong waited_total; /* ns */
+static atomic_ullong started;      /* when a linker process was started last; 0: never */
 static atomic_uint pending;
+
+/* How long somebody waited, in time that passed: threads that wait together count once. */
+static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER; /* what follows */
+static unsigned waiters;
+static uint64_t waited_total, waited_since; /* ns; the latter while there are waiters */
+
+static void wait_begins(uint64_t now) {
+    pthread_mutex_lock(&waiting);
+    if (waiters++ == 0)
+        waited_since = now;
+    pthread_mutex_unlock(&waiting);
+}
+
+static void wait_ends(uint64_t now) {
+    pthread_mutex_lock(&waiting);
+    if (--waiters == 0)
+        waited_total += now - waited_since;
+    pthread_mutex_unlock(&waiting);
+}
+
+static uint64_t waited(void) {
+    pthread_mutex_lock(&waiting);
+    uint64_t total = waited_total + (waiters > 0 ? now_ns() - waited_since : 0);
+    pthread_mutex_unlock(&waiting);
+    return total;
+}
 
 static int left_ms(uint64_t deadline) {
     uint64_t now = now_ns();
@@ -173,10 +200,18 @@ static int reach(uint64_t deadline, const char **why) {
                                       : "the linker process could not be reached";
     if (errno != ENOENT && errno != ECONNREFUSED)
         return -1;
-    if (!may_start())
-        return atomic_load(&starting) ? reach_new(deadline, why) : -1;
+    if (!may_start()) {
+        if (atomic_load(&starting))
+            return reach_new(deadline, why);
+        unsigned long long last = atomic_load(&started);
+        if (last != 0 && now_ns() - last < START_AGAIN)
+            *why = "not linked yet: the linker process is being started";
+        return -1;
+    }
     atomic_store(&starting, true);
     const char *trouble = start();
+    if (trouble == NULL)
+        atomic_store(&started, now_ns());
     if (trouble == NULL)
         fd = reach_new(deadline, why);
     else
@@ -272,8 +307,7 @@ static void leave_pending(const struct bytes *request, const unsigned char *key)
 
 static bool patient(void) {
     const struct settings *s = settings();
-    return s->wait_ns > 0 && atomic_load(&waited_total) < s->wait_total_ns &&
-           now_ns() >= atomic_load(&wait_again);
+    return s->wait_ns > 0 && waited() < s->wait_total_ns && now_ns() >= atomic_load(&wait_again);
 }
 
 static const char *converse(int fd, const struct bytes *request, bool wait, uint64_t deadline,
@@ -297,6 +331,7 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
     const char *why = NULL;
     uint64_t begin = now_ns();
     wait = wait && patient();
+    wait_begins(begin);
     uint64_t deadline = begin + (wait ? settings()->wait_ns : SEND_LIMIT);
     int fd = reach(wait ? deadline : begin, &why);
     if (fd < 0) {
@@ -309,8 +344,8 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
         if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
             log_event(why);
     }
-    uint64_t waited = now_ns() - begin;
-    atomic_fetch_add(&waited_total, waited);
-    log_add(WAITED_NANOSECONDS, waited);
+    uint64_t now = now_ns();
+    wait_ends(now);
+    log_add(WAITED_NANOSECONDS, now - begin);
     return why;
 }

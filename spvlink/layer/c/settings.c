@@ -274,7 +274,7 @@ bool identify(const char *package, unsigned char identity[16]) {
 /* Holds `given_lock`. */
 static bool read_plain(struct settings *s) {
     s->exact = flag("exact");
-    s->wait_ns = number("wait_ms", 1000, 3600000) * 1000000;
+    s->wait_ns = number("wait_ms", 100, 3600000) * 1000000;
     s->wait_total_ns = number("wait_total_ms", 30000, 86400000) * 1000000;
     s->cache_mb = (uint32_t)number("cache_mb", 256, 1 << 20);
     s->idle_s = (uint32_t)number("idle_s", 60, 86400);
