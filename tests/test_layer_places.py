@@ -187,6 +187,6 @@ def test_byte_code_is_there_before_the_first_program(tmp_path: Path) -> None:
         [sys.executable, "-c", f"from spvlink.layer import build; build.build({str(tmp_path)!r})"],
         cwd=tmp_path, check=True, env={**os.environ, "PYTHONPATH": str(tmp_path)},
     )  # fmt: skip
-    sources = {p for p in package.rglob("*.py")}
+    sources = set(package.rglob("*.py"))
     compiled = {p.parent.parent / f"{p.name.partition('.')[0]}.py" for p in package.rglob("*.pyc")}
     assert compiled == sources
