@@ -311,7 +311,8 @@ def test_a_member_that_is_a_variable_by_now() -> None:
     declared = "struct S { vec2 whole[2]; float gone; }; layout(location = 1) %s S s;"
     frag = fragment(
         declared % "in"
-        + "float f() { return s.whole[int(gl_FragCoord.x) & 1].y; } void main() { o = vec4(f()); }"
+        + "float f() { return dot(s.whole[int(gl_FragCoord.x) & 1], vec2(1.0, 2.0)); }"
+        "void main() { o = vec4(f()); }"
     )
     vert = vertex(
         "layout(location = 0) out vec4 gone;" + declared % "out" + "void main()"

@@ -289,7 +289,7 @@ def test_every_kind_comes_up() -> None:
     done: set[str] = set()
     calls = 0
     for number in range(30):
-        text = Text(compiled(8)[1])
+        text = Text(compiled(10)[1])
         done.update(mutate(text, Random(number)))
         calls += str(text).count("OpFunctionCall")
     assert done == {*KINDS, "settle"} and calls

@@ -78,7 +78,7 @@ def is_shared(linked: spvlink.Linked, name: str = "q") -> bool:
 
 STORE = "q[gl_InvocationID] = "
 EQUAL = {
-    "primitive": STORE + "vec4(gl_PrimitiveID, 1.0, -gl_PrimitiveID, gl_PatchVerticesIn);",
+    "primitive": STORE + "vec4(gl_PrimitiveID, 7.0, -gl_PrimitiveID, gl_PatchVerticesIn);",
     "one vertex": STORE + "c[0] * 2.0;",
     "several vertices": STORE + "c[0] + c[1] * c[2];",
     "a uniform of its own": STORE + "pc.k * 3.0;",
