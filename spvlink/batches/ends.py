@@ -15,23 +15,27 @@ if TYPE_CHECKING:
 
 
 Key = TypeVar("Key")
-REMEMBERED: Final = 64
+REMEMBERED: Final = 32 << 20  # bytes
 
 
 class Recent(Generic[Key]):
-    """Modules that were read just now: they are digested to make a job, and travel with it."""
+    """Modules that were read just now: they are digested to make a job, and travel with it; and
+    pipelines share them."""
 
     def __init__(self) -> None:
         self._held: OrderedDict[Key, bytes] = OrderedDict()
+        self._size = 0
 
     def get(self, key: Key) -> bytes | None:
         return self._held.get(key)
 
     def put(self, key: Key, data: bytes) -> bytes:
         """Hold the module; gives it back."""
-        self._held[key] = data
-        if len(self._held) > REMEMBERED:
-            self._held.popitem(last=False)
+        if key not in self._held:
+            self._held[key] = data
+            self._size += len(data)
+        while self._size > REMEMBERED and len(self._held) > 1:
+            self._size -= len(self._held.popitem(last=False)[1])
         return data
 
 
