@@ -310,7 +310,8 @@ def test_a_member_that_is_a_variable_by_now() -> None:
     """A struct that is taken apart around an array that is not: the array has to move alone."""
     declared = "struct S { vec2 whole[2]; float gone; }; layout(location = 1) %s S s;"
     frag = fragment(
-        declared % "in"
+        declared
+        % "in"
         + "float f() { return dot(s.whole[int(gl_FragCoord.x) & 1], vec2(1.0, 2.0)); }"
         "void main() { o = vec4(f()); }"
     )
