@@ -38,7 +38,7 @@ from spvlink.pipeline import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Sequence
-    from typing import Final, Unpack
+    from typing import Any, Final, Unpack
 
     from spvlink.options import Settings
 
@@ -100,7 +100,8 @@ def _check(options: Options) -> None:
         raise Usage(f"no stage is called {name}")
     if options.pack and options.pack not in PACKINGS:
         raise Usage(f"there is no packing {options.pack}")
-    for (stage, id), value in options.spec.items():
+    given: dict[Any, Any] = options.spec  # types are promises of who calls
+    for (stage, id), value in given.items():
         if not isinstance(value, (str, bytes)):
             what = f"{value!r} is neither text nor bytes"
             raise Usage(f"the specialization constant {id} of the {stage} stage: {what}")
