@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.sweep import clean
-from spvlink.grammar import enums
-from spvlink.ir.core import CAPABILITIES
 from spvlink.link.border.stage import Stage
 from spvlink.link.built_ins import closing, opening
 
@@ -15,11 +13,7 @@ def open_built_ins(chain: Chain) -> None:
     if not chain.runner.enabled("built-ins"):
         return
     changed: dict[Stage, None] = {}
-    many_views = any(
-        capability.imm[0] == enums.Capability_MultiView
-        for stage in chain.stages
-        for capability in stage.module.sections[CAPABILITIES]
-    )
+    many_views = chain.options.view_mask != 0  # or it is unknown
     for border in chain.borders:
         link = border.link
         if link is None or link.fixed or border.consumer is chain.fixed_function_consumer:

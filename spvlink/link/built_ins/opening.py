@@ -91,7 +91,7 @@ def reads(link: Link) -> bool:
 
 def run(link: Link, many_views: bool) -> BuiltIns | None:
     """Open what crosses at a border; None if nothing does. Promotion and a cleaning of both stages
-    come next. ``many_views``: a stage tells views apart."""
+    come next. ``many_views``: there may be several."""
     wanted = CROSSING[link.consumer.name]
     if link.producer.name not in _SAID_BY_PRODUCER:
         wanted -= {PRIMITIVE_NUMBER}
