@@ -11,7 +11,7 @@ from pathlib import Path
 
 from setuptools import setup
 
-FOLDERS = ("binary", "chain", "facts", "ir", "link", "passes", "rules")
+FOLDERS = ("binary", "chain", "facts", "ir", "link", "passes", "rules", "sets")
 ALONE = ("driver.py", "entry.py", "errors.py", "layout.py", "pipeline.py")
 LEFT_OUT = ("__init__.py", "check.py", "check_flow.py", "check_types.py")  # of spvlink/ir
 

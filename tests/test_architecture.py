@@ -45,6 +45,7 @@ RANKS = {
     "driver": 13,
     "arguments": 14,
     "layer": 14,
+    "sets": 14,  # modules that pipelines share
     "page": 14,  # what is told of links, for a browser
     "batches": 15,
     "lint": 16,  # ``spvlink check``: reads sets as batches do

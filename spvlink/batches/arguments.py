@@ -30,7 +30,8 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
   --dask ADDRESS          the jobs run on a Dask cluster; local: on one that is started here
   --timeout S             seconds that one job may take (default 60)
   --memory MB             memory that one job may take (default 2048; 0: no limit)
-  --variants all          linked versions of one module: as many as its pipelines want
+  --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
+                          one for all of them, at most K
   --report FILE           totals, a line for each pipeline and each job, as JSON (-: standard
                           output)
   --html FILE             the same as a page for a browser, with a picture of every interface
@@ -56,6 +57,8 @@ ARCHIVE: Final = ".foz"
 MANIFEST: Final = ".jsonl"
 TIMEOUT: Final = 60.0
 MEMORY: Final = 2048
+ALL: Final = "all"
+_MOST_VARIANTS: Final = 1 << 20
 _LONGEST: Final = 1_000_000.0  # seconds that a timer takes for sure
 _MOST_JOBS: Final = 4096
 _LEAST_MEMORY: Final = 40
@@ -76,6 +79,7 @@ class Command:
         self.html: str | None = None
         self.layout: str | None = None
         self.progress = progress.AUTO
+        self.variants: int | None = None  # how many versions a module may have; None: any number
         self.options = Options()
 
     @property
@@ -114,8 +118,12 @@ def parse(words: list[str]) -> Command:
         if command.memory and not _LEAST_MEMORY <= command.memory <= _MOST_MEMORY:
             least = f"{_LEAST_MEMORY} or more megabytes, since Python takes some, or 0 for no limit"
             raise Usage(f"--memory {command.memory}: expected {least}")
-    if given.get("--variants", "all") != "all":
-        raise Usage(f"--variants {given['--variants']}: there is only all until now")
+    if given.get("--variants", ALL) != ALL:
+        command.variants = whole("--variants", given["--variants"], "all, or a number of versions")
+        if not 0 < command.variants <= _MOST_VARIANTS:
+            raise Usage(f"--variants {command.variants}: expected all, or 1 to {_MOST_VARIANTS}")
+        if command.options.keep_interface:
+            raise Usage("--variants and --keep-interface do not go together")
     if "--progress" in given:
         command.progress = given["--progress"]
         if command.progress not in (progress.ALWAYS, progress.NEVER):

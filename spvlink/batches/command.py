@@ -75,7 +75,8 @@ def _opened(command: Command) -> Iterator[Place]:
 
 def _linked(command: Command, place: Place, store: Store, version: str) -> Report:
     """Link all there is and make OUT."""
-    plan = Plan(place, Settings(command.options), Progress(len(place), command.progress))
+    progress = Progress(len(place), command.progress)
+    plan = Plan(place, Settings(command.options), progress, command.variants)
     with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
         try:
             jobs = engine.run(plan.make(), place.module, executor, store, 2 * workers)

@@ -6,6 +6,7 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from spvlink.batches import work
+from spvlink.batches.families import Family
 from spvlink.batches.slot import Trouble
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    jobs: Iterable[Job],
+    jobs: Iterable[Job | Family],
     modules: Callable[[str], bytes],
     executor: Executor,
     store: Store,
@@ -28,7 +29,7 @@ def run(
 
     What is more than one job's own trouble is raised: a broken executor, a full disk, a module that
     has changed."""
-    waiting: dict[Future[Any], Job] = {}
+    waiting: dict[Future[Any], Job | Family] = {}
     queue = iter(jobs)
     more = True
     try:
@@ -38,27 +39,31 @@ def run(
                 if job is None:
                     more = False
                     break
-                record = store.get(job.key)
-                if record is not None:
-                    yield job, record
+                known = [store.get(part.key) for part in job.parts]
+                found = [record for record in known if record is not None]
+                if len(found) == len(known):
+                    yield from zip(job.parts, found)
                     continue
-                waiting[executor.submit(work.do, job, *map(modules, job.modules))] = job
+                act: Callable[..., Any] = work.do_family if isinstance(job, Family) else work.do
+                waiting[executor.submit(act, job, *map(modules, job.modules))] = job
             done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else ()
             for future in done:
                 job = waiting.pop(future)
-                yield job, store.put(job.key, _outcome(future))
+                for part, outcome in zip(job.parts, _outcomes(future, len(job.parts))):
+                    yield part, store.put(part.key, outcome)
     finally:
         for future in waiting:
             future.cancel()
 
 
-def _outcome(future: Future[Any]) -> Outcome:
-    """What a future holds. Raises what is no outcome of its job alone."""
+def _outcomes(future: Future[Any], count: int) -> list[Outcome]:
+    """What a future holds, for that many jobs. Raises what is no outcome of these alone."""
     try:
         outcome = future.result()
     except Trouble as trouble:
-        return work.Outcome(work.FAILED, trouble.reason)
+        return [work.Outcome(work.FAILED, trouble.reason)] * count
     except MemoryError:  # an executor without limits of its own
-        return work.Outcome(work.FAILED, "it took more memory than there is")
-    assert isinstance(outcome, work.Outcome)
-    return outcome
+        return [work.Outcome(work.FAILED, "it took more memory than there is")] * count
+    outcomes = outcome if isinstance(outcome, list) else [outcome]
+    assert len(outcomes) == count
+    return outcomes

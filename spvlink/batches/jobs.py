@@ -84,6 +84,11 @@ class Job:
             self.options.layout = pipeline.layout.data
         self.key = b""
 
+    @property
+    def parts(self) -> list[Job]:
+        """As of a family, which has several."""
+        return [self]
+
 
 class Settings:
     """The options of a batch, ready to make jobs of its pipelines."""

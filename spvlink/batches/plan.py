@@ -6,6 +6,7 @@ from array import array
 from typing import TYPE_CHECKING, Final
 
 from spvlink.batches import work
+from spvlink.batches.families import Family, families
 from spvlink.batches.pipelines import Unfit
 
 if TYPE_CHECKING:
@@ -43,10 +44,13 @@ class Plan:
     """Filled while the jobs are made and done. ``keys`` of the distinct jobs, in the order in which
     their first pipelines come; ``results`` at the same index."""
 
-    def __init__(self, source: Source, settings: Settings, progress: Progress) -> None:
+    def __init__(
+        self, source: Source, settings: Settings, progress: Progress, variants: int | None = None
+    ) -> None:
         self.source = source
         self.settings = settings
         self.progress = progress
+        self.variants = variants
         self.jobs = array("q")  # of each pipeline, -1: none
         self.keys: list[bytes] = []
         self.results: list[Result | None] = []
@@ -57,8 +61,20 @@ class Plan:
         self.more_bad = 0  # lines that were too many
         self._waiting: dict[int, tuple[int, Pipeline]] = {}  # pipelines of a job under way
 
-    def make(self) -> Iterator[Job]:
-        """All distinct jobs."""
+    def make(self) -> Iterator[Job | Family]:
+        """All distinct jobs; those that share modules together, if these may not have as many
+        versions as they like."""
+        if self.variants is None:
+            yield from self._distinct()
+            return
+        for family in families(self._distinct(), self.variants):
+            for job in family.parts:
+                number = self.numbers.pop(job.key)
+                job.key = family.key_of(job)
+                self.keys[number], self.numbers[job.key] = job.key, number
+            yield family
+
+    def _distinct(self) -> Iterator[Job]:
         for index, pipeline in enumerate(self.source.pipelines()):
             if isinstance(pipeline, Unfit):
                 self.unfit[index] = pipeline

@@ -47,7 +47,8 @@ class Trouble(Exception):
 
 class Slot:
     """Place for one process, which is started when it is needed and replaced when it is lost, or
-    has done ``uses`` pieces of work. ``timeout``: seconds for each. ``memory``: MB that the process
+    has done ``uses`` pieces of work. ``timeout``: seconds for each, or for each part of one that
+    has a ``weight``. ``memory``: MB that the process
     may have, 0 for no limit."""
 
     def __init__(self, timeout: float, memory: int, uses: int = 500) -> None:
@@ -64,25 +65,26 @@ class Slot:
         tried once more in another one: something else may have killed it. Raises Trouble, and
         Broken if no process can be started."""
         data = pickle.dumps((act, arguments))
+        seconds = self.timeout * getattr(arguments[0], "weight", 1) if arguments else self.timeout
         for last in (False, True):
             try:
-                return self._once(data)
+                return self._once(data, seconds)
             except Trouble as trouble:
                 if last or trouble.kind != CRASHED or self.closed:
                     raise
         raise AssertionError
 
-    def _once(self, data: bytes) -> Any:
+    def _once(self, data: bytes, seconds: float) -> Any:
         process = self.process or self._start()
         assert process.stdin is not None and process.stdout is not None
         answer = None
-        with self._clock(process, self.timeout), contextlib.suppress(OSError):
+        with self._clock(process, seconds), contextlib.suppress(OSError):
             _send(process.stdin, data)
             answer = _receive(process.stdout)
         if answer is None:
             status = self.end()
             if self.late is process:
-                raise Trouble(TIMEOUT, f"it took more than {self.timeout:g} s")
+                raise Trouble(TIMEOUT, f"it took more than {seconds:g} s")
             if status == _NO_MEMORY:
                 raise Trouble(MEMORY, f"it took more than {self.memory} MB of memory")
             raise Trouble(CRASHED, f"the linker process {_death(status)} at it")

@@ -5,17 +5,21 @@
      "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
                     "components": [14, 9], "locations": [5, 3]}],
-     "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
+     "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
+                "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
+    "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
-are jobs that were done before, by a run that was killed.
+are jobs that were done before, by a run that was killed. "shared" are outputs that a module with
+fewer versions than pipelines (``--variants``) could not drop; "slots" in the totals, then: the
+Locations that all modules together declare, and how many they would need at least, each alone.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
 from spvlink.batches import work
@@ -29,6 +33,8 @@ if TYPE_CHECKING:
     from spvlink.batches.store import Record, Store
 
     Entry = dict[str, object]
+
+NAMED: Final = 3  # pipelines in a line
 
 
 class Report:
@@ -63,6 +69,8 @@ class Report:
                 ):  # fmt: skip
                     sums[name][0] += pair[0]
                     sums[name][1] += pair[0 if stays else 1]
+        slots = [told["slots"] for told in self._sets()]
+        together = {"slots": [sum(s[0] for s in slots), sum(s[1] for s in slots)]} if slots else {}
         return {
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
@@ -70,6 +78,7 @@ class Report:
             "modules": [len(modules[0]), len(modules[1])],
             **sums,
             **counts,
+            **together,
         }
 
     def outcome(self, index: int) -> tuple[str, str | None]:
@@ -114,6 +123,42 @@ class Report:
             "locations": _pair(result.locations, stays),
         }
 
+    def shared(self) -> Iterator[Entry]:
+        """What modules that pipelines share could not drop, and because of which."""
+        plan = self.plan
+        names: dict[int, list[str]] = {}  # of the pipelines of a job
+        labels: dict[int, list[str]] = {}  # of its modules
+        for number, pipeline in zip(plan.jobs, plan.source.pipelines()):
+            if not isinstance(pipeline, Unfit):
+                names.setdefault(number, []).append(plans.shown(pipeline.id))
+                labels.setdefault(number, [shader.label for shader in pipeline.shaders])
+        for told in self._sets():
+            numbers = [plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
+            for line in told["shared"]:
+                readers = [name for at in line["readers"] for name in names[numbers[at]]]
+                among = sum(len(names[numbers[at]]) for at in line["among"])
+                part, at = line["at"]
+                module = labels[numbers[part]][at]
+                some = ", ".join(readers[:NAMED]) + (", ..." if len(readers) > NAMED else "")
+                what = f"{line['name']} {line['slot']}"
+                yield {
+                    "module": module,
+                    "name": line["name"],
+                    "slot": line["slot"],
+                    "readers": len(readers),
+                    "pipelines": among,
+                    "line": f"{module}: {what} stays: read by {len(readers)} of {among} pipelines:"
+                    f" {some}",
+                }
+
+    def _sets(self) -> Iterator[dict[str, Any]]:
+        """What is told of families, each with the job that came first."""
+        if self.plan.variants is not None:
+            for key in self.plan.keys:
+                told: Any = self._record(key).told.get("set")
+                if told is not None:
+                    yield told
+
     def jobs(self) -> Iterator[Entry]:
         """An entry for each distinct job: its stages, interfaces and remarks as in the report of
         one link, with ``at``, the index in the pipeline's stages, instead of a file, and the
@@ -147,6 +192,8 @@ class Report:
         yield f'  "totals": {json.dumps(self.totals)},\n'
         yield from _array("reasons", self.reasons())
         yield from _array("pipelines", self.pipelines())
+        if self.plan.variants is not None:
+            yield from _array("shared", self.shared())
         yield from _array("jobs", self.jobs())
         seconds = {name: round(value, 3) for name, value in self.seconds.items()}
         yield f'  "seconds": {json.dumps(seconds)},\n'

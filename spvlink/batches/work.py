@@ -14,10 +14,12 @@ from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
 from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
+from spvlink.sets.link_set import LinkedSet, link_versions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from spvlink.batches.families import Family
     from spvlink.batches.jobs import Job
     from spvlink.options import Options
 
@@ -48,24 +50,76 @@ class Outcome:
 def do(job: Job, *modules: bytes) -> Outcome:
     """Link. Raises MemoryError, and Usage if this is not the linker that the job is for: all else
     that goes wrong is an outcome."""
-    if identity(job.options.validate) != job.identity:
-        raise Usage("a worker has another spvlink or spirv-val than this machine")
+    _check_identity(job)
     try:
-        sources = [
-            Source(data, str(at), stage.entry)
-            for at, (data, stage) in enumerate(zip(modules, job.stages))
-        ]
-        linked = link(sources, _options(job, modules))
+        return _outcome(job, link(_sources(job, modules), _options(job, modules)))
     except MemoryError:
         raise
-    except Refused as error:
+    except Exception as error:
+        return _failure(error)
+
+
+def do_family(family: Family, *modules: bytes) -> list[Outcome]:
+    """Link jobs that share modules; an outcome for each. Raises as ``do``."""
+    _check_identity(family.parts[0])
+    outcomes: dict[int, Outcome] = {}
+    rows: dict[int, tuple[list[Source], Options]] = {}
+    for at, (job, places) in enumerate(zip(family.parts, family.places)):
+        own = [modules[n] for n in places]
+        try:
+            rows[at] = _sources(job, own), _options(job, own)
+        except SpvlinkError as error:
+            outcomes[at] = _failure(error)
+    numbers = list(rows)
+    try:
+        made = link_versions(list(rows.values()), family.most)
+    except MemoryError:
+        raise
+    except Exception as error:
+        return [outcomes.get(at) or _failure(error) for at in range(len(family.parts))]
+    for at, linked in zip(numbers, made.pipelines):
+        if isinstance(linked, SpvlinkError):
+            outcomes[at] = _failure(linked)
+        else:
+            outcomes[at] = _outcome(family.parts[at], linked)
+    if numbers:
+        outcomes[numbers[0]].told["set"] = _told(family, numbers, made)
+    return [outcomes[at] for at in range(len(family.parts))]
+
+
+def _told(family: Family, numbers: list[int], made: LinkedSet) -> dict[str, object]:
+    """What is said of a family: once, with its first part."""
+    return {
+        "jobs": [family.parts[at].key.hex() for at in numbers],
+        "slots": made.least,
+        "shared": [
+            {"at": line.at, "name": line.name, "slot": line.slot, "readers": line.readers,
+             "among": line.among}
+            for line in made.shared
+        ],
+    }  # fmt: skip
+
+
+def _check_identity(job: Job) -> None:
+    if identity(job.options.validate) != job.identity:
+        raise Usage("a worker has another spvlink or spirv-val than this machine")
+
+
+def _sources(job: Job, modules: Sequence[bytes]) -> list[Source]:
+    return [
+        Source(data, str(at), stage.entry)
+        for at, (data, stage) in enumerate(zip(modules, job.stages))
+    ]
+
+
+def _failure(error: Exception) -> Outcome:
+    """What an exception makes of a job."""
+    if isinstance(error, Refused):
         return Outcome(PASSED, str(error))
-    except SpvlinkError as error:
+    if isinstance(error, SpvlinkError):
         kind = DEFECT if isinstance(error, Broken) else INVALID
         return Outcome(kind, str(error), int(error.file) if error.file else -1)
-    except Exception as error:
-        return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
-    return _outcome(job, linked)
+    return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
 
 
 def _options(job: Job, modules: Sequence[bytes]) -> Options:

@@ -37,11 +37,13 @@ from spvlink.sets.lowering import lower
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.sweep import sweep
+from spvlink.sets.versions import choose
 from spvlink.sets.wires import Crossing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
+    from typing import Final
 
     from spvlink.sets.lowering import Spec
 
@@ -49,17 +51,37 @@ if TYPE_CHECKING:  # typing costs start-up time
     Pair = tuple[int, int]
 
 
+_ALL: Final = frozenset((-1,))  # for all that is known
+
+
 class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
-    ``shared``: what modules could not drop (``Shared.stage`` counts ``modules``). ``modules``: the
-    distinct ones, as they came. ``least``: (Locations that all sides of all modules declare, and
-    that they need at least, whatever the others do), of what was linked as a set."""
+    ``shared``: what modules could not drop. ``least``: (Locations that all sides of all modules
+    declare, and that they need at least, whatever the others do), of what was linked as a set."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
-        self.modules: list[Source] = []
         self.least = (0, 0)
+        # (pipeline, index of a module in it) -> the components that the stage behind reads
+        self.reads: dict[tuple[int, int], frozenset[int]] = {}
+
+
+def link_versions(rows: Sequence[Row], most: int) -> LinkedSet:
+    """The same with up to ``most`` versions of each module."""
+    made = link_set(rows)
+    if most == 1:
+        return made
+    reads: dict[tuple[bytes, str | None], dict[int, frozenset[int]]] = {}
+    for (row, at), keys in made.reads.items():
+        source = rows[row][0][at]
+        reads.setdefault((source.data, source.entry), {})[row] = keys
+    versions = [[0] * len(sources) for sources, _ in rows]
+    chosen = {module: choose(found, most) for module, found in reads.items()}
+    for row, at in made.reads:
+        source = rows[row][0][at]
+        versions[row][at] = chosen[source.data, source.entry][row]
+    return link_set(rows, versions)
 
 
 def link_set(rows: Sequence[Row], versions: Sequence[Sequence[int]] | None = None) -> LinkedSet:
@@ -109,7 +131,6 @@ class _Reader:
         self, rows: Sequence[Row], versions: Sequence[Sequence[int]] | None, made: LinkedSet
     ) -> None:
         self.rows = rows
-        self.made = made
         self.stages: list[Stage] = []
         self.same: dict[tuple[bytes, int], int] = {}  # number of each version of the same bytes
         self.contents: list[int] = []  # that of each stage
@@ -138,7 +159,6 @@ class _Reader:
             at = known[name] = len(self.stages)
             self.stages.append(stage)
             self.contents.append(self.same.setdefault((source.data, version), len(self.same)))
-            self.made.modules.append(source)
         return at
 
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
@@ -212,6 +232,11 @@ class _Linker:
             except Odd as odd:
                 stiff |= {odd.pair}
         told = [self.result(family, number, outputs) for number in range(len(self.rows))]
+        for number, row in enumerate(self.rows):
+            for at, pair in enumerate(zip(row, row[1:])):
+                found = family.border(*pair).link
+                name = self.numbers[number], self.reader.places[self.numbers[number]][at]
+                self.made.reads[name] = frozenset(found.loads) if found is not None else _ALL
         for border in family.borders:
             if border.link is not None:
                 forget_all(border.link)
@@ -222,10 +247,12 @@ class _Linker:
         for at, linked in zip(self.numbers, told):
             linked.validated = verdict
             self.made.pipelines[at] = linked
-        for found in shared_wires(family, crossings):
-            found.stage = self.global_[found.stage]
-            found.readers = [self.numbers[n] for n in found.readers]
-            self.made.shared.append(found)
+        for line in shared_wires(family, crossings):
+            first = self.numbers[line.at[0]]
+            line.at = first, self.reader.places[first][line.at[1]]
+            line.readers = [self.numbers[n] for n in line.readers]
+            line.among = [self.numbers[n] for n in line.among]
+            self.made.shared.append(line)
         used = sum(len(places) for c in crossings for places in c.used().values())
         least = sum(n for c in crossings for n in c.least().values())
         self.made.least = self.made.least[0] + used, self.made.least[1] + least

@@ -12,20 +12,20 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 class Shared:
-    """An output, or a part of one, that some of a module's pipelines do without. ``stage``: index
-    of the module; ``slot``: where it was, as in ``Remark``; ``readers``: the pipelines that read
-    it; ``pipelines``: how many the module has."""
+    """An output, or a part of one, that some of a module's pipelines do without. ``at``: (a
+    pipeline that has the module, its index there); ``slot``: where it was, as in ``Remark``;
+    ``readers``: the pipelines that read it, ``among`` all those that have the module."""
 
-    __slots__ = ("name", "pipelines", "readers", "slot", "stage")
+    __slots__ = ("among", "at", "name", "readers", "slot")
 
     def __init__(
-        self, stage: int, name: str, slot: str, readers: list[int], pipelines: int
+        self, at: tuple[int, int], name: str, slot: str, readers: list[int], among: list[int]
     ) -> None:
-        self.stage = stage
+        self.at = at
         self.name = name
         self.slot = slot
         self.readers = readers
-        self.pipelines = pipelines
+        self.among = among
 
 
 def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
@@ -37,17 +37,22 @@ def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
             if stage is not None:
                 rows.setdefault(stage, {}).setdefault(behind, []).append(number)
     found: list[Shared] = []
-    for at, stage in enumerate(family.stages):
+    for number, stage in enumerate(family.stages):
         for crossing in crossings:
             if (stage, OUTPUT) in crossing.sides:
+                first = min(min(numbers) for numbers in rows[stage].values())
+                at = first, family.pipelines[first].index(number)
                 found += _of_stage(at, stage, rows[stage], crossing)
     return found
 
 
 def _of_stage(
-    at: int, stage: Stage, rows: dict[Stage | None, list[int]], crossing: Crossing
+    at: tuple[int, int],
+    stage: Stage,
+    rows: dict[Stage | None, list[int]],
+    crossing: Crossing,
 ) -> list[Shared]:
-    together = sum(map(len, rows.values()))
+    among = sorted(n for numbers in rows.values() for n in numbers)
     groups: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
     slots = crossing.sides[stage, OUTPUT].slots
     for unit in crossing.units:
@@ -57,14 +62,14 @@ def _of_stage(
         for behind, numbers in rows.items():
             if behind is not None and (behind, INPUT) in unit.kinds:
                 readers += numbers
-        if not readers or len(readers) == together:
+        if not readers or len(readers) == len(among):
             continue  # it is captured, say, or all read it
         for key in unit.keys:
             slot = slots.get(key)
             name = slot.name if slot is not None and slot.name else f"location {key >> 3}"
             groups.setdefault((name, key >> 3, tuple(sorted(readers))), []).append(key)
-    return [
-        Shared(at, name, f"{location}.{''.join('xyzw'[k >> 1 & 3] for k in keys)}", [*readers],
-               together)
-        for (name, location, readers), keys in groups.items()
-    ]  # fmt: skip
+    made: list[Shared] = []
+    for (name, location, reading), keys in groups.items():
+        place = f"{location}.{''.join('xyzw'[k >> 1 & 3] for k in keys)}"
+        made.append(Shared(at, name, place, [*reading], among))
+    return made

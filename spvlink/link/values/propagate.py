@@ -54,7 +54,8 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.sink import sink
 from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
 from spvlink.link.resources.blocks import Cannot, size_of
-from spvlink.link.resources.transfer import Transfer, same_value
+from spvlink.link.resources.same import same_value
+from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import rounded, sensitive
 from spvlink.pipeline import PROPAGATED
 

@@ -1,0 +1,60 @@
+"""Jobs that share modules, as one piece of work: each module is linked once for all of them
+(``--variants``)."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from spvlink.batches.jobs import Job
+
+
+class Family:
+    """``parts``: the jobs. ``modules``: digests of the distinct modules. ``places``: for each
+    part, its modules as indices into these. ``most``: versions that a module may have."""
+
+    def __init__(self, parts: list[Job], most: int) -> None:
+        self.parts = parts
+        self.most = most
+        self.modules = list(dict.fromkeys(digest for job in parts for digest in job.modules))
+        index = {digest: at for at, digest in enumerate(self.modules)}
+        self.places = [[index[digest] for digest in job.modules] for job in parts]
+        # A result hangs on all parts; another part makes it another one.
+        digest = blake2b(f"{most}".encode(), digest_size=32)
+        for key in sorted(job.key for job in parts):
+            digest.update(key)
+        self.salt = digest.digest()
+
+    def key_of(self, job: Job) -> bytes:
+        """The key of a part's result."""
+        return blake2b(self.salt + job.key, digest_size=32).digest()
+
+    @property
+    def weight(self) -> int:
+        """How many links it is worth."""
+        return len(self.parts)
+
+
+def families(jobs: Iterable[Job], most: int) -> Iterator[Family]:
+    """All jobs in families, in the order of their first ones."""
+    leaders: dict[str, str] = {}
+
+    def find(digest: str) -> str:
+        while leaders[digest] != digest:
+            leaders[digest] = leaders[leaders[digest]]
+            digest = leaders[digest]
+        return digest
+
+    found = list(jobs)
+    for job in found:
+        for digest in job.modules:
+            leaders.setdefault(digest, digest)
+            leaders[find(digest)] = find(job.modules[0])
+    groups: dict[str, list[Job]] = {}
+    for job in found:
+        groups.setdefault(find(job.modules[0]), []).append(job)
+    for parts in groups.values():
+        yield Family(parts, most)
