@@ -17,8 +17,8 @@ from spvlink.binary.decode import decode
 from spvlink.chain import pieces
 from spvlink.chain.runner import Runner
 from spvlink.chain.table import PASSES
-from spvlink.entry import count, described_bytes, select_entry, without_debug
-from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
+from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
+from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.ir.known import forget_all
@@ -81,6 +81,9 @@ def link(
     options = options or Options(**settings)
     _check(options)
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
+    for source in sources:
+        if source.stage and source.stage not in STAGES.values():
+            raise Usage(f"no stage is called {source.stage}")
     collecting = gc.isenabled()
     gc.disable()  # a link drops its objects all at once at the end: there is nothing to find before
     session = _Session(sources, options)
@@ -161,14 +164,9 @@ class _Session:
 
     def decode(self) -> None:
         """Modules and entry points; raises BadSpirv unless they make one pipeline."""
-        for source in self.sources:
-            try:
-                module = decode(source.data)
-                entry = select_entry(module, source.entry)
-            except SpvlinkError as error:
-                error.file = error.file or source.file
-                raise
-            module.entry = entry
+        for source, module in zip(self.sources, read_pipeline(self.sources)):
+            entry = module.entry
+            assert entry is not None
             self.stages.append(Stage(source, STAGES[entry.model], module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
@@ -296,7 +294,7 @@ class _Session:
         """Whether the inputs' own interfaces are in order, by the same checker. Raises BadSpirv."""
         for stage in self.stages:
             module = decode(stage.source.data)
-            module.entry = select_entry(module, stage.source.entry)
+            module.entry = select_entry(module, stage.source.entry, stage.name)
             for storage in (enums.StorageClass_Input, enums.StorageClass_Output):
                 if (stage.name, storage) not in _OUTER:
                     try:

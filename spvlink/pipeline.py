@@ -37,14 +37,18 @@ STAGE_BITS: Final[dict[str, int]] = {
 
 class Source:
     """One module of a pipeline: its bytes, what to call it in messages, and which entry point is
-    meant (None: the only one)."""
+    meant (None: the only one). ``stage`` ("vert" ... "frag", "": not said) is its stage, where
+    several have that name; without it that is meant which the other modules leave over."""
 
-    __slots__ = ("data", "entry", "file")
+    __slots__ = ("data", "entry", "file", "stage")
 
-    def __init__(self, data: bytes, file: str = "", entry: str | None = None) -> None:
+    def __init__(
+        self, data: bytes, file: str = "", entry: str | None = None, stage: str = ""
+    ) -> None:
         self.data = data
         self.file = file
         self.entry = entry
+        self.stage = stage
 
 
 class StageResult:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink import report, validate
 from spvlink.batches.jobs import identity
-from spvlink.binary.decode import decode
 from spvlink.driver import link
-from spvlink.entry import select_entry
+from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from spvlink.batches.jobs import Job
+    from spvlink.ir.core import Module
     from spvlink.options import Options
 
 # What became of a job.
@@ -52,10 +52,10 @@ def do(job: Job, *modules: bytes) -> Outcome:
         raise Usage("a worker has another spvlink or spirv-val than this machine")
     try:
         sources = [
-            Source(data, str(at), stage.entry)
+            Source(data, str(at), stage.entry, stage.stage)
             for at, (data, stage) in enumerate(zip(modules, job.stages))
         ]
-        linked = link(sources, _options(job, modules))
+        linked = link(sources, _options(job, sources))
     except MemoryError:
         raise
     except Refused as error:
@@ -68,33 +68,27 @@ def do(job: Job, *modules: bytes) -> Outcome:
     return _outcome(job, linked)
 
 
-def _options(job: Job, modules: Sequence[bytes]) -> Options:
+def _options(job: Job, sources: Sequence[Source]) -> Options:
     """The job's options with what its stages say of specialization constants."""
     options = copy.copy(job.options)
     options.spec = dict(options.spec)
     if job.target_env and options.target_env is None:
-        versions = [int.from_bytes(data[4:8], "little") for data in modules]
+        versions = [int.from_bytes(source.data[4:8], "little") for source in sources]
         both = (job.target_env, validate.lowest_env(versions))
         options.target_env = max(both, key=validate.ENVIRONMENTS.index)
-    for at, (stage, data) in enumerate(zip(job.stages, modules)):
-        if not stage.spec:
-            continue
-        try:
-            name, there = _constants(data, stage.entry)
-        except SpvlinkError as error:
-            error.file = str(at)
-            raise
-        for number, value in stage.spec:
-            if number in there:  # Vulkan: others mean nothing
-                options.spec[name, number] = value
+    if any(stage.spec for stage in job.stages):
+        for stage, module in zip(job.stages, read_pipeline(sources)):
+            assert module.entry is not None
+            there = _constants(module)
+            for number, value in stage.spec:
+                if number in there:  # Vulkan: others mean nothing
+                    options.spec[STAGES[module.entry.model], number] = value
     return options
 
 
-def _constants(data: bytes, entry: str | None) -> tuple[str, set[int]]:
-    """The stage of a module, and the SpecIds that it has. Raises BadSpirv."""
-    module = decode(data)
-    name = STAGES[select_entry(module, entry).model]
-    return name, {
+def _constants(module: Module) -> set[int]:
+    """The SpecIds that a module has."""
+    return {
         note.imm[1]
         for note in module.annotations
         if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_SpecId
@@ -104,10 +98,6 @@ def _constants(data: bytes, entry: str | None) -> tuple[str, set[int]]:
 def _outcome(job: Job, linked: Linked) -> Outcome:
     made: list[bytes | None] = [None] * len(job.stages)
     for result in linked.stages:
-        wanted = job.stages[int(result.file)].stage
-        if wanted and wanted != result.stage:
-            reason = f"its entry point is of the stage {result.stage}, not {wanted}"
-            return Outcome(INVALID, reason, int(result.file))
         if result.changed:
             made[int(result.file)] = result.data
     outcome = Outcome(_kind(linked), linked.passed_through)

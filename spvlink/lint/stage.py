@@ -135,11 +135,12 @@ class Stage:
         return bool(self.decoration(one, enums.Decoration_Stream))
 
 
-def load(data: bytes, entry: str | None, spec: dict[int, str | bytes]) -> Stage:
+def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: str = "") -> Stage:
     """Read a module. ``spec``: values of specialization constants, by SpecId; others have their
-    defaults. Raises BadSpirv, and Usage for a value that makes no sense."""
+    defaults. ``stage``: which one, where several entry points have that name. Raises BadSpirv, and
+    Usage for a value that makes no sense."""
     module = decode(data)
-    module.entry = select_entry(module, entry)
+    module.entry = select_entry(module, entry, stage)
     check(module, input=True)
     if any(inst.op in _SPECIAL for inst in module.globals):
         spec_constants.run(module, _meant(module, spec), defaults=True)
