@@ -33,6 +33,7 @@ from spvlink.pipeline import (
     Linked,
     Source,
     StageResult,
+    stage_of,
 )
 
 TYPE_CHECKING = False
@@ -167,7 +168,7 @@ class _Session:
         for source, module in zip(self.sources, read_pipeline(self.sources)):
             entry = module.entry
             assert entry is not None
-            self.stages.append(Stage(source, STAGES[entry.model], module))
+            self.stages.append(Stage(source, stage_of(entry.model), module))
         self.stages.sort(key=lambda s: _ORDER[s.name])
         check_stages(self.stages)
         names = {stage.name for stage in self.stages}

@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
 from spvlink.ir.edit import replace_annotations
-from spvlink.pipeline import STAGES, Source
+from spvlink.pipeline import Source, stage_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -70,12 +70,12 @@ def _meant(module: Module, name: str | None, stage: str) -> list[EntryPoint]:
     found = [e for e in _entries(module) if name is None or e.name == name]
     if not found:
         raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
-    of_stage = [e for e in found if not stage or STAGES.get(e.model) == stage]
+    of_stage = [e for e in found if not stage or stage_of(e.model) == stage]
     if not of_stage:
-        of = " and ".join([STAGES.get(e.model, "another") for e in found])
+        of = " and ".join([stage_of(e.model) or "another" for e in found])
         raise BadSpirv(f"the entry point {found[0].name!r} is of the stage {of}, not {stage}")
     # Compute shaders of this name are not meant, unless there is nothing else to complain about.
-    found = [e for e in of_stage if name is None or e.model in STAGES] or of_stage
+    found = [e for e in of_stage if name is None or stage_of(e.model)] or of_stage
     if name is None and len(found) > 1:
         raise _unclear(found)
     if len({e.model for e in found}) < len(found):
@@ -86,7 +86,7 @@ def _meant(module: Module, name: str | None, stage: str) -> list[EntryPoint]:
 def _unclear(found: list[EntryPoint]) -> BadSpirv:
     listed, how = ", ".join(repr(e.name) for e in found), "FILE:ENTRY"
     if len({e.name for e in found}) < len(found):
-        listed = ", ".join([f"{e.name!r} of {STAGES.get(e.model, 'another stage')}" for e in found])
+        listed = ", ".join([f"{e.name!r} of {stage_of(e.model) or 'another stage'}" for e in found])
         how = "FILE:ENTRY:STAGE"
     return BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as {how}")
 
@@ -110,7 +110,7 @@ def _only(found: list[EntryPoint]) -> EntryPoint:
     if len(found) > 1:
         raise _unclear(found)
     entry = found[0]
-    if entry.model not in STAGES:
+    if not stage_of(entry.model):
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
         type = variable.type

@@ -21,6 +21,16 @@ STAGES: Final[dict[int, str]] = {
     enums.ExecutionModel_MeshEXT: "mesh",
     enums.ExecutionModel_Fragment: "frag",
 }
+# Of SPV_NV_mesh_shader: such a stage goes out as it came.
+NV_STAGES: Final[dict[int, str]] = {
+    enums.ExecutionModel_TaskNV: "task",
+    enums.ExecutionModel_MeshNV: "mesh",
+}
+
+
+def stage_of(model: int) -> str:
+    """The name of the stage of an execution model; empty if that is no graphics stage."""
+    return STAGES.get(model) or NV_STAGES.get(model, "")
 
 
 # VkShaderStageFlagBits

@@ -12,7 +12,7 @@ from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
-from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
+from spvlink.pipeline import NOTHING_TO_GAIN, Linked, Source, StageResult, stage_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def _options(job: Job, sources: Sequence[Source]) -> Options:
             there = _constants(module)
             for number, value in stage.spec:
                 if number in there:  # Vulkan: others mean nothing
-                    options.spec[STAGES[module.entry.model], number] = value
+                    options.spec[stage_of(module.entry.model), number] = value
     return options
 
 

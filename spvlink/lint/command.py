@@ -19,8 +19,8 @@ from spvlink.lint.findings import Finding
 from spvlink.lint.potential import Potential
 from spvlink.lint.report import Report
 from spvlink.lint.stage import load
-from spvlink.pipeline import STAGES
 from spvlink.pipeline import Source as Module
+from spvlink.pipeline import stage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -91,7 +91,7 @@ def _files(command: Command, potential: Potential | None) -> list[Finding]:
     given = sources.read_all(command.files, command.options.target_env)
     for source, module in zip(given, read_pipeline(given)):
         assert module.entry is not None
-        name = STAGES[module.entry.model]
+        name = stage_of(module.entry.model)
         spec = {id: v for (stage, id), v in command.options.spec.items() if stage == name}
         try:
             stage = load(source.data, source.entry, spec, name)
@@ -187,7 +187,7 @@ class _Set:
         told = []
         for shader, module in zip(shaders, read_pipeline(given)):
             assert module.entry is not None
-            name = STAGES[module.entry.model]
+            name = stage_of(module.entry.model)
             told.append(Shader(shader.module, shader.label, shader.entry, name, shader.spec))
         return told
 
