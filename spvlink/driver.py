@@ -165,17 +165,13 @@ class _Session:
 
     def decode(self) -> None:
         """Modules and entry points; raises BadSpirv unless they make one pipeline."""
-        for source, module in zip(self.sources, read_pipeline(self.sources)):
-            entry = module.entry
-            assert entry is not None
-            self.stages.append(Stage(source, stage_of(entry.model), module))
-        self.stages.sort(key=lambda s: _ORDER[s.name])
-        check_stages(self.stages)
+        self.stages = read_stages(self.sources)
+        self.stages.sort(key=lambda s: rank(s.name))
+        check_pipeline(self.stages)
         names = {stage.name for stage in self.stages}
         for name, _ in self.options.spec:
             if name not in names:
                 raise Usage(f"a specialization constant for the {name} stage, which is not here")
-        check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
@@ -328,6 +324,32 @@ class _Session:
             linked.stages.append(result)
         linked.seconds = self.runner.seconds
         return linked
+
+
+def read_stages(sources: list[Source]) -> list[Stage]:
+    """The modules of one pipeline, each with its entry point. Raises BadSpirv, Usage."""
+    found: list[Stage] = []
+    for source, module in zip(sources, read_pipeline(sources)):
+        assert module.entry is not None
+        found.append(Stage(source, stage_of(module.entry.model), module))
+    return found
+
+
+def read_stage(source: Source) -> Stage:
+    """One module and its entry point, without the others of its pipeline. Raises BadSpirv,
+    Usage."""
+    return read_stages([source])[0]
+
+
+def rank(name: str) -> int:
+    """The place of a stage in a pipeline."""
+    return _ORDER[name]
+
+
+def check_pipeline(stages: list[Stage]) -> None:
+    """Raise BadSpirv unless stages, which are in order, make a pipeline."""
+    check_stages(stages)
+    check_primitives(stages)
 
 
 def check_stages(stages: list[Stage]) -> None:
