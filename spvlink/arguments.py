@@ -7,7 +7,7 @@ import os
 from spvlink.errors import Usage
 from spvlink.options import Options
 from spvlink.pipeline import PACKINGS, STAGES
-from spvlink.sources import Argument
+from spvlink.sources import Argument, check_files
 from spvlink.validate import ENVIRONMENTS
 
 TYPE_CHECKING = False
@@ -29,7 +29,9 @@ import and export symbols. One module a stage goes in and one module a stage com
 
 STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read from the module.
              FILE:ENTRY picks one of several entry points (of a file given twice, the outputs are
-             NAME.ENTRY.spv). Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with
+             NAME.ENTRY.spv), FILE:ENTRY:STAGE one of several of that name, as in all.spv:main:frag
+             (NAME.ENTRY.STAGE.spv); without STAGE it is the one that the other modules leave
+             over. Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with
              a stage before it (x.frag.hlsl) are compiled with glslangValidator; - is SPIR-V on
              standard input.
 -o OUT_DIR   one file a stage, under the input's name. All files are written or none is; a file
@@ -310,14 +312,7 @@ def _check_inputs(command: Command) -> None:
         raise Usage(f"no stage files; see {SEE}")
     if not command.out_dir:
         raise Usage("-o OUT_DIR is missing: the folder for the linked modules")
-    seen: set[tuple[str, str | None]] = set()
-    for argument in command.inputs:
-        key = argument.path, argument.entry
-        if key in seen:
-            raise Usage(f"{argument.text} is given twice")
-        seen.add(key)
-    if sum(argument.path == "-" for argument in command.inputs) > 1:
-        raise Usage("standard input (-) can be read once only")
+    check_files(command.inputs)
     check_reports(command.report, command.html)
     if "-" in (command.report, command.html) and command.explain:
         name = "--report" if command.report == "-" else "--html"

@@ -239,7 +239,7 @@ def _outputs(command: Command) -> dict[str, str]:
         if paths.count(argument.path) > 1:
             if argument.entry is None:
                 raise Usage(f"{argument.text} is given twice: say FILE:ENTRY_NAME each time")
-            entry = argument.entry.replace("/", "_")
+            entry = ".".join([argument.entry.replace("/", "_"), argument.entry_stage]).rstrip(".")
             name = f"{name.removesuffix('.spv')}.{entry}.spv"
         path = os.path.join(command.out_dir, name)
         if _same(path, inputs.get(_identity(path))):

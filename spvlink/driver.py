@@ -17,8 +17,8 @@ from spvlink.binary.decode import decode
 from spvlink.chain import pieces
 from spvlink.chain.runner import Runner
 from spvlink.chain.table import PASSES
-from spvlink.entry import count, described_bytes, select_entry, without_debug
-from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
+from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
+from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.ir.known import forget_all
@@ -33,6 +33,7 @@ from spvlink.pipeline import (
     Linked,
     Source,
     StageResult,
+    stage_of,
 )
 
 TYPE_CHECKING = False
@@ -81,6 +82,9 @@ def link(
     options = options or Options(**settings)
     _check(options)
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
+    for source in sources:
+        if source.stage and source.stage not in STAGES.values():
+            raise Usage(f"no stage is called {source.stage}")
     collecting = gc.isenabled()
     gc.disable()  # a link drops its objects all at once at the end: there is nothing to find before
     session = _Session(sources, options)
@@ -161,7 +165,7 @@ class _Session:
 
     def decode(self) -> None:
         """Modules and entry points; raises BadSpirv unless they make one pipeline."""
-        self.stages = [read_stage(source) for source in self.sources]
+        self.stages = read_stages(self.sources)
         self.stages.sort(key=lambda s: rank(s.name))
         check_pipeline(self.stages)
         names = {stage.name for stage in self.stages}
@@ -287,7 +291,7 @@ class _Session:
         """Whether the inputs' own interfaces are in order, by the same checker. Raises BadSpirv."""
         for stage in self.stages:
             module = decode(stage.source.data)
-            module.entry = select_entry(module, stage.source.entry)
+            module.entry = select_entry(module, stage.source.entry, stage.name)
             for storage in (enums.StorageClass_Input, enums.StorageClass_Output):
                 if (stage.name, storage) not in _OUTER:
                     try:
@@ -322,16 +326,19 @@ class _Session:
         return linked
 
 
+def read_stages(sources: list[Source]) -> list[Stage]:
+    """The modules of one pipeline, each with its entry point. Raises BadSpirv, Usage."""
+    found: list[Stage] = []
+    for source, module in zip(sources, read_pipeline(sources)):
+        assert module.entry is not None
+        found.append(Stage(source, stage_of(module.entry.model), module))
+    return found
+
+
 def read_stage(source: Source) -> Stage:
-    """A module and its entry point. Raises BadSpirv, Usage."""
-    try:
-        module = decode(source.data)
-        entry = select_entry(module, source.entry)
-    except SpvlinkError as error:
-        error.file = error.file or source.file
-        raise
-    module.entry = entry
-    return Stage(source, STAGES[entry.model], module)
+    """One module and its entry point, without the others of its pipeline. Raises BadSpirv,
+    Usage."""
+    return read_stages([source])[0]
 
 
 def rank(name: str) -> int:

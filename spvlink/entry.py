@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.errors import BadSpirv
+from spvlink.errors import BadSpirv, SpvlinkError
 from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
 from spvlink.ir.edit import replace_annotations
-from spvlink.pipeline import STAGES
+from spvlink.pipeline import Source, stage_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
 
 # What an entry point may list, and of which type that is.
 _VARIABLES = {
@@ -18,9 +22,77 @@ _VARIABLES = {
 }
 
 
-def select_entry(module: Module, name: str | None) -> EntryPoint:
-    """The entry point of this name, or the only one. Raises BadSpirv if there is none or too many,
-    or it is no graphics stage."""
+def select_entry(module: Module, name: str | None, stage: str = "") -> EntryPoint:
+    """The entry point of this name, or the only one. ``stage`` ("vert" ... "frag") picks among
+    several of one name, and must be its stage. Raises BadSpirv if there is none or too many, or it
+    is no graphics stage."""
+    return _only(_meant(module, name, stage))
+
+
+def read_pipeline(sources: Sequence[Source]) -> list[Module]:
+    """The modules of one pipeline, each with its entry point. Of several of one name that one is
+    meant whose stage no other module is for. Raises BadSpirv as ``select_entry``, with the file."""
+    modules: list[Module] = []
+    every: list[list[EntryPoint]] = []
+    for source in sources:
+        try:
+            modules.append(decode(source.data))
+            every.append(_meant(modules[-1], source.entry, source.stage))
+        except SpvlinkError as error:
+            error.file = error.file or source.file
+            raise
+    _by_elimination(every)
+    for module, found, source in zip(modules, every, sources):
+        try:
+            module.entry = _only(found)
+        except BadSpirv as error:
+            error.file = source.file
+            raise
+    return modules
+
+
+def _by_elimination(every: list[list[EntryPoint]]) -> None:
+    """Take from each list of several what is the only one of another list, as long as that helps
+    and leaves one."""
+    again = True
+    while again:
+        again = False
+        taken = {found[0].model for found in every if len(found) == 1}
+        for found in every:
+            left = [e for e in found if e.model not in taken]
+            if 0 < len(left) < len(found):
+                found[:] = left
+                again = True
+
+
+def _meant(module: Module, name: str | None, stage: str) -> list[EntryPoint]:
+    """The entry points that a name and a stage may mean: one, or several of one name."""
+    found = [e for e in _entries(module) if name is None or e.name == name]
+    if not found:
+        raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
+    of_stage = [e for e in found if not stage or stage_of(e.model) == stage]
+    if not of_stage:
+        of = " and ".join([stage_of(e.model) or "another" for e in found])
+        raise BadSpirv(f"the entry point {found[0].name!r} is of the stage {of}, not {stage}")
+    # Compute shaders of this name are not meant, unless there is nothing else to complain about.
+    found = [e for e in of_stage if name is None or stage_of(e.model)] or of_stage
+    if name is None and len(found) > 1:
+        raise _unclear(found)
+    if len({e.model for e in found}) < len(found):
+        raise BadSpirv(f"two entry points {found[0].name!r} of one stage")
+    return found
+
+
+def _unclear(found: list[EntryPoint]) -> BadSpirv:
+    listed, how = ", ".join(repr(e.name) for e in found), "FILE:ENTRY"
+    if len({e.name for e in found}) < len(found):
+        listed = ", ".join([f"{e.name!r} of {stage_of(e.model) or 'another stage'}" for e in found])
+        how = "FILE:ENTRY:STAGE"
+    return BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as {how}")
+
+
+def _entries(module: Module) -> list[EntryPoint]:
+    """All of a module."""
     found: list[EntryPoint] = []
     for inst in module.sections[core.ENTRY_POINTS]:
         text, end = string_of(inst.imm, 1)
@@ -29,17 +101,16 @@ def select_entry(module: Module, name: str | None) -> EntryPoint:
             raise BadSpirv(f"the entry point {text!r} is no function with a body")
         if end < len(inst.imm):
             raise BadSpirv(f"the name of the entry point {text!r} ends early")
-        if name is None or text == name:
-            found.append(EntryPoint(inst, text, function))
-    if not found:
-        raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
+        found.append(EntryPoint(inst, text, function))
+    return found
+
+
+def _only(found: list[EntryPoint]) -> EntryPoint:
+    """The one of a list, which is a stage and lists variables. Raises BadSpirv."""
     if len(found) > 1:
-        listed = ", ".join(repr(e.name) for e in found)
-        raise BadSpirv(
-            f"the module has {len(found)} entry points ({listed}): name one as FILE:ENTRY"
-        )
+        raise _unclear(found)
     entry = found[0]
-    if entry.model not in STAGES:
+    if not stage_of(entry.model):
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
         type = variable.type

@@ -21,6 +21,16 @@ STAGES: Final[dict[int, str]] = {
     enums.ExecutionModel_MeshEXT: "mesh",
     enums.ExecutionModel_Fragment: "frag",
 }
+# Of SPV_NV_mesh_shader: such a stage goes out as it came.
+NV_STAGES: Final[dict[int, str]] = {
+    enums.ExecutionModel_TaskNV: "task",
+    enums.ExecutionModel_MeshNV: "mesh",
+}
+
+
+def stage_of(model: int) -> str:
+    """The name of the stage of an execution model; empty if that is no graphics stage."""
+    return STAGES.get(model) or NV_STAGES.get(model, "")
 
 
 # VkShaderStageFlagBits
@@ -37,14 +47,18 @@ STAGE_BITS: Final[dict[str, int]] = {
 
 class Source:
     """One module of a pipeline: its bytes, what to call it in messages, and which entry point is
-    meant (None: the only one)."""
+    meant (None: the only one). ``stage`` ("vert" ... "frag", "": not said) is its stage, where
+    several have that name; without it that is meant which the other modules leave over."""
 
-    __slots__ = ("data", "entry", "file")
+    __slots__ = ("data", "entry", "file", "stage")
 
-    def __init__(self, data: bytes, file: str = "", entry: str | None = None) -> None:
+    def __init__(
+        self, data: bytes, file: str = "", entry: str | None = None, stage: str = ""
+    ) -> None:
         self.data = data
         self.file = file
         self.entry = entry
+        self.stage = stage
 
 
 class StageResult:

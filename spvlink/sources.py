@@ -7,7 +7,7 @@ import sys
 
 from spvlink import spawn
 from spvlink.errors import BadSpirv, Usage
-from spvlink.pipeline import Source
+from spvlink.pipeline import STAGES, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -25,14 +25,15 @@ class Argument:
     """One STAGE_FILE of the command line.
 
     ``text`` as written, ``path`` the file ("-": standard input), ``entry`` the entry point or None,
-    ``stage`` the suffix of a file to compile (".frag") or "", ``hlsl`` if it is HLSL.
+    ``entry_stage`` its stage ("frag") if that is said or "", ``stage`` the suffix of a file to
+    compile (".frag") or "", ``hlsl`` if it is HLSL.
     """
 
-    __slots__ = ("entry", "hlsl", "path", "stage", "text")
+    __slots__ = ("entry", "entry_stage", "hlsl", "path", "stage", "text")
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.path, self.entry = _split(text)
+        self.path, self.entry, self.entry_stage = _split(text)
         stem, suffix = os.path.splitext(self.path)
         self.hlsl = suffix == ".hlsl"
         if suffix in (".hlsl", ".glsl"):
@@ -40,6 +41,8 @@ class Argument:
             if suffix not in SUFFIXES:
                 raise Usage(f"{text}: which stage? name it like file.frag{self.path[len(stem) :]}")
         self.stage = suffix if suffix in SUFFIXES else ""
+        if self.stage and self.entry_stage:
+            raise Usage(f"{text}: the stage of a source file is in its name")
 
     @property
     def name(self) -> str:
@@ -50,16 +53,33 @@ class Argument:
         return base + ".spv" if self.stage else base
 
 
-def _split(text: str) -> tuple[str, str | None]:
-    """FILE:ENTRY, unless a file of the whole name exists."""
+def _split(text: str) -> tuple[str, str | None, str]:
+    """FILE:ENTRY, unless a file of the whole name exists; FILE:ENTRY:STAGE, unless FILE:ENTRY is a
+    file."""
     if "\0" in text:
         raise Usage(f"cannot read {text!r}: a nul in the name")
     path, colon, entry = text.rpartition(":")
     if not colon or os.path.lexists(text):
-        return text, None
+        return text, None, ""
     if not path or not entry:
         raise Usage(f"{text}: expected FILE:ENTRY_NAME")
-    return path, entry
+    file, colon, name = path.rpartition(":")
+    if file and name and entry in STAGES.values() and not os.path.lexists(path):
+        return file, name, entry
+    return path, entry, ""
+
+
+def check_files(arguments: Sequence[Argument]) -> None:
+    """Raise Usage if two mean the same stage, or two are standard input."""
+    seen: set[tuple[str, str | None, str]] = set()
+    for argument in arguments:
+        key = argument.path, argument.entry, argument.entry_stage
+        if key in seen:
+            how = ": say FILE:ENTRY_NAME:STAGE each time" if argument.entry else ""
+            raise Usage(f"{argument.text} is given twice{how}")
+        seen.add(key)
+    if sum(argument.path == "-" for argument in arguments) > 1:
+        raise Usage("standard input (-) can be read once only")
 
 
 def read_all(arguments: Sequence[Argument], target_env: str | None) -> list[Source]:
@@ -71,7 +91,9 @@ def read_all(arguments: Sequence[Argument], target_env: str | None) -> list[Sour
             # The compiler names every entry point of the module that it makes.
             sources.append(Source(compiled[argument.text], argument.text))
         else:
-            sources.append(Source(_read(argument), argument.text, argument.entry))
+            sources.append(
+                Source(_read(argument), argument.text, argument.entry, argument.entry_stage)
+            )
     return sources
 
 

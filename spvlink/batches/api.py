@@ -103,7 +103,7 @@ class _Given:
 
     def _shader(self, stage: Source | bytes) -> Shader:
         source = stage if isinstance(stage, Source) else Source(stage)
-        return Shader(self.store.add(source.data), source.file, source.entry)
+        return Shader(self.store.add(source.data), source.file, source.entry, source.stage)
 
     def done(self, key: bytes) -> None:
         """The job of this key is done."""

@@ -22,7 +22,8 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
              (.jsonl) with a pipeline a line:
              {"id": "water", "stages": [{"file": "a.vert.spv"}, {"file": "b.frag.spv",
               "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE", "complete": true}
-             Files are relative to the manifest; all but id, stages and file may be left out.
+             Files are relative to the manifest; all but id, stages and file may be left out. Beside
+             "entry", "stage": "frag" picks one of several entry points of that name.
 -o OUT       an archive, or a folder: OUT/manifest.jsonl with the same lines and OUT/modules. It
              appears complete or not at all; until then there is OUT.partial.
 

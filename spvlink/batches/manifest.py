@@ -16,6 +16,7 @@ from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
 from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
+from spvlink.pipeline import STAGES
 from spvlink.sources import LIMIT
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 LINE_LIMIT: Final = 16 << 20  # bytes: a guard against devices and wrong files
 NAME: Final = "manifest.jsonl"  # of the result
 _KEYS: Final = ("id", "stages", "layout", "complete")
-_STAGE_KEYS: Final = ("file", "entry", "spec")
+_STAGE_KEYS: Final = ("file", "entry", "stage", "spec")
 _LISTED: Final = 10  # wrong lines that the error names
 
 
@@ -113,7 +114,8 @@ class Manifest:
                 continue
             entry = stage.get("entry")
             spec = tuple((int(n), _text(v)) for n, v in _dict(stage.get("spec", {})).items())
-            shaders.append(Shader(digest, label, None if entry is None else str(entry), "", spec))
+            name = None if entry is None else str(entry)
+            shaders.append(Shader(digest, label, name, str(stage.get("stage", "")), spec))
         if trouble:
             return Unfit(id, trouble, bad=True)
         pipeline = Pipeline(id, shaders)
@@ -243,6 +245,8 @@ def _check_stage(stage: object, where: str) -> None:
         raise Usage(f"{where}.file: expected the name of a file")
     if not isinstance(one.get("entry"), (str, type(None))):
         raise Usage(f"{where}.entry: expected a text")
+    if one.get("stage", "vert") not in STAGES.values():
+        raise Usage(f"{where}.stage: expected one of {', '.join(STAGES.values())}")
     spec = one.get("spec", {})
     if not isinstance(spec, dict):
         raise Usage(f'{where}.spec: expected an object, as {{"3": 1.5}}')

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink import report, validate
 from spvlink.batches.jobs import identity
-from spvlink.binary.decode import decode
 from spvlink.driver import link
-from spvlink.entry import select_entry
+from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
-from spvlink.pipeline import NOTHING_TO_GAIN, STAGES, Linked, Source, StageResult
+from spvlink.pipeline import NOTHING_TO_GAIN, Linked, Source, StageResult, stage_of
 from spvlink.sets.link_set import LinkedSet, link_versions
 
 if TYPE_CHECKING:
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from spvlink.batches.families import Family
     from spvlink.batches.jobs import Job
+    from spvlink.ir.core import Module
     from spvlink.options import Options
 
 # What became of a job.
@@ -52,7 +52,8 @@ def do(job: Job, *modules: bytes) -> Outcome:
     that goes wrong is an outcome."""
     _check_identity(job)
     try:
-        return _outcome(job, link(_sources(job, modules), _options(job, modules)))
+        sources = _sources(job, modules)
+        return _outcome(job, link(sources, _options(job, sources)))
     except MemoryError:
         raise
     except Exception as error:
@@ -65,9 +66,9 @@ def do_family(family: Family, *modules: bytes) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     rows: dict[int, tuple[list[Source], Options]] = {}
     for at, (job, places) in enumerate(zip(family.parts, family.places)):
-        own = [modules[n] for n in places]
+        sources = _sources(job, [modules[n] for n in places])
         try:
-            rows[at] = _sources(job, own), _options(job, own)
+            rows[at] = sources, _options(job, sources)
         except SpvlinkError as error:
             outcomes[at] = _failure(error)
     numbers = list(rows)
@@ -107,7 +108,7 @@ def _check_identity(job: Job) -> None:
 
 def _sources(job: Job, modules: Sequence[bytes]) -> list[Source]:
     return [
-        Source(data, str(at), stage.entry)
+        Source(data, str(at), stage.entry, stage.stage)
         for at, (data, stage) in enumerate(zip(modules, job.stages))
     ]
 
@@ -122,33 +123,27 @@ def _failure(error: Exception) -> Outcome:
     return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
 
 
-def _options(job: Job, modules: Sequence[bytes]) -> Options:
+def _options(job: Job, sources: Sequence[Source]) -> Options:
     """The job's options with what its stages say of specialization constants."""
     options = copy.copy(job.options)
     options.spec = dict(options.spec)
     if job.target_env and options.target_env is None:
-        versions = [int.from_bytes(data[4:8], "little") for data in modules]
+        versions = [int.from_bytes(source.data[4:8], "little") for source in sources]
         both = (job.target_env, validate.lowest_env(versions))
         options.target_env = max(both, key=validate.ENVIRONMENTS.index)
-    for at, (stage, data) in enumerate(zip(job.stages, modules)):
-        if not stage.spec:
-            continue
-        try:
-            name, there = _constants(data, stage.entry)
-        except SpvlinkError as error:
-            error.file = str(at)
-            raise
-        for number, value in stage.spec:
-            if number in there:  # Vulkan: others mean nothing
-                options.spec[name, number] = value
+    if any(stage.spec for stage in job.stages):
+        for stage, module in zip(job.stages, read_pipeline(sources)):
+            assert module.entry is not None
+            there = _constants(module)
+            for number, value in stage.spec:
+                if number in there:  # Vulkan: others mean nothing
+                    options.spec[stage_of(module.entry.model), number] = value
     return options
 
 
-def _constants(data: bytes, entry: str | None) -> tuple[str, set[int]]:
-    """The stage of a module, and the SpecIds that it has. Raises BadSpirv."""
-    module = decode(data)
-    name = STAGES[select_entry(module, entry).model]
-    return name, {
+def _constants(module: Module) -> set[int]:
+    """The SpecIds that a module has."""
+    return {
         note.imm[1]
         for note in module.annotations
         if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_SpecId
@@ -158,10 +153,6 @@ def _constants(data: bytes, entry: str | None) -> tuple[str, set[int]]:
 def _outcome(job: Job, linked: Linked) -> Outcome:
     made: list[bytes | None] = [None] * len(job.stages)
     for result in linked.stages:
-        wanted = job.stages[int(result.file)].stage
-        if wanted and wanted != result.stage:
-            reason = f"its entry point is of the stage {result.stage}, not {wanted}"
-            return Outcome(INVALID, reason, int(result.file))
         if result.changed:
             made[int(result.file)] = result.data
     outcome = Outcome(_kind(linked), linked.passed_through)

@@ -110,5 +110,5 @@ def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:
 def original(stage: Stage) -> Module:
     """A stage's module as it came."""
     module = decode(stage.source.data)
-    module.entry = select_entry(module, stage.source.entry)
+    module.entry = select_entry(module, stage.source.entry, stage.name)
     return module

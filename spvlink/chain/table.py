@@ -20,7 +20,7 @@ from spvlink.link.pack import narrow, per_patch, split64
 from spvlink.link.payload import payload
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.rounding import exact
-from spvlink.link.shape import dynamic_arrays, split_late
+from spvlink.link.shape import dynamic_arrays, split_late, unrolled
 from spvlink.link.values import captured_twins, dedup, propagate
 from spvlink.options import Options
 from spvlink.passes import read_back
@@ -153,6 +153,14 @@ def _arrays(at: Site) -> None:
         dynamic_arrays.run(link, moves, options.exact, options.cost_limit)
 
 
+def _unroll(at: Site) -> None:
+    """What both sides, or one, index by the counters of loops."""
+    link, options = at.link, at.options
+    if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
+        packs = at.enabled("compact") and not _has_payload(link)
+        unrolled.run(link, packs, at.enabled("propagate"), options.exact, options.cost_limit)
+
+
 def _dedup(at: Site) -> None:
     """Among varyings, and among built-ins where these cross, too."""
     link, exact = at.link, at.options.exact
@@ -230,6 +238,11 @@ TABLE: Final = (
     ),
     Pass(
         "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
+        when=_has_whole, adds_code=True,
+    ),
+    Pass(
+        "unroll", _unroll, "before arrays: what is no dynamic index any more needs no copies",
+        "loops over arrays of varyings are unrolled where that takes the arrays apart",
         when=_has_whole, adds_code=True,
     ),
     Pass(
@@ -321,6 +334,7 @@ PLACING: Final = {
 ORDER: Final = (
     ("payload", "dead", "members that nobody reads would keep what they are made of alive"),
     ("dead", "dedup", "dead slots would be compared, and could be what others are read from"),
+    ("unroll", "arrays", "copies would be made of what loops index"),
     ("arrays", "dedup", "elements of an array are compared with other slots"),
     ("dedup", "propagate", "twins would be moved twice"),
     ("propagate", "forward", "motion would pay for components that are gone anyway"),

@@ -27,10 +27,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 MOST: Final = 64  # values that are looked at, and rounds of a loop
 _MOST_DEPTH: Final = 24  # of an expression
 _MOST_LOOKS: Final = 256  # at instructions, for one index
-_WORD: Final = 32
+WORD: Final = 32
 _NONE: Final[frozenset[int]] = frozenset()
-_PASSED: Final = frozenset((ops.OpCopyObject, ops.OpBitcast))
-_SUMS: Final[dict[int, Callable[[int, int], int]]] = {
+PASSED: Final = frozenset((ops.OpCopyObject, ops.OpBitcast))
+SUMS: Final[dict[int, Callable[[int, int], int]]] = {
     ops.OpIAdd: lambda a, b: a + b,
     ops.OpISub: lambda a, b: a - b,
     ops.OpIMul: lambda a, b: a * b,
@@ -47,7 +47,7 @@ _SIGNED: Final = frozenset((glsl.Glsl_SMin, glsl.Glsl_SMax, glsl.Glsl_SClamp))
 _MINIMA: Final = frozenset((glsl.Glsl_UMin, glsl.Glsl_SMin))
 _CLAMPS: Final = frozenset((glsl.Glsl_UClamp, glsl.Glsl_SClamp))
 # Whether a comparison reads its operands as signed, and what it asks.
-_TESTS: Final[dict[int, tuple[bool, Callable[[int, int], bool]]]] = {
+TESTS: Final[dict[int, tuple[bool, Callable[[int, int], bool]]]] = {
     ops.OpULessThan: (False, lambda a, b: a < b),
     ops.OpSLessThan: (True, lambda a, b: a < b),
     ops.OpULessThanEqual: (False, lambda a, b: a <= b),
@@ -83,7 +83,7 @@ class IndexValues:
             known = self.values(index, block, 0)
             found &= every if known is None else known
             found &= self.guarded(index, block, every)
-            if index.op not in _PASSED or _width(index.args[0]) != _WORD:
+            if index.op not in PASSED or width_of(index.args[0]) != WORD:
                 break
             index = index.args[0]
         return (found & self.half_open(index, block, every)) or every
@@ -111,7 +111,7 @@ class IndexValues:
         if known is not None:
             return frozenset([known])
         self.left -= 1
-        if self.left < 0 or depth > _MOST_DEPTH or _width(inst) != _WORD:
+        if self.left < 0 or depth > _MOST_DEPTH or width_of(inst) != WORD:
             return None
         depth += 1
         op = inst.op
@@ -121,10 +121,10 @@ class IndexValues:
             return self.phi(inst, block, depth)
         if self.is_glsl(inst):
             return self.clamped(inst, block, depth)
-        if op in _PASSED:
+        if op in PASSED:
             return self.made(inst, [inst.args[0]], lambda a, _: a, block, depth)
-        if op in _SUMS:
-            return self.made(inst, inst.args, _SUMS[op], block, depth)
+        if op in SUMS:
+            return self.made(inst, inst.args, SUMS[op], block, depth)
         return _masked(inst)
 
     def union(self, ways: list[Inst], block: Block, depth: int) -> Numbers | None:
@@ -144,7 +144,7 @@ class IndexValues:
         first, second = known[0], known[-1]
         if first is None or second is None or len(first) * len(second) > MOST * MOST:
             return None
-        found = frozenset([_read(inst, act(a, b)) for a in first for b in second])
+        found = frozenset([read_as(inst, act(a, b)) for a in first for b in second])
         return found if len(found) <= MOST else None
 
     def clamped(self, inst: Inst, block: Block, depth: int) -> Numbers | None:
@@ -238,16 +238,17 @@ class IndexValues:
         return every
 
 
-def _width(inst: Inst) -> int:
+def width_of(inst: Inst) -> int:
+    """Bits of a whole number, 0 for anything else."""
     type = inst.type
     return type.imm[0] if type is not None and type.op == ops.OpTypeInt else 0
 
 
-def _read(inst: Inst, number: int) -> int:
+def read_as(inst: Inst, number: int) -> int:
     """A number as 32 bits of the type of an instruction."""
     assert inst.type is not None
-    number &= (1 << _WORD) - 1
-    return number - (1 << _WORD) if inst.type.imm[1] and number >> (_WORD - 1) else number
+    number &= (1 << WORD) - 1
+    return number - (1 << WORD) if inst.type.imm[1] and number >> (WORD - 1) else number
 
 
 def _read_alike(inst: Inst) -> bool:
@@ -255,7 +256,7 @@ def _read_alike(inst: Inst) -> bool:
     signed = inst.imm[0] in _SIGNED
     wanted = [*inst.args[1:], inst]
     return all(
-        _width(a) == _WORD and a.type is not None and a.type.imm[1] == signed for a in wanted
+        width_of(a) == WORD and a.type is not None and a.type.imm[1] == signed for a in wanted
     )
 
 
@@ -273,11 +274,11 @@ def _masked(inst: Inst) -> Numbers | None:
         most = numbers[1] or 0
         return frozenset(range(1 - most, most))
     elif op == ops.OpShiftRightLogical and numbers[1] is not None:
-        left = _WORD - numbers[1]
+        left = WORD - numbers[1]
         if left > 0 and 1 << left <= MOST:
             return frozenset(range(1 << left))
     elif op == ops.OpBitFieldUExtract and numbers[2] is not None:
-        if numbers[2] >= 0 and 1 << min(numbers[2], _WORD) <= MOST:
+        if numbers[2] >= 0 and 1 << min(numbers[2], WORD) <= MOST:
             return frozenset(range(1 << numbers[2]))
     return None
 
@@ -300,7 +301,7 @@ def _step(phi: Inst, after: Inst) -> int | None:
     if after.op == ops.OpISub and after.args[0] is not phi:
         return None
     number = types.index_of(other)
-    if number is None or _width(after) != _WORD:
+    if number is None or width_of(after) != WORD:
         return None
     return -number if after.op == ops.OpISub else number
 
@@ -310,26 +311,27 @@ def _asked(holds: tuple[Inst, bool], number: Inst) -> Callable[[int], bool] | No
     condition, yes = holds
     while condition.op == ops.OpLogicalNot:
         condition, yes = condition.args[0], not yes
-    known = _TESTS.get(condition.op)
-    if known is None or number not in condition.args or _width(number) != _WORD:
+    known = TESTS.get(condition.op)
+    if known is None or number not in condition.args or width_of(number) != WORD:
         return None
     signed, act = known
     left = condition.args[0] is number
     bound = types.bits_of(condition.args[1 if left else 0])
     if bound is None:
         return None
-    other = _as(signed, bound)
+    other = as_word(signed, bound)
 
     def holds_for(n: int) -> bool:
-        mine = _as(signed, n)
+        mine = as_word(signed, n)
         return (act(mine, other) if left else act(other, mine)) == yes
 
     return holds_for
 
 
-def _as(signed: bool, number: int) -> int:
-    number &= (1 << _WORD) - 1
-    return number - (1 << _WORD) if signed and number >> (_WORD - 1) else number
+def as_word(signed: bool, number: int) -> int:
+    """A number as 32 bits, with or without a sign."""
+    number &= (1 << WORD) - 1
+    return number - (1 << WORD) if signed and number >> (WORD - 1) else number
 
 
 def _rounds(
@@ -340,7 +342,7 @@ def _rounds(
     for number in first:
         while asked(number) and number not in found:
             found.add(number)
-            number = _read(phi, number + step)
+            number = read_as(phi, number + step)
             if len(found) > MOST:
                 return None
     return frozenset(found)

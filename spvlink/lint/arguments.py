@@ -11,7 +11,7 @@ from spvlink.errors import Usage
 from spvlink.lint.limits import read_limits
 from spvlink.lint.pipeline import Rules
 from spvlink.options import Options
-from spvlink.sources import Argument
+from spvlink.sources import Argument, check_files
 
 HELP: Final = """\
 usage: spvlink check STAGE_FILE... [options]
@@ -80,7 +80,7 @@ def parse(words: list[str]) -> Command:
         command.sets = inputs
     else:
         command.files = [Argument(text) for text in inputs]
-        _check_files(command.files)
+        check_files(command.files)
     command.json = "--json" in given
     command.potential = "--potential" in given
     command.complete = "--complete" in given
@@ -89,14 +89,3 @@ def parse(words: list[str]) -> Command:
     if "--limits" in given:
         command.rules.limits = read_limits(given["--limits"])
     return command
-
-
-def _check_files(files: list[Argument]) -> None:
-    seen: set[tuple[str, str | None]] = set()
-    for argument in files:
-        key = argument.path, argument.entry
-        if key in seen:
-            raise Usage(f"{argument.text} is given twice")
-        seen.add(key)
-    if sum(argument.path == "-" for argument in files) > 1:
-        raise Usage("standard input (-) can be read once only")

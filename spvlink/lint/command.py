@@ -12,12 +12,15 @@ from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import Pipeline, Shader, Unfit
 from spvlink.batches.plan import LISTED
+from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.lint import arguments, pipeline
 from spvlink.lint.findings import Finding
 from spvlink.lint.potential import Potential
 from spvlink.lint.report import Report
 from spvlink.lint.stage import load
+from spvlink.pipeline import Source as Module
+from spvlink.pipeline import stage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -85,9 +88,13 @@ def _opened(paths: list[str]) -> Iterator[Source]:
 def _files(command: Command, potential: Potential | None) -> list[Finding]:
     """The findings of the one pipeline that stage files make."""
     labelled: list[tuple[Key, str, Stage]] = []
-    for source in sources.read_all(command.files, command.options.target_env):
+    given = sources.read_all(command.files, command.options.target_env)
+    for source, module in zip(given, read_pipeline(given)):
+        assert module.entry is not None
+        name = stage_of(module.entry.model)
+        spec = {id: v for (stage, id), v in command.options.spec.items() if stage == name}
         try:
-            stage = _loaded(source.data, source.entry, command)
+            stage = load(source.data, source.entry, spec, name)
         except SpvlinkError as error:
             error.file = error.file or source.file
             raise
@@ -112,11 +119,9 @@ def _findings(
     return found, potential.unread(labelled, complete)
 
 
-def _loaded(data: bytes, entry: str | None, command: Command) -> Stage:
-    """A stage, with what --spec says of it: for that the stage must be known first."""
-    stage = load(data, entry, {})
-    spec = {id: v for (name, id), v in command.options.spec.items() if name == stage.name}
-    return load(data, entry, spec) if spec else stage
+def _key(shader: Shader) -> Key:
+    """By what a stage is known."""
+    return shader.module, shader.entry, shader.stage, shader.spec
 
 
 class _Set:
@@ -138,7 +143,7 @@ class _Set:
                 continue
             key: Key = (
                 one.complete,
-                *((shader.module, shader.entry, shader.spec) for shader in one.shaders),
+                *(_key(shader) for shader in one.shaders),
             )
             if key not in self.known:
                 self.known[key] = self._looked_at(one)
@@ -149,18 +154,10 @@ class _Set:
 
     def _looked_at(self, one: Pipeline) -> tuple[list[Finding], list[Unread]]:
         """The findings, and what is unread if that is asked for."""
-        labelled: list[tuple[Key, str, Stage]] = []
-        wrong = []
-        for shader in one.shaders:
-            stage = self._stage(shader)
-            if isinstance(stage, SpvlinkError):
-                wrong.append(Finding(None, f"not checked: {shader.label}: {stage}"))
-            elif shader.stage and stage.name != shader.stage:
-                what = f"its entry point is of the stage {stage.name}, not {shader.stage}"
-                wrong.append(Finding(None, f"not checked: {shader.label}: {what}"))
-            else:
-                key = shader.module, shader.entry, shader.spec
-                labelled.append((key, shader.label, stage))
+        labelled, wrong = self._labelled(one.shaders)
+        if wrong:
+            with contextlib.suppress(Exception):  # then what was said stands
+                labelled, wrong = self._labelled(self._told_apart(one.shaders))
         if wrong:
             return wrong, []
         try:
@@ -169,14 +166,39 @@ class _Set:
             what = f"a defect of spvlink: {type(error).__name__}: {error}"
             return [Finding(None, f"not checked: {what}")], []
 
+    def _labelled(
+        self, shaders: list[Shader]
+    ) -> tuple[list[tuple[Key, str, Stage]], list[Finding]]:
+        """The stages, and what is wrong with those that cannot be looked at."""
+        labelled: list[tuple[Key, str, Stage]] = []
+        wrong = []
+        for shader in shaders:
+            stage = self._stage(shader)
+            if isinstance(stage, SpvlinkError):
+                wrong.append(Finding(None, f"not checked: {shader.label}: {stage}"))
+            else:
+                labelled.append((_key(shader), shader.label, stage))
+        return labelled, wrong
+
+    def _told_apart(self, shaders: list[Shader]) -> list[Shader]:
+        """The same with their stages: where several entry points have one name, the other modules
+        say which is meant. Raises SpvlinkError."""
+        given = [Module(self.source.module(s.module), s.label, s.entry, s.stage) for s in shaders]
+        told = []
+        for shader, module in zip(shaders, read_pipeline(given)):
+            assert module.entry is not None
+            name = stage_of(module.entry.model)
+            told.append(Shader(shader.module, shader.label, shader.entry, name, shader.spec))
+        return told
+
     def _stage(self, shader: Shader) -> Stage | SpvlinkError:
         """A stage of the set, or why it cannot be looked at."""
-        key = shader.module, shader.entry, shader.spec
+        key = _key(shader)
         stage = self.stages.pop(key, None)
         if stage is None:
             try:
                 data = self.source.module(shader.module)
-                stage = load(data, shader.entry, dict(shader.spec))
+                stage = load(data, shader.entry, dict(shader.spec), shader.stage)
             except SpvlinkError as error:
                 stage = error
             except Exception as error:  # costs its pipelines only

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.binary.decode import decode
 from spvlink.entry import select_entry
+from spvlink.errors import Refused
 from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, ops
 from spvlink.ir.check import check
@@ -14,7 +15,7 @@ from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared, Label
 from spvlink.lint.uses import Uses
 from spvlink.passes import spec_constants
-from spvlink.pipeline import STAGES
+from spvlink.pipeline import NV_STAGES, STAGES
 
 if TYPE_CHECKING:
     from spvlink.link.check.interface import Place
@@ -135,11 +136,14 @@ class Stage:
         return bool(self.decoration(one, enums.Decoration_Stream))
 
 
-def load(data: bytes, entry: str | None, spec: dict[int, str | bytes]) -> Stage:
+def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: str = "") -> Stage:
     """Read a module. ``spec``: values of specialization constants, by SpecId; others have their
-    defaults. Raises BadSpirv, and Usage for a value that makes no sense."""
+    defaults. ``stage``: which one, where several entry points have that name. Raises BadSpirv, and
+    Usage for a value that makes no sense."""
     module = decode(data)
-    module.entry = select_entry(module, entry)
+    module.entry = select_entry(module, entry, stage)
+    if module.entry.model in NV_STAGES:
+        raise Refused("a stage of SPV_NV_mesh_shader, which is not checked")
     check(module, input=True)
     if any(inst.op in _SPECIAL for inst in module.globals):
         spec_constants.run(module, _meant(module, spec), defaults=True)

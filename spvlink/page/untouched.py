@@ -36,7 +36,7 @@ def told(
         if producer.stage == "task":
             continue
         try:
-            outputs = _outputs(producer.data, entries.get(producer.file))
+            outputs = _outputs(producer.data, entries.get(producer.file), producer.stage)
         except MemoryError:
             raise
         except Exception:  # whatever kept it from being linked may be in our way, too
@@ -53,10 +53,10 @@ def told(
     return {"interfaces": borders, "remarks": remarks}
 
 
-def _outputs(data: bytes, entry: str | None) -> list[Declared]:
+def _outputs(data: bytes, entry: str | None, stage: str) -> list[Declared]:
     """What a stage hands on. Raises SpvlinkError, and whatever odd modules may cause."""
     module = decode(data)
-    module.entry = select_entry(module, entry)
+    module.entry = select_entry(module, entry, stage)
     for variable in module.entry.inst.args[1:]:
         if variable.imm[0] == enums.StorageClass_Output and variable.type is not None:
             if locations_of(variable.type.args[0]) > _MOST:

@@ -20,14 +20,11 @@ from __future__ import annotations
 from spvlink.errors import BadSpirv, Refused
 from spvlink.facts.calls import callees
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.decorations import Decorations
 from spvlink.facts.structure import Structure, is_switch, selection_merge
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Block, Function, Inst, Module
-from spvlink.ir.debug import noted
 from spvlink.ir.edit import (
-    annotate,
     become,
     branch,
     flow_changed,
@@ -40,6 +37,7 @@ from spvlink.ir.edit import (
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.image_values import again
+from spvlink.passes.twins import twins_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -412,37 +410,8 @@ class _Body:
         return body
 
     def copy(self, call: Inst) -> list[Block]:
-        module = self.module
         table: dict[Inst, Inst] = dict(zip(self.callee.params, call.args[1:]))
-        out: list[Block] = []
-        tables = Decorations.of(module)
-        decorated, with_ids = tables.targets, tables.with_ids
-        notes: list[Inst] = []
-        held = noted(module)
-        for block in self.callee.blocks:
-            twin = Block(module.new_id())
-            table[block] = twin
-            out.append(twin)
-            for inst in block.insts:
-                made = Inst(
-                    inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0
-                )
-                twin.insts.append(made)
-                if held is not None:
-                    held.like(made, inst)
-                if inst.id:
-                    table[inst] = made
-                    for words in decorated.get(inst, ()):
-                        notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
-                    for note in with_ids.get(inst, ()) if with_ids else ():
-                        notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
-        for twin in out:
-            for inst in twin.insts:
-                inst.args = [table.get(a, a) for a in inst.args]
-                inst.imm = list(inst.imm)
-        if notes:
-            annotate(module, notes)
-        return out
+        return twins_of(self.module, self.callee.blocks, table)
 
 
 class _Passed:

@@ -19,7 +19,7 @@ from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file
 from spvlink.chain.sweep import clean
-from spvlink.driver import check_pipeline, link, rank, read_stage
+from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
@@ -136,11 +136,15 @@ class _Reader:
         self.contents: list[int] = []  # that of each stage
         self.pipelines: dict[int, list[int]] = {}  # row -> stages; of those that can be read
         self.places: dict[int, list[int]] = {}  # row -> the same as indices into its own sources
-        known: dict[tuple[bytes, str | None, int], int] = {}
+        known: dict[tuple[bytes, str | None, str, int], int] = {}
         for number, (sources, _) in enumerate(rows):
             which = versions[number] if versions is not None else [0] * len(sources)
             try:
-                found = [self._stage(source, n, known) for source, n in zip(sources, which)]
+                try:
+                    found = [self._stage(s, n, known) for s, n in zip(sources, which)]
+                except SpvlinkError:  # or it has to be found out together which stage is meant
+                    named = [_named(stage) for stage in read_stages(list(sources))]
+                    found = [self._stage(s, n, known) for s, n in zip(named, which)]
                 order = sorted(range(len(found)), key=lambda at: rank(self.stages[found[at]].name))
                 row = [found[at] for at in order]
                 check_pipeline([self.stages[n] for n in row])
@@ -150,16 +154,19 @@ class _Reader:
             self.pipelines[number], self.places[number] = row, order
 
     def _stage(
-        self, source: Source, version: int, known: dict[tuple[bytes, str | None, int], int]
+        self, source: Source, version: int, known: dict[tuple[bytes, str | None, str, int], int]
     ) -> int:
-        name = source.data, source.entry, version
-        at = known.get(name)
-        if at is None:
+        name = source.data, source.entry, source.stage, version
+        if name not in known:
             stage = read_stage(source)
-            at = known[name] = len(self.stages)
-            self.stages.append(stage)
-            self.contents.append(self.same.setdefault((source.data, version), len(self.same)))
-        return at
+            own = source.data, source.entry, stage.name, version
+            if own not in known:
+                known[own] = len(self.stages)
+                self.stages.append(stage)
+                content = self.same.setdefault((source.data, version), len(self.same))
+                self.contents.append(content)
+            known[name] = known[own]
+        return known[name]
 
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
         """The pipelines (these, or all), those together that share modules, directly or through
@@ -179,6 +186,12 @@ class _Reader:
         for number, row in wanted.items():
             found.setdefault(find(self.contents[row[0]]), []).append(number)
         return list(found.values())
+
+
+def _named(stage: Stage) -> Source:
+    """A module with its stage said."""
+    source = stage.source
+    return Source(source.data, source.file, source.entry, stage.name)
 
 
 class _Linker:

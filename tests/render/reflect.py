@@ -182,10 +182,10 @@ def _spec_constant_op(module: Module, inst: list[int]) -> None:
 class Stage:
     """One shader stage: its code, its entry point, and what it takes and gives."""
 
-    def __init__(self, code: bytes, entry: str | None = None) -> None:
+    def __init__(self, code: bytes, entry: str | None = None, model: int | None = None) -> None:
         self.code = code
         self.module = module = parse(code)
-        entries = [e for e in module.entries if entry is None or e[2] == entry]
+        entries = [e for e in module.entries if entry in (None, e[2]) and model in (None, e[0])]
         if not entries:
             raise CannotDraw(f"no entry point {entry or ''}".rstrip())
         if len(entries) > 1:

@@ -29,7 +29,7 @@ from .reflect import (
     Stage,
 )
 
-Code = bytes | tuple[bytes, str]
+Code = bytes | tuple[bytes, str] | tuple[bytes, str, int]
 
 RUNTIME_DESCRIPTORS = 64  # elements of a runtime-sized descriptor array
 RUNTIME_BYTES = 65536  # of a runtime-sized array in a buffer, at most 1024 elements
@@ -161,7 +161,7 @@ STAGE_FLAGS = {
 
 
 def read_stages(codes: Sequence[Code]) -> list[Stage]:
-    """Each code is SPIR-V bytes or (bytes, entry point name)."""
+    """Each code is SPIR-V bytes, (bytes, entry point name) or (bytes, name, execution model)."""
     stages = [Stage(c) if isinstance(c, bytes) else Stage(*c) for c in codes]
     for stage in stages:
         if stage.model not in STAGE_FLAGS:

@@ -44,7 +44,7 @@ from spvlink.link.border.values import Scalar, cast_to_denormal
 from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.pack.small_numbers import bits_of_number
-from spvlink.link.shape.dynamic_arrays import lanes_of
+from spvlink.link.shape.array_side import lanes_of
 from spvlink.passes.fold import fold
 from spvlink.pipeline import PACKED
 from spvlink.rules.arithmetic import from_bits, signed

@@ -12,7 +12,7 @@ from spvlink.grammar import glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link.border.values import Scalar
-from spvlink.link.shape.dynamic_arrays import lanes_of
+from spvlink.link.shape.array_side import lanes_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

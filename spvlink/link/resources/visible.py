@@ -9,6 +9,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.link.resources.blocks import Key, resource_key
 from spvlink.passes.parts import NUMERIC
+from spvlink.pipeline import NV_STAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -69,6 +70,8 @@ def unsupported_reason(module: Module) -> str:
     """Why a stage must go out as it came; empty if nothing is known against it."""
     if module.opaque:
         return module.opaque
+    if module.entry is not None and module.entry.model in NV_STAGES:
+        return "it is a stage of SPV_NV_mesh_shader, which is not followed"
     for inst in module.sections[CAPABILITIES]:
         if inst.imm[0] in _BEYOND:
             return _BEYOND[inst.imm[0]]

@@ -5,9 +5,11 @@ from __future__ import annotations
 from itertools import product
 
 from spvlink.facts.index_values import IndexValues
-from spvlink.grammar import ops
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Inst
+from spvlink.ir.core import Block, Inst, Module
+from spvlink.ir.slot import Pinned
+from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead.unused_arrays import accesses
 from spvlink.passes.parts import CHAINS
@@ -17,8 +19,11 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     Path = tuple[int, ...]  # constant indices from a variable down to a part of it
+    Part = tuple[Inst, Path]  # a part of a value
 
 _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+# Consumers whose inputs are arrays over the vertices.
+_ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
 
 
 class ArraySide:
@@ -58,6 +63,41 @@ class ArraySide:
     def path(self, pointer: Inst) -> Path:
         """The same, where all are constant."""
         return tuple(n for n in self.indices(pointer) if n is not None)
+
+
+def sides_of(link: Link, out: Pinned, twin: Pinned) -> tuple[ArraySide, ArraySide]:
+    """What both stages do with an array."""
+    patch = enums.Decoration_Patch in twin.qualifiers
+    return (
+        ArraySide(link.producer, out.variable, link.in_place and not patch),
+        ArraySide(link.consumer, twin.variable, link.consumer.name in _ARRAYED and not patch),
+    )
+
+
+def part_of(module: Module, whole: Inst, path: Path) -> Part:
+    """A part of a value, seen through constructs and constants."""
+    while path:
+        if whole.op == ops.OpCompositeConstruct:
+            assert whole.type is not None
+            if whole.type.op == ops.OpTypeVector:
+                return lanes_of(whole)[path[0]]
+            whole = whole.args[path[0]]
+        else:
+            parts = types.parts_of(module, whole)
+            if parts is None:
+                break
+            whole = parts[path[0]]
+        path = path[1:]
+    return whole, path
+
+
+def lanes_of(construct: Inst) -> list[Part]:
+    """What the components of a vector are that is put together of scalars and vectors."""
+    found: list[Part] = []
+    for arg in construct.args:
+        size = types.size_of(arg.type) if arg.type is not None else 0
+        found += [(arg, (n,)) for n in range(size)] or [(arg, ())]
+    return found
 
 
 class Reach:
@@ -100,8 +140,9 @@ class Reach:
                 over = self.side.arrayed and pointer is side.variable  # all vertices at once
                 for path in self.paths(pointer, block):
                     for user in users[load]:
-                        taken = tuple(user.imm) if user.op == ops.OpCompositeExtract else ()
-                        live.update(components(side.type, path + (taken[1:] if over else taken)))
+                        for taken in _taken(user, load):
+                            part = path + (taken[1:] if over else taken)
+                            live.update(components(side.type, part))
         return live
 
     def stored(self) -> set[Path]:
@@ -117,6 +158,21 @@ class Reach:
                     for path in self.paths(store.args[0], block):
                         found.update(components(side.type, path))
         return found
+
+
+def _taken(user: Inst, value: Inst) -> list[Path]:
+    """The parts of a value that an instruction uses."""
+    if user.op == ops.OpCompositeExtract:
+        return [tuple(user.imm)]
+    if user.op != ops.OpVectorShuffle:
+        return [()]
+    size, taken = types.lanes_of(user.args[0].type), set[int]()
+    for lane in user.imm:
+        if lane < size and user.args[0] is value:
+            taken.add(lane)
+        elif size <= lane < 0xFFFFFFFF and user.args[1] is value:
+            taken.add(lane - size)
+    return [(lane,) for lane in sorted(taken)]
 
 
 def plain(type: Inst) -> bool:

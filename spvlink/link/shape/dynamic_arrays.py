@@ -48,7 +48,9 @@ from spvlink.link.shape.array_side import (
     ArraySide,
     Reach,
     components,
+    part_of,
     shape,
+    sides_of,
     vectors,
     word_count,
 )
@@ -59,12 +61,11 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     Path = tuple[int, ...]  # constant indices from a variable down to a part of it
-    Part = tuple[Inst, Path]  # a part of a value
+    from spvlink.link.shape.array_side import Part
+
 
 COPY_COST: Final = 2  # of a store to a local array, in operations a component
 MOST_VERTICES: Final = 6  # of a triangle with adjacency: of more no copy is made
-# Consumers whose inputs are arrays over the vertices.
-_ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
 _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
 BOTH: Final = "both stages access it with a dynamic index"
 
@@ -83,11 +84,7 @@ def run(
     ]  # fmt: skip
     split = False
     for out, twin in pairs:
-        patch = enums.Decoration_Patch in twin.qualifiers
-        producer = ArraySide(link.producer, out.variable, link.in_place and not patch)
-        consumer = ArraySide(
-            link.consumer, twin.variable, link.consumer.name in _ARRAYED and not patch
-        )
+        producer, consumer = sides_of(link, out, twin)
         if not producer.known or not consumer.known or shape(producer.type) != shape(consumer.type):
             continue
         if producer.dynamic and consumer.dynamic:
@@ -260,7 +257,7 @@ def _saved(
     for store in producer.stores:
         path = producer.path(store.args[0])
         for leaf in components(producer.type, path):
-            stored[leaf].add(_part(producer.stage.module, store.args[1], leaf[len(path) :]))
+            stored[leaf].add(part_of(producer.stage.module, store.args[1], leaf[len(path) :]))
     saved, constants = 0, 0
     seen: set[Part] = set()
     for path, values in stored.items():
@@ -274,32 +271,6 @@ def _saved(
             seen.add(part)
     scale = word_count(producer.type) // len(stored)
     return saved * scale, constants == len(stored)
-
-
-def _part(module: Module, whole: Inst, path: Path) -> Part:
-    """A part of a value, seen through constructs and constants."""
-    while path:
-        if whole.op == ops.OpCompositeConstruct:
-            assert whole.type is not None
-            if whole.type.op == ops.OpTypeVector:
-                return lanes_of(whole)[path[0]]
-            whole = whole.args[path[0]]
-        else:
-            parts = types.parts_of(module, whole)
-            if parts is None:
-                break
-            whole = parts[path[0]]
-        path = path[1:]
-    return whole, path
-
-
-def lanes_of(construct: Inst) -> list[Part]:
-    """What the components of a vector are that is put together of scalars and vectors."""
-    found: list[Part] = []
-    for arg in construct.args:
-        size = types.size_of(arg.type) if arg.type is not None else 0
-        found += [(arg, (n,)) for n in range(size)] or [(arg, ())]
-    return found
 
 
 # -- all of them -----------------------------------------------------------------------------------

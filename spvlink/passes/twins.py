@@ -1,0 +1,44 @@
+"""Copies of blocks: a callee's for one call, a loop's for one round."""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import ops
+from spvlink.ir.core import Block, Inst, Module
+from spvlink.ir.debug import noted
+from spvlink.ir.edit import annotate
+
+
+def twins_of(module: Module, blocks: list[Block], table: dict[Inst, Inst]) -> list[Block]:
+    """Copies of some blocks, decorated alike, in none of the functions yet. ``table`` has what to
+    put in place of what; the copies are added, so that they refer to each other. What it has
+    already is not copied."""
+    out: list[Block] = []
+    tables = Decorations.of(module)
+    decorated, with_ids = tables.targets, tables.with_ids
+    notes: list[Inst] = []
+    held = noted(module)
+    for block in blocks:
+        twin = Block(module.new_id())
+        table[block] = twin
+        out.append(twin)
+        for inst in block.insts:
+            if inst in table:
+                continue
+            made = Inst(inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0)
+            twin.insts.append(made)
+            if held is not None:
+                held.like(made, inst)
+            table[inst] = made
+            if inst.id:
+                for words in decorated.get(inst, ()):
+                    notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+                for note in with_ids.get(inst, ()) if with_ids else ():
+                    notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
+    for twin in out:
+        for inst in twin.insts:
+            inst.args = [table.get(a, a) for a in inst.args]
+            inst.imm = list(inst.imm)
+    if notes:
+        annotate(module, notes)
+    return out
