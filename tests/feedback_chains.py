@@ -36,6 +36,10 @@ def pair(
     return Chain(name, stages, **rest)  # type: ignore[arg-type]
 
 
+STRUCTS = """struct Inner { ivec2 x[2]; mat2 y; };
+struct S { vec3 c; Inner d; };
+"""
+
 PASS_ALL = """for (int i = 0; i < 3; ++i) { gl_Position = gl_in[i].gl_Position;
 BODY EmitVertex(); } EndPrimitive();"""
 
@@ -192,13 +196,55 @@ vec4 gl_Position; float gl_PointSize; };
         "vec4(vec2(w.xz), c)",
     ),
     pair(
-        "a struct stays as it is",
+        "a struct",
         "struct S { vec3 c; float d[2]; };\n"
         + out(3, 0, "S s")
         + "layout(location = 0) out vec2 e; layout(location = 1) out vec2 f;",
         "s.c = a.xyz; s.d = float[](b.x, b.y); e = a.xy; f = b.xy;",
         ins("0 vec2 e", "1 vec2 f"),
         "vec4(e, f)",
+    ),
+    pair(
+        "structs in an array, of a block",
+        STRUCTS
+        + """layout(location = 0, xfb_buffer = 0, xfb_stride = 104) out Block2 {
+layout(xfb_offset = 8) S s[2]; layout(xfb_offset = 96) vec2 last; };
+layout(location = 12) out vec4 free;
+""",
+        """s[0].c = a.xyz; s[0].d.x = ivec2[](k.xy, k.zw); s[0].d.y = mat2(a.xy, b.xy);
+s[1].c = b.xyz; s[1].d.x = ivec2[](k.wz, k.yx); s[1].d.y = mat2(b.zw, a.zw);
+last = a.xw; free = b;""",
+        STRUCTS
+        + "layout(location = 0) in Block2 { flat S s[2]; vec2 last; };\n"
+        + ins("12 vec4 free"),
+        "vec4(s[1].d.y[1], s[0].c.z, last.y) + free * float(s[1].d.x[0].y & 3)",
+    ),
+    pair(
+        "a struct of 64 bits stays as it is",
+        "struct S { float c; double d; };\n"
+        + out(3, 0, "flat S s")
+        + "layout(location = 0) out vec2 e; layout(location = 1) out vec2 f;",
+        "s.c = a.x; s.d = double(b.x); e = a.xy; f = b.xy;",
+        ins("0 vec2 e", "1 vec2 f"),
+        "vec4(e, f)",
+        kept=("s",),
+    ),
+    pair(
+        "one member of a block stays as it is",
+        "struct S { float c; double d; };\n"
+        + """layout(location = 0, xfb_buffer = 0, xfb_stride = 48) out Block2 {
+vec4 free; layout(xfb_offset = 16) flat S s; vec3 half_dead; layout(xfb_offset = 32) vec3 taken;
+vec2 dead; } o;
+""",
+        """o.free = a; o.s.c = b.x; o.s.d = double(b.y); o.half_dead = b.xyz; o.taken = a.yzw;
+o.dead = sin(a.xy);""",
+        "struct S { float c; double d; };\n"
+        """layout(location = 0) in Block2 {
+vec4 free; flat S s; vec3 half_dead; vec3 taken; vec2 dead; } o;
+""",
+        "vec4(o.free.x, o.half_dead.y, o.s.c, float(o.s.d) + o.taken.z)",
+        kept=("s",),
+        gone=("dead",),
     ),
     pair(
         "other qualifiers around it",
@@ -298,6 +344,33 @@ far = v[i] * 2.0; wide = v[i].xy; EmitStreamVertex(1); EndStreamPrimitive(1);
             ),
             frag(ins("3 vec2 free"), "color = vec4(free, 0.5, 1.0);"),
         ),
+        gone=("nobody",),
+    ),
+    Chain(
+        "parts of a block of another stream",
+        (
+            vert("layout(location = 0) out vec4 v;", "v = a;"),
+            text(
+                "geom",
+                """layout(triangles) in; layout(points, max_vertices = 6) out;
+layout(location = 0) in vec4 v[];
+struct S { vec2 x; float y[2]; };
+layout(stream = 1, xfb_buffer = 1, xfb_stride = 32) out Far {
+layout(location = 0, xfb_offset = 16) vec4 far; layout(location = 1) vec4 nobody;
+layout(location = 2, xfb_offset = 0) S wide; layout(location = 5) S neither[2]; };
+layout(stream = 0, location = 15) out vec2 free;
+""",
+                """for (int i = 0; i < 3; ++i) {
+free = v[i].zw; gl_Position = gl_in[i].gl_Position; gl_PointSize = 9.0;
+EmitStreamVertex(0); EndStreamPrimitive(0);
+far = v[i] * 2.0; wide.x = v[i].xy; wide.y[0] = v[i].x; wide.y[1] = v[i].w; nobody = sin(v[i]);
+neither[0] = wide; neither[1] = wide; neither[1].x.y = v[i].z;
+EmitStreamVertex(1); EndStreamPrimitive(1);
+}""",
+            ),
+            frag(ins("15 vec2 free"), "color = vec4(free, 0.5, 1.0);"),
+        ),
+        kept=("far", "wide"),
         gone=("nobody",),
     ),
 )

@@ -146,7 +146,7 @@ PLACES = {  # name -> the Locations that the fragment shader declares, and the s
     "scattered scalars": ({0, 1}, {0, 1, 2}),
     "two buffers, with room between": ({0, 1}, {0, 1, 2}),
     "other qualifiers around it": ({0, 1, 2}, {0, 1, 2}),
-    "a struct stays as it is": ({0}, {0, 1, 2, 3}),
+    "a struct": ({0}, {0, 1}),
     "two streams, of one vertex each": ({0}, {0, 1, 2}),
     "64 bits": ({0, 1}, {0, 1, 2}),
 }

@@ -7,7 +7,9 @@ import pytest
 
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
+from spvlink.ir.slot import CAPTURED
 from spvlink.passes import captures
+from spvlink.passes.cells import MEMORY, Node
 from tests.test_cases import load
 
 TEXT = """\
@@ -35,7 +37,10 @@ OpDecorate %v Location 0
 %mat = OpTypeMatrix %vec3 3
 %floats = OpTypeArray %float %int_2
 %inner = OpTypeStruct %float
-%block = OpTypeStruct %vec3 %halves %inner
+%inners = OpTypeArray %inner %int_2
+%wide = OpTypeStruct %float %double
+%wides = OpTypeArray %wide %int_2
+%block = OpTypeStruct %vec3 %halves %inner %wide
 %ptr = OpTypePointer Output %{type}
 %v = OpVariable %ptr Output
 %main = OpFunction %void None %1
@@ -52,31 +57,74 @@ OFFSET = "OpDecorate %v Offset 8\n"
 WHOLE = BUFFER + STRIDE + OFFSET
 MEMBER = "OpMemberDecorate %block {0} Offset 16\n"
 IN_BLOCK = "OpDecorate %block XfbBuffer 1\nOpDecorate %block XfbStride 64\n"
-SPLITS = {  # type, notes -> whether it can be taken apart
-    ("vec3", WHOLE): True,
-    ("mat", WHOLE): True,
-    ("floats", WHOLE): True,
-    ("pair", WHOLE): True,
-    ("halves", WHOLE): False,
-    ("inner", WHOLE): False,
-    ("vec3", BUFFER + OFFSET): False,
-    ("vec3", STRIDE + OFFSET): False,
-    ("block", BUFFER + STRIDE): True,
-    ("block", BUFFER + STRIDE + MEMBER.format(0)): True,
-    ("block", IN_BLOCK + MEMBER.format(0)): True,
-    ("block", BUFFER + MEMBER.format(0)): False,
-    ("block", BUFFER + STRIDE + MEMBER.format(1)): False,
-    ("block", BUFFER + STRIDE + MEMBER.format(2)): False,
-    ("block", WHOLE + MEMBER.format(0)): False,
-    ("block", BUFFER + STRIDE + "OpMemberDecorate %block 1 RelaxedPrecision\n"): True,
+ALL = -1
+NONE: set[int] = set()
+PINNED = {  # type, notes -> the members that stay whole, or all of it
+    ("vec3", WHOLE): NONE,
+    ("mat", WHOLE): NONE,
+    ("floats", WHOLE): NONE,
+    ("pair", WHOLE): NONE,
+    ("halves", WHOLE): {ALL},
+    ("inner", WHOLE): NONE,
+    ("inners", WHOLE): NONE,
+    ("wide", WHOLE): {ALL},
+    ("wides", WHOLE): {ALL},
+    ("inners", WHOLE + "OpDecorate %inner Block\n"): {ALL},
+    ("inner", WHOLE + "OpMemberDecorate %inner 0 Offset 8\n"): {ALL},
+    ("vec3", BUFFER + OFFSET): {ALL},
+    ("vec3", STRIDE + OFFSET): {ALL},
+    ("block", BUFFER + STRIDE): {ALL},  # no Offset at all: nobody asks
+    ("block", BUFFER + STRIDE + "OpDecorate %block Block\n"): NONE,
+    ("block", BUFFER + STRIDE + MEMBER.format(0)): NONE,
+    ("block", IN_BLOCK + MEMBER.format(0)): NONE,
+    ("block", BUFFER + MEMBER.format(0)): {0},
+    ("block", BUFFER + STRIDE + MEMBER.format(1)): {1},
+    ("block", BUFFER + STRIDE + MEMBER.format(1) + MEMBER.format(0)): {1},
+    ("block", BUFFER + STRIDE + MEMBER.format(2)): NONE,
+    ("block", BUFFER + STRIDE + MEMBER.format(2) + "OpDecorate %inner Block\n"): {2},
+    ("block", BUFFER + STRIDE + MEMBER.format(3)): {3},
+    ("block", WHOLE + MEMBER.format(0)): {ALL},
+    ("block", WHOLE + "OpDecorate %block Block\n"): {ALL},
 }
 
 
-@pytest.mark.parametrize(("type", "notes"), SPLITS)
+def pinned(node: Node) -> set[int]:
+    if node.kind == MEMORY:
+        return {ALL}
+    return {at for at, child in enumerate(node.children) if child.kind == MEMORY}
+
+
+@pytest.mark.parametrize(("type", "notes"), PINNED)
 def test_what_can_be_captured_by_component(type: str, notes: str) -> None:
     module = load(TEXT.format(type=type, notes=notes, modes=""))
     (variable,) = [i for i in module.globals if i.op == ops.OpVariable]
-    assert captures.splits(Decorations.of(module), variable) == SPLITS[type, notes]
+    assert variable.type is not None
+    node = Node(variable.type.args[0], ())
+    captures.pin(Decorations.of(module), variable, node)
+    assert pinned(node) == PINNED[type, notes]
+    for part in node.leaves():
+        assert (part.pins == CAPTURED) == (part.kind == MEMORY)
+        assert part.why == (captures.CAPTURED_WHY if part.kind == MEMORY else "")
+
+
+STREAMS = {  # type, notes, decorations -> the members that stay whole
+    ("block", "OpDecorate %block Block\n", enums.Decoration_Stream): {0, 1, 2, 3},
+    ("block", MEMBER.format(0), enums.Decoration_Stream): {0, 1, 2, 3},
+    ("block", "OpDecorate %block Block\n", enums.Decoration_Index): {ALL},
+    ("block", "", enums.Decoration_Stream): {ALL},
+    ("vec3", "", enums.Decoration_Stream): {ALL},
+}
+
+
+@pytest.mark.parametrize(("type", "notes", "held"), STREAMS)
+def test_members_of_another_stream(type: str, notes: str, held: int) -> None:
+    module = load(TEXT.format(type=type, notes=notes, modes=""))
+    (variable,) = [i for i in module.globals if i.op == ops.OpVariable]
+    assert variable.type is not None
+    node = Node(variable.type.args[0], ())
+    captures.pin_stream(Decorations.of(module), node, "why", {held})
+    assert pinned(node) == STREAMS[type, notes, held]
+    assert {part.why for part in node.leaves()} == {"why"}
 
 
 @pytest.mark.parametrize("type", ["vec3", "block"])
@@ -101,7 +149,7 @@ def test_a_stream_is_said_where_it_was(stream: int) -> None:
     assert captures.words_of(capture) == [*said, *words, [enums.Decoration_Offset, 12]]
 
 
-SIZES = {"vec3": 12, "mat": 36, "floats": 8, "pair": 16, "halves": 8, "inner": 0}
+SIZES = {"vec3": 12, "mat": 36, "floats": 8, "pair": 16, "halves": 8, "inner": 4, "inners": 8}
 
 
 @pytest.mark.parametrize("type", SIZES)

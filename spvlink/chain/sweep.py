@@ -23,7 +23,7 @@ from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
 from spvlink.link.shape import split_late
-from spvlink.passes import read_back
+from spvlink.passes import read_back, vertex_copies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -38,8 +38,19 @@ MAX_SWEEPS: Final = 16
 def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
     """A stage's code in its simplest form."""
     chain.runner.clean(stage)
+    if stage.inputs is not None and any(s.length for s in stage.inputs.slots.values()):
+        _read_vertices(chain.runner, stage)
     if promoted and stage.name == "tesc" and stage.outputs is not None:
         _read_back(chain.runner, stage)
+
+
+def _read_vertices(runner: Runner, stage: Stage) -> None:
+    """What is read by way of a copy of all vertices."""
+    entry = stage.module.entry
+    assert entry is not None
+    if runner.run("promote", stage, vertex_copies.run, stage.module, entry.function):
+        runner.promote_again(stage)
+        runner.clean(stage)
 
 
 def _read_back(runner: Runner, stage: Stage) -> None:

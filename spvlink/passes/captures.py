@@ -4,14 +4,17 @@
 
 An output variable, or a member of an output block, is captured if it has an Offset; its buffer and
 stride it has itself or from the block (VUID-StandaloneSpirv-Offset-04716). The bytes are those of
-its components in order, tightly packed: vectors, the columns of a matrix, the elements of an array
-(Vulkan, "Transform Feedback"). So each component can become a variable of its own, with its own
-Offset and the same buffer, stride and stream, at any Location: what lies in the buffer does not
-change by a byte. Neighbours may be one variable where their bytes are neighbours too.
+its components in order, tightly packed: vectors, the columns of a matrix, the elements of an array,
+the members of a struct (Vulkan, "Transform Feedback"). So each component can become a variable of
+its own, with its own Offset and the same buffer, stride and stream, at any Location: what lies in
+the buffer does not change by a byte. Neighbours may be one variable where their bytes are
+neighbours too.
 
-What stays whole: structs that are captured as such (their padding is not ours to guess), arrays of
-blocks (whose elements go to buffers of their own), numbers of 16 bits, blocks with an Offset of
-their own, anything without a buffer or a stride, and vertex streams other than the first.
+What stays whole: structs of 64-bit numbers that are captured as such (their padding is not ours to
+guess), arrays of blocks (whose elements go to buffers of their own), numbers of 16 bits, anything
+without a buffer or a stride, and what goes to a vertex stream other than the first: nothing reads
+that. Of a block it is single members that stay, as variables of their own; the others are slots, or
+go, in another stream. Blocks with an Offset of their own stay as they are.
 """
 
 from __future__ import annotations
@@ -20,6 +23,8 @@ from spvlink.facts.decorations import Decorations, Words
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
+from spvlink.ir.slot import CAPTURED
+from spvlink.passes.cells import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -29,6 +34,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     # (buffer, stride, stream or -1 where none is given, offset in bytes)
     Capture = tuple[int, int, int, int]
 
+CAPTURED_WHY: Final = "transform feedback captures it"
 _OFFSET: Final = enums.Decoration_Offset
 _BUFFER: Final = enums.Decoration_XfbBuffer
 _STRIDE: Final = enums.Decoration_XfbStride
@@ -44,28 +50,68 @@ def active(module: Module) -> bool:
     )
 
 
-def splits(tables: Decorations, variable: Inst) -> bool:
-    """Whether what is captured of a variable can be captured component by component."""
+def pin(tables: Decorations, variable: Inst, node: Node) -> None:
+    """Keep whole what cannot be captured component by component of a variable of which something is
+    captured: all of it or, of a block, members. ``node``: its root."""
     assert variable.type is not None
-    type = variable.type.args[0]
-    own = tables.targets.get(variable, [])
+    type, own = variable.type.args[0], tables.targets.get(variable, [])
+    parts: list[Node] = []
+    if not is_block(tables, type):
+        if not _plain(tables, type) or at(own, 0, ()) is None:
+            parts = [node]
+    elif has_offset(own):
+        parts = [node]
+    else:
+        whole = [i for i in range(len(type.args)) if not _member_splits(tables, own, type, i)]
+        if whole:
+            parts = [node.children[i] for i in whole] if node.split() else [node]
+    for part in parts:
+        part.pin("", CAPTURED)
+        part.why = CAPTURED_WHY
+
+
+def pin_stream(tables: Decorations, node: Node, why: str, held: set[int]) -> None:
+    """Keep whole what must not be touched, for its decorations ``held``: of a block that goes to
+    another vertex stream each member by itself, since nobody reads those that are not captured."""
+    parts = [node]
+    if enums.Decoration_Stream in held and is_block(tables, node.type) and node.split():
+        parts = node.children
+    for part in parts:
+        part.pin(why)
+
+
+def has_offset(words: Sequence[Words]) -> bool:
+    """Whether a variable or member with these decorations is captured."""
+    return any(w[0] == _OFFSET for w in words)
+
+
+def is_block(tables: Decorations, type: Inst) -> bool:
+    """Whether the members of an output of this type have Offsets of their own."""
     if type.op != ops.OpTypeStruct:
-        return _plain(type) and at(own, 0, ()) is not None
-    if any(words[0] == _OFFSET for words in own):
         return False
+    notes = [*tables.targets.get(type, ())]
+    for index in range(len(type.args)):
+        notes += tables.members.get((type, index), ())
+    return any(words[0] in (_OFFSET, enums.Decoration_Block) for words in notes)
+
+
+def _member_splits(tables: Decorations, own: list[Words], type: Inst, index: int) -> bool:
+    """Whether a member of a block is not captured, or can be component by component."""
+    words = tables.members.get((type, index), [])
+    if not has_offset(words):
+        return True
     block = tables.targets.get(type, ())
-    for index, member in enumerate(type.args):
-        words = tables.members.get((type, index), [])
-        if any(w[0] == _OFFSET for w in words):
-            if not _plain(member) or at(own + words, 0, block) is None:
-                return False
-    return True
+    return _plain(tables, type.args[index]) and at(own + words, 0, block) is not None
 
 
-def _plain(type: Inst) -> bool:
+def _plain(tables: Decorations, type: Inst, inside: bool = False) -> bool:
+    """Numbers without gaps between them: 64 bits inside of a struct may have some."""
     while type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
         type = type.args[0]
-    return type.op in (ops.OpTypeInt, ops.OpTypeFloat) and type.imm[0] >= 32
+    if type.op == ops.OpTypeStruct:
+        return not is_block(tables, type) and all(_plain(tables, t, True) for t in type.args)
+    width = type.imm[0] if type.op in (ops.OpTypeInt, ops.OpTypeFloat) else 0
+    return width == 32 or (width == 64 and not inside)
 
 
 def block_words(tables: Decorations, variable: Inst) -> Sequence[Words]:
@@ -78,7 +124,7 @@ def at(words: Sequence[Words], shift: int, block: Sequence[Words]) -> Capture | 
     """What is captured ``shift`` bytes into the variable or member that has these decorations (a
     member's own come last), in a block with those."""
     found = {w[0]: w[1] for w in (*block, *words) if len(w) == 2}
-    if not any(w[0] == _OFFSET for w in words) or _BUFFER not in found or _STRIDE not in found:
+    if not has_offset(words) or _BUFFER not in found or _STRIDE not in found:
         return None
     stream = found.get(enums.Decoration_Stream, -1)
     return found[_BUFFER], found[_STRIDE], stream, found[_OFFSET] + shift
@@ -103,7 +149,10 @@ def words_of(capture: Capture | None) -> list[Words]:
 
 
 def bytes_of(type: Inst) -> int:
-    """Bytes that a value of numbers, vectors, matrices and arrays of these takes when captured."""
+    """Bytes that a value of numbers, vectors, matrices, arrays and structs of these takes when
+    captured."""
+    if type.op == ops.OpTypeStruct:
+        return sum(map(bytes_of, type.args))
     if type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
         return types.size_of(type) * bytes_of(type.args[0])
     return int(type.imm[0]) // 8 if type.op in (ops.OpTypeInt, ops.OpTypeFloat) else 0

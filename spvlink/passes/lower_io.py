@@ -33,6 +33,7 @@ from spvlink.ir.slot import (
 )
 from spvlink.ir.types import NUMBERS
 from spvlink.passes import captures, outgoing
+from spvlink.passes.captures import CAPTURED_WHY
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
 from spvlink.passes.flow import drop_unreachable
 from spvlink.passes.parts import holds_slots, separable
@@ -42,7 +43,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-CAPTURED_WHY: Final = "transform feedback captures it"
 _QUALIFIERS: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS
 # What a part of a variable keeps when it becomes one.
 _KEPT: Final = _QUALIFIERS | {enums.Decoration_RelaxedPrecision, enums.Decoration_Invariant}
@@ -175,15 +175,13 @@ class Lowering:
             self.sides[variable] = side
             if self.captures and side is self.outputs and enums.Decoration_Offset in held:
                 self.captured.add(variable)
-                if not captures.splits(self.tables, variable):
-                    node.pin("", CAPTURED)
-                    node.why = CAPTURED_WHY
+                captures.pin(self.tables, variable, node)
             if not self.may_take_apart(node.type):
                 node.pin("its 16-bit values may only be loaded, converted and stored")
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             if why := untouchable(self.tables, variable, held):
-                node.pin(why)
+                captures.pin_stream(self.tables, node, why, held)
 
     def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
         """The node of an interface variable: of its element type where it is an array over
@@ -305,7 +303,8 @@ class Lowering:
     def spread_struct(self, node: Node, spot: Spot) -> int:
         struct = node.type
         at = spot.location
-        end = at
+        end, shift = at, spot.shift
+        captured = spot.variable in self.captured and captures.has_offset(spot.words)
         for index in range(len(struct.args)):
             place = self.tables.find_member(struct, index, enums.Decoration_Location)
             component = self.tables.find_member(struct, index, enums.Decoration_Component)
@@ -316,7 +315,9 @@ class Lowering:
             member = self.names.of_member(struct, index)
             name = f"{spot.name}.{member}" if spot.name else member
             words = spot.words + self.tables.members.get((struct, index), [])
-            inner = Spot(at, component[0] if component else 0, words, name, spot.variable)
+            inner = Spot(at, component[0] if component else 0, words, name, spot.variable, shift)
+            if captured:
+                shift += captures.bytes_of(struct.args[index])
             if node.kind == SPLIT:
                 at = self.spread(node.children[index], inner)
             elif at < 0:
@@ -374,7 +375,11 @@ class Lowering:
         if keys.isdisjoint(self.keys_of(node)):
             return False
         inside = node.type.op == ops.OpTypeStruct
-        if inside and (shape is None or shape.type.op != ops.OpTypeStruct):
+        if inside and (
+            shape is None
+            or shape.type.op != ops.OpTypeStruct
+            or not keys.issuperset(self.keys_of(node))
+        ):
             changed = False
             for child in node.children:
                 changed |= self._pin_below(child, keys, shape, why, pins)
@@ -513,7 +518,10 @@ class Lowering:
         if spot.component:
             notes.append([enums.Decoration_Component, spot.component])
         notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
-        notes += captures.words_of(self.capture_of(spot))
+        capture = self.capture_of(spot)
+        notes += captures.words_of(capture)
+        if capture is None:
+            notes += [w for w in spot.words if w[0] == enums.Decoration_Stream][:1]
         Decorations.add(self.module, variable, notes)
         list_variable(self.module, variable)
 

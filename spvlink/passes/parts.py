@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
+from spvlink.facts.cfg import Cfg
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import resolve, value
+from spvlink.passes.cells import MAX_PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -116,6 +118,32 @@ def lower_copies(module: Module, block: Block) -> None:
 def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
     """STORE_OUTPUT of one component."""
     return Inst(STORE_OUTPUT, None, [stored] if vertex is None else [stored, vertex], [key])
+
+
+def elements_at_once(variable: Inst) -> int:
+    """How many elements a load of a whole array over vertices is taken apart into; 0 if that is too
+    much."""
+    assert variable.type is not None
+    whole = variable.type.args[0]
+    count, each = types.size_of(whole), types.lanes_of(whole.args[0])
+    return count if 0 < count * each <= MAX_PARTS else 0
+
+
+def stored_once(cfg: Cfg, uses: dict[Block, list[int]], variable: Inst) -> bool:
+    """Whether a variable is stored once at most, its initializer included, before all its loads.
+    ``uses``: where in each block pointers are used."""
+    stored: Block | None = None
+    ok = True
+    for block in cfg.order:
+        for at in uses[block] if ok else ():
+            inst = block.insts[at]
+            if inst.op == ops.OpStore and inst.args[0] is variable:
+                ok = stored is None and not variable.args
+                stored = block
+            elif inst.op == ops.OpLoad and inst.args[0] is variable:
+                ok &= stored is not None or bool(variable.args)
+                ok &= stored is None or cfg.dominates(stored, block)
+    return ok
 
 
 def is_volatile(imm: list[int]) -> bool:

@@ -17,7 +17,7 @@ What it rests on:
 * Outputs of control and mesh shaders are seen by other invocations too: they are accessed in place.
 * An Input variable never changes, so a load of it may be made of loads of its components.
 * A variable that is an array over vertices (or primitives) is a node of its element type, and every
-  access names the vertex.
+  access names the vertex. A load of all of it is one of each vertex.
 
 SSA form by dominance frontiers (Cytron et al. 1991), semi-pruned: a cell that no block reads before
 writing it gets no phi (Briggs et al. 1998). Values on entry are looked up along the dominator tree;
@@ -50,11 +50,13 @@ from spvlink.passes.parts import (
     INTERPOLATIONS,
     NUMERIC,
     POINTERS,
+    elements_at_once,
     extract,
     is_volatile,
     lower_copies,
     part_of,
     store_slot,
+    stored_once,
 )  # fmt: skip
 
 TYPE_CHECKING = False
@@ -120,25 +122,10 @@ class Promotion:
 
         if not types.pointers_may_meet(self.module):
             for variable, root in self.roots.items():
-                if types.holds_pointers(root.type):
-                    self.hold_pointers(variable, root)
-
-    def hold_pointers(self, variable: Inst, root: Node) -> None:
-        """Pointers stay in memory unless they are stored once, before all loads: others would meet
-        in a phi."""
-        stored: Block | None = None
-        ok = root.kind == WHOLE
-        for block in self.cfg.order:
-            for at in self.uses[block] if ok else ():
-                inst = block.insts[at]
-                if inst.op == ops.OpStore and inst.args[0] is variable:
-                    ok = stored is None and not variable.args
-                    stored = block
-                elif inst.op == ops.OpLoad and inst.args[0] is variable:
-                    ok &= stored is not None or bool(variable.args)
-                    ok &= stored is None or self.cfg.dominates(stored, block)
-        if not ok:
-            root.pin("it holds pointers that must not meet in a phi")
+                if types.holds_pointers(root.type) and not (
+                    root.kind == WHOLE and stored_once(self.cfg, self.uses, variable)
+                ):
+                    root.pin("it holds pointers that must not meet in a phi")
 
     def replace_places(self) -> None:
         """Settle where each pointer points, now that no node will be pinned or split any more."""
@@ -187,7 +174,8 @@ class Promotion:
     def moves(self, op: int, variable: Inst, indices: list[Inst]) -> None:
         """A plain load or store."""
         if variable in self.arrayed and not indices:
-            self.place(variable, indices, True)
+            if op == ops.OpStore or not elements_at_once(variable):
+                self.place(variable, indices, True)
         elif op == ops.OpStore and variable in self.in_place:
             place = self.place(variable, indices, False)
             if place.lane is not None and types.index_of(place.lane) is None:
@@ -436,6 +424,8 @@ class Promotion:
             out.append(inst)
         elif place.lane is not None:
             self.load_lane(inst, place, place.lane, block, out)
+        elif place.vertex is None and inst.args[0] in self.arrayed:
+            self.load_vertices(inst, node, block, out)
         elif node.kind == WHOLE:
             become(self.module, inst, self.current(node, place.vertex, block, out))
         else:
@@ -443,6 +433,15 @@ class Promotion:
             parts = [self.compose(child, vertex, block, out) for child in node.children]
             rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
             out.append(inst)
+
+    def load_vertices(self, inst: Inst, node: Node, block: Block, out: list[Inst]) -> None:
+        """All elements of an array over vertices at once, put together."""
+        module, count = self.module, elements_at_once(inst.args[0])
+        number = types.integer(module, 32, True)
+        numbers = [types.constant(module, number, index) for index in range(count)]
+        parts = [self.compose(node, vertex, block, out) for vertex in numbers]
+        rewrite(module, inst, ops.OpCompositeConstruct, parts, [])
+        out.append(inst)
 
     def load_lane(
         self, inst: Inst, place: Place, lane: Inst, block: Block, out: list[Inst]

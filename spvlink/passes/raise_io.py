@@ -128,7 +128,7 @@ class Raise:
         length = length_of(mine)
         if length is not None:
             self.arrayed.add(id(varying))
-            type = types.make(module, ops.OpTypeArray, None, [type, length], [])
+            type = self.array_of(type, length, mine)
         pointer = types.pointer(module, self.storage, type)
         made = value(module, ops.OpVariable, pointer, [], [self.storage])
         module.globals.append(made)
@@ -159,6 +159,16 @@ class Raise:
         if told is not None and mine and is_same(mine, type):
             told.moved[mine[0].variable] = made
         return made
+
+    def array_of(self, type: Inst, length: Inst, slots: list[Slot]) -> Inst:
+        """An array over vertices: the type that one of these slots had, since the code may have
+        local copies of that type."""
+        for slot in slots:
+            old = slot.variable.type
+            if old is not None and old.args[0].args == [type, length]:
+                if old.args[0].op == ops.OpTypeArray:
+                    return old.args[0]
+        return types.make(self.module, ops.OpTypeArray, None, [type, length], [])
 
     def run(self, unswept: bool = False) -> None:
         """Rewrite every private opcode of this side. ``unswept``: ``tidy`` comes next, so copies

@@ -14,7 +14,7 @@ from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, Block, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, touched
+from spvlink.ir.edit import become, resolve, rewrite, touched
 from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
 from spvlink.passes.fold import fold
 from spvlink.passes.parts import CHAINS
@@ -168,7 +168,36 @@ def bitcast(module: Module, inst: Inst) -> Inst | None:
     return source if source.type is inst.type else None
 
 
-_RULES: Final = {**RULES, ops.OpBitcast: bitcast}
+def construct(module: Module, inst: Inst) -> Inst | None:
+    """What is put together of the inputs of all vertices is a load of all of them."""
+    pointer = _pointer(inst.args[0]) if inst.args else None
+    if pointer is not None:
+        variable = pointer.args[0]
+        assert variable.type is not None
+        if variable.type.args[0] is inst.type and types.size_of(inst.type) == len(inst.args):
+            for at, arg in enumerate(inst.args):
+                pointer = _pointer(resolve(arg))
+                if pointer is None or pointer.args[0] is not variable:
+                    break
+                if types.index_of(pointer.args[1]) != at:
+                    break
+            else:
+                rewrite(module, inst, ops.OpLoad, [variable], [])
+                return None
+    return RULES[ops.OpCompositeConstruct](module, inst)
+
+
+def _pointer(load: Inst) -> Inst | None:
+    """The pointer to an element of an input variable that is loaded, if that is what it is."""
+    if load.op != ops.OpLoad or load.imm or load.args[0].op != ops.OpAccessChain:
+        return None
+    pointer = load.args[0]
+    variable = pointer.args[0]
+    inner = len(pointer.args) == 2 and variable.op == ops.OpVariable
+    return pointer if inner and variable.imm[0] == enums.StorageClass_Input else None
+
+
+_RULES: Final = {**RULES, ops.OpBitcast: bitcast, ops.OpCompositeConstruct: construct}
 _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised variables
 
 

@@ -34,11 +34,24 @@ _MAX_STEPS: Final = 32  # how far one looks through a chain
 
 def extract(module: Module, inst: Inst) -> Inst | None:
     """OpCompositeExtract."""
-    source, path = inst.args[0], inst.imm
+    source, path = origin(module, inst.args[0], inst.imm)
+    if not path:
+        return source
+    if source.op in _FIRST and path == [0]:
+        rewrite(module, inst, _FIRST[source.op], list(source.args), [])
+        return None
+    if source is not inst.args[0]:
+        rewrite(module, inst, ops.OpCompositeExtract, [source], list(path))
+    return None
+
+
+def origin(module: Module, source: Inst, path: list[int]) -> tuple[Inst, list[int]]:
+    """Where the part of ``source`` at ``path`` comes from: a value, and the part of it that is left
+    to be taken (none: it is that value)."""
     at = 0
     for _ in range(_MAX_STEPS):
         if at == len(path):
-            return source
+            break
         if source.op == ops.OpCompositeExtract:
             source, path, at = resolve(source.args[0]), source.imm + path[at:], 0
             continue
@@ -46,14 +59,7 @@ def extract(module: Module, inst: Inst) -> Inst | None:
         if step is None:
             break
         source, path, at = step
-    if at == len(path):
-        return source
-    if source.op in _FIRST and path[at:] == [0]:
-        rewrite(module, inst, _FIRST[source.op], list(source.args), [])
-        return None
-    if source is not inst.args[0]:
-        rewrite(module, inst, ops.OpCompositeExtract, [source], list(path[at:]))
-    return None
+    return source, path[at:]
 
 
 # what the first member of a struct of two results is by itself
