@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from spvlink.errors import Usage
@@ -116,10 +117,21 @@ def _run(words: Sequence[str]) -> str:
         settings["EXACT"] = "1"
     if "--log" in options:
         path = options["--log"]
-        settings["LOG"] = "stderr" if path == "-" else os.path.abspath(path)
+        settings["LOG"] = "stderr" if path == "-" else _writable(os.path.abspath(path))
     from spvlink.layer.run import run
 
     run(command, settings)
+
+
+def _writable(path: str) -> str:
+    """The path of a file that lines can be added to. Raises Usage."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
+        os.close(os.open(path, flags, 0o600))
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # a FIFO that nobody reads yet
+            raise Usage(f"{path}: cannot write it: {error.strerror}") from None
+    return path
 
 
 def _serve(words: Sequence[str]) -> str:

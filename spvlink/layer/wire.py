@@ -14,11 +14,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
-LINKED, PASSED_THROUGH, NOT_NOW = 1, 2, 3  # what became of a pipeline; "not now" is not kept
+# What became of a pipeline; "not now" is not kept.
+LINKED, PASSED_THROUGH, NOT_NOW, NOTHING_TO_GAIN = 1, 2, 3, 4
 _DIGEST: Final = 32
 _SEAL: Final = 16
 
@@ -104,7 +105,7 @@ def read_request(data: bytes) -> Request:
     facts = outer.bytes(outer.word())
     reader = _Reader(facts)
     if reader.word() != FORMAT:
-        raise Nonsense("another format")
+        raise Nonsense("another format: spvlink layer install makes them fit")
     request = Request()
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
@@ -176,5 +177,5 @@ def is_answer(data: bytes, key: bytes) -> bool:
 
 
 def status_of(answer: bytes) -> int:
-    """LINKED, PASSED_THROUGH or NOT_NOW, of an answer that we wrote."""
+    """LINKED, PASSED_THROUGH, NOT_NOW or NOTHING_TO_GAIN, of an answer that we wrote."""
     return int.from_bytes(answer[40:44], "little")

@@ -44,7 +44,7 @@ bool answer_read(struct answer *answer, const struct chain *chain, const unsigne
     size_t at = sizeof head, left = answer->from.size - SEAL - at;
     bool linked = head.status == STATUS_LINKED;
     if (head.stages != (linked ? chain->count : 0) || head.reason >= left ||
-        (!linked && head.status != STATUS_PASSED_THROUGH && head.status != STATUS_NOT_NOW))
+        head.status < STATUS_LINKED || head.status > STATUS_NOTHING_TO_GAIN)
         return false;
     size_t reason = (head.reason / 4 + 1) * 4; /* at least one zero at its end */
     if (head.stages * 8 + reason > left)
