@@ -22,8 +22,9 @@ usage: spvlink layer run [options] -- COMMAND...
 Links the graphics pipelines of any Vulkan program while it creates them.
 
 layer run        start COMMAND with the layer; the layer is built first if need be
-  --wait MS        how long a pipeline may wait for its linked modules (default 100); what comes
-                   too late is there the next time
+  --wait MS        how long a pipeline may wait for its linked modules (default 100, and a tenth of the
+                   time that the program has run for all of them); what comes too late is there the
+                   next time
   --never-wait     do not wait at all
   --exact          only changes that keep every output bit of every stage
   --log FILE       a line for every pipeline (-: on standard error)
@@ -42,7 +43,7 @@ serve            the linker process that the layer asks; it starts one when ther
   --idle SECONDS   end after this time without work (default 60; 0: never)
   --cache-dir DIR  the folder of linked modules (default: spvlink/linked in XDG_CACHE_HOME)
   --cache-mb N     the most it may hold (default 256): the oldest go first
-  --workers N      links at the same time (default: half of the processors)
+  --workers N      links at the same time (default: one a processor)
 """
 
 
@@ -170,7 +171,7 @@ def _serve(words: Sequence[str]) -> str:
         raise Usage(f"serve: {others[0]} is too much")
     from spvlink.layer.serve import serve
 
-    workers = _number(options, "--workers", max(1, (os.cpu_count() or 1) // 2))
+    workers = _number(options, "--workers", os.cpu_count() or 1)
     if workers == 0:
         raise Usage("--workers 0: it takes one")
     size, idle = _number(options, "--cache-mb", CACHE_MB), _number(options, "--idle", 60)

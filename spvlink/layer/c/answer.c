@@ -73,11 +73,22 @@ bool answer_read(struct answer *answer, const struct chain *chain, const unsigne
     return true;
 }
 
-bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key) {
-    char path[PATH_SIZE + 80], name[2 * DIGEST + 1];
-    struct stat status;
+static void path_of(char path[PATH_SIZE + 80], const unsigned char *key) {
+    char name[2 * DIGEST + 1];
     hex(key, DIGEST, name);
-    snprintf(path, sizeof path, "%s/%.2s/%s", settings()->cache, name, name + 2);
+    snprintf(path, PATH_SIZE + 80, "%s/%.2s/%s", settings()->cache, name, name + 2);
+}
+
+bool answer_there(const unsigned char *key) {
+    char path[PATH_SIZE + 80];
+    path_of(path, key);
+    return access(path, F_OK) == 0;
+}
+
+bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key) {
+    char path[PATH_SIZE + 80];
+    struct stat status;
+    path_of(path, key);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;

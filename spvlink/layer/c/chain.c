@@ -72,6 +72,17 @@ static const char *find(struct chain *chain, const struct bytes *facts, const un
     return why;
 }
 
+void chain_foresee(struct device *device, const struct chain *chain) {
+    unsigned char key[DIGEST];
+    struct bytes facts = {0}, request = {0};
+    if (settings()->usable && settings()->wait_ns > 0 &&
+        !(chain->layout != NULL && chain->layout->opaque) && chain_facts(chain, &facts, key) &&
+        !was_refused(device, key) && !answer_there(key) && chain_request(chain, &facts, &request))
+        ask(&request, key, false, NULL);
+    bytes_free(&request);
+    bytes_free(&facts);
+}
+
 struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
                           unsigned char key[DIGEST]) {
     struct bytes facts = {0};

@@ -58,6 +58,7 @@ struct settings {
     bool exact;               /* only changes that keep every bit (spvlink link --exact) */
     uint64_t wait_ns;         /* for one answer; 0: never wait */
     uint64_t wait_total_ns;   /* for all answers of this process */
+    uint32_t wait_percent;    /* of the time since the layer was loaded, for all answers */
     uint32_t cache_mb, idle_s;
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
@@ -214,18 +215,20 @@ struct answer { /* points into `from` */
 
 bool answer_read(struct answer *answer, const struct chain *chain, const unsigned char *key);
 bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key);
+bool answer_there(const unsigned char *key); /* a file in the cache; it may be damaged */
 void answer_free(struct answer *answer);
 
 /* Linked modules for a chain, or NULL with the pipeline counted as what it is. The
  * answer is the caller's, to be freed. */
 struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
                           unsigned char key[DIGEST]);
+void chain_foresee(struct device *device, const struct chain *chain); /* asks, and does not wait */
 void chain_linked(const struct chain *chain, const struct answer *answer);
 void chain_refused(struct device *device, const unsigned char *key);
 
 /* -- client.c: the linker process ---------------------------------------------------------------- */
 
-/* NULL and the answer's bytes in `reply`, or why there is none. */
+/* NULL and the answer's bytes in `reply`, or why there is none: always, if it does not wait. */
 const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
                 struct bytes *reply);
 

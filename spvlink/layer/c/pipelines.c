@@ -212,7 +212,7 @@ static void change_free(struct device *device, VkDevice handle, struct change *c
     free(change);
 }
 
-/* NULL: the pipeline goes on as it is, and that has been counted. */
+/* What is to be linked. NULL: the pipeline goes on as it is, and that has been counted. */
 static struct change *change_of(struct device *device, VkDevice handle,
                                 const VkGraphicsPipelineCreateInfo *info) {
     if (shader_parts(info) == 0 || info->stageCount == 0) {
@@ -232,22 +232,39 @@ static struct change *change_of(struct device *device, VkDevice handle,
         chain->count++;
     }
     if (why == NULL) {
-        const struct flags_2 *wide = find(info->pNext, FLAGS_2);
-        uint64_t flags = wide != NULL ? wide->flags : info->flags;
         chain->layout = table_find(device->layouts, (uint64_t)info->layout);
-        /* who forbids the driver to compile has no time for us either */
-        change->answer = chain_link(device, chain, !(flags & FAIL_ON_COMPILE), change->key);
-        if (change->answer != NULL && make_stages(device, handle, change, info))
-            return change;
-        if (change->answer != NULL) {
-            chain_refused(device, change->key);
-            log_pipeline(REFUSED, "the driver refused the linked modules");
-        }
-    } else {
-        log_pipeline(REFUSED, why);
+        return change;
+    }
+    log_pipeline(REFUSED, why);
+    change_free(device, handle, change);
+    return NULL;
+}
+
+/* With its linked modules, or NULL as above. */
+static struct change *linked(struct device *device, VkDevice handle, struct change *change,
+                             const VkGraphicsPipelineCreateInfo *info) {
+    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+    uint64_t flags = wide != NULL ? wide->flags : info->flags;
+    /* who forbids the driver to compile has no time for us either */
+    change->answer = chain_link(device, &change->chain, !(flags & FAIL_ON_COMPILE), change->key);
+    if (change->answer != NULL && make_stages(device, handle, change, info))
+        return change;
+    if (change->answer != NULL) {
+        chain_refused(device, change->key);
+        log_pipeline(REFUSED, "the driver refused the linked modules");
     }
     change_free(device, handle, change);
     return NULL;
+}
+
+/* All that are missing are asked for before the first is waited for. */
+static void ask_for_all(struct device *device, struct change **changes, uint32_t count) {
+    uint32_t many = 0;
+    for (uint32_t i = 0; i < count; i++)
+        many += changes[i] != NULL;
+    for (uint32_t i = 0; many > 1 && i < count; i++)
+        if (changes[i] != NULL)
+            chain_foresee(device, &changes[i]->chain);
 }
 
 /* -- the hook -------------------------------------------------------------------------------------- */
@@ -323,9 +340,16 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     struct change **changes = calloc(count, sizeof *changes);
     VkGraphicsPipelineCreateInfo *changed = calloc(count, sizeof *changed);
     bool any = false;
-    for (uint32_t i = 0; changes != NULL && changed != NULL && i < count; i++) {
+    bool room = changes != NULL && changed != NULL;
+    for (uint32_t i = 0; room && i < count; i++) {
         changed[i] = infos[i];
         changes[i] = change_of(device, handle, &infos[i]);
+    }
+    if (room)
+        ask_for_all(device, changes, count);
+    for (uint32_t i = 0; room && i < count; i++) {
+        if (changes[i] != NULL)
+            changes[i] = linked(device, handle, changes[i], &infos[i]);
         if (changes[i] != NULL) {
             changed[i].pStages = changes[i]->stages;
             any = true;
