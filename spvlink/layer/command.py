@@ -22,9 +22,9 @@ usage: spvlink layer run [options] -- COMMAND...
 Links the graphics pipelines of any Vulkan program while it creates them.
 
 layer run        start COMMAND with the layer; the layer is built first if need be
-  --wait MS        how long a pipeline may wait for its linked modules (default 100, and a tenth of the
-                   time that the program has run for all of them); what comes too late is there the
-                   next time
+  --wait MS        how long a pipeline may wait for its linked modules (default 100, and a tenth of
+                   the time that the program has run for all of them); what comes too late is there
+                   the next time
   --never-wait     do not wait at all
   --exact          only changes that keep every output bit of every stage
   --log FILE       a line for every pipeline (-: on standard error)
