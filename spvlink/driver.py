@@ -161,22 +161,13 @@ class _Session:
 
     def decode(self) -> None:
         """Modules and entry points; raises BadSpirv unless they make one pipeline."""
-        for source in self.sources:
-            try:
-                module = decode(source.data)
-                entry = select_entry(module, source.entry)
-            except SpvlinkError as error:
-                error.file = error.file or source.file
-                raise
-            module.entry = entry
-            self.stages.append(Stage(source, STAGES[entry.model], module))
-        self.stages.sort(key=lambda s: _ORDER[s.name])
-        check_stages(self.stages)
+        self.stages = [read_stage(source) for source in self.sources]
+        self.stages.sort(key=lambda s: rank(s.name))
+        check_pipeline(self.stages)
         names = {stage.name for stage in self.stages}
         for name, _ in self.options.spec:
             if name not in names:
                 raise Usage(f"a specialization constant for the {name} stage, which is not here")
-        check_primitives(self.stages)
         for stage in self.stages:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
@@ -329,6 +320,29 @@ class _Session:
             linked.stages.append(result)
         linked.seconds = self.runner.seconds
         return linked
+
+
+def read_stage(source: Source) -> Stage:
+    """A module and its entry point. Raises BadSpirv, Usage."""
+    try:
+        module = decode(source.data)
+        entry = select_entry(module, source.entry)
+    except SpvlinkError as error:
+        error.file = error.file or source.file
+        raise
+    module.entry = entry
+    return Stage(source, STAGES[entry.model], module)
+
+
+def rank(name: str) -> int:
+    """The place of a stage in a pipeline."""
+    return _ORDER[name]
+
+
+def check_pipeline(stages: list[Stage]) -> None:
+    """Raise BadSpirv unless stages, which are in order, make a pipeline."""
+    check_stages(stages)
+    check_primitives(stages)
 
 
 def check_stages(stages: list[Stage]) -> None:

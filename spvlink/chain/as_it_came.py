@@ -61,10 +61,14 @@ def restore(chain: Chain) -> None:
 
 def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
     """Give a module as it came the interface that its stage has now; whether that is possible."""
+    done: set[int] = set()
     for border in _around(chain, stage):
         if border.link is None or border.placement is None or border.payload is not None:
             return False
         storage = OUTPUT if border.producer is stage else INPUT
+        if storage in done:
+            continue  # of a set: it is the same side
+        done.add(storage)
         side = border.link.outputs if border.producer is stage else border.link.inputs
         moved = {p.variable.id: border.placement.moved[p] for p in side.pinned}
         try:
@@ -79,8 +83,7 @@ def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
 
 
 def _around(chain: Chain, stage: Stage) -> list[Border]:
-    both = (chain.before(stage), chain.after(stage))
-    return [border for border in both if border is not None and not (border.kept or border.fixed)]
+    return [border for border in chain.around(stage) if not (border.kept or border.fixed)]
 
 
 def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module]) -> bool:

@@ -61,22 +61,25 @@ def give_builtins(chain: Chain) -> None:
         if stage.name == "tesc" and points is not None:
             given[enums.BuiltIn_PatchVertices] = points
         elif stage.name == "tese":
-            given.update(_patch_of(chain.before(stage)))
+            given.update(_patch_of(chain.befores.get(stage, [])))
         if views == 0:
             given[enums.BuiltIn_ViewIndex] = 0
         if given:
             chain.runner.run("specialize", stage, given_builtins.run, stage.module, given)
 
 
-def _patch_of(border: Border | None) -> dict[int, int]:
-    """PatchVertices behind a control shader: as many as it writes."""
-    if border is None or border.producer.module.entry is None:
-        return {}
-    entry = border.producer.module.entry.function
-    for mode in border.producer.module.sections[EXECUTION_MODES]:
-        if mode.args[0] is entry and mode.imm[0] == enums.ExecutionMode_OutputVertices:
-            return {enums.BuiltIn_PatchVertices: mode.imm[1]}
-    return {}
+def _patch_of(borders: list[Border]) -> dict[int, int]:
+    """PatchVertices behind a control shader: as many as it writes; each, if there are several."""
+    sizes: set[int] = set()
+    for border in borders:
+        assert border.producer.module.entry is not None
+        entry = border.producer.module.entry.function
+        sizes.update(
+            mode.imm[1]
+            for mode in border.producer.module.sections[EXECUTION_MODES]
+            if mode.args[0] is entry and mode.imm[0] == enums.ExecutionMode_OutputVertices
+        )
+    return {enums.BuiltIn_PatchVertices: sizes.pop()} if len(sizes) == 1 else {}
 
 
 def find_resources(chain: Chain) -> None:
@@ -98,9 +101,8 @@ def prepare(chain: Chain) -> None:
         except Refused as error:
             stage.module = original(stage)
             chain.untouched.add(stage)
-            for border in (chain.before(stage), chain.after(stage)):
-                if border is not None:
-                    border.refuse(str(error))
+            for border in chain.around(stage):
+                border.refuse(str(error))
 
 
 def _open_up(chain: Chain, stage: Stage) -> None:
@@ -179,7 +181,7 @@ def _analyse(chain: Chain) -> dict[Stage, Lowering]:
             raise Refused(refused[0].kept)
         lows: dict[Stage, Lowering] = {}
         for stage in chain.touched() + ([behind] if behind is not None else []):
-            low = _analysed(chain, stage)
+            low = analysed(chain, stage)
             if low is None:
                 break  # a border is kept now: the neighbour has to be looked at again
             lows[stage] = low
@@ -187,7 +189,7 @@ def _analyse(chain: Chain) -> dict[Stage, Lowering]:
             return lows
 
 
-def _analysed(chain: Chain, stage: Stage) -> Lowering | None:
+def analysed(chain: Chain, stage: Stage) -> Lowering | None:
     """The sides of a stage that are linked; None if one of them had to be refused."""
     before, after = chain.before(stage), chain.after(stage)
     inputs = before is not None and not before.kept

@@ -23,6 +23,13 @@ def finish(chain: Chain, stage: Stage) -> None:
     for border in (before, after):
         if border is not None:
             _raise_border(chain, border, stage, dropped, linked)
+    tidy_up(chain, stage, dropped, linked)
+
+
+def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -> None:
+    """After a stage has its variables back; as ``_raise_border`` left ``dropped`` and
+    ``linked``."""
+    before, after = chain.before(stage), chain.after(stage)
     chain.runner.finish(stage)
     if stage.module.lent:
         chain.runner.run("settle", stage, storage16.settle, stage.module)

@@ -48,21 +48,25 @@ class Chain:
     def __init__(
         self, stages: list[Stage], options: Options, runner: Runner, linked: Linked,
         stiff: frozenset[str] = frozenset(), more: bool = False,
+        pairs: list[tuple[Stage, Stage]] | None = None,
     ) -> None:  # fmt: skip
         self.stages = stages
         self.options = options
         self.runner = runner
         self.linked = linked
-        self.borders = [Border(a, b) for a, b in zip(stages, stages[1:])]
-        self.befores = {b.consumer: b for b in self.borders}
-        self.afters = {b.producer: b for b in self.borders}
+        # ``pairs``: which stages meet, if these are not the neighbours (``sets``)
+        self.borders = [Border(a, b) for a, b in pairs or zip(stages, stages[1:])]
         # behind the last stage of a pipeline that ends without a fragment shader
         self.fixed_function_consumer: Stage | None = None
         last = stages[-1].name
         if options.complete and last in _LAST and last not in options.keep_interface:
             behind = self.fixed_function_consumer = Stage.fixed_functions()
             self.borders.append(Border(stages[-1], behind))
-            self.befores[behind] = self.afters[stages[-1]] = self.borders[-1]
+        self.befores: dict[Stage, list[Border]] = {}
+        self.afters: dict[Stage, list[Border]] = {}
+        for border in self.borders:
+            self.befores.setdefault(border.consumer, []).append(border)
+            self.afters.setdefault(border.producer, []).append(border)
         self.untouched: set[Stage] = set()  # go out as they came
         # by --keep-interface; the neighbours may still change
         self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
@@ -79,10 +83,19 @@ class Chain:
         return [s for s in self.stages if s not in self.untouched]
 
     def before(self, stage: Stage) -> Border | None:
-        return self.befores.get(stage)
+        """The border to the stage before; in a set, the first of those: they are all linked, or
+        none is."""
+        found = self.befores.get(stage)
+        return found[0] if found else None
 
     def after(self, stage: Stage) -> Border | None:
-        return self.afters.get(stage)
+        """The same behind it."""
+        found = self.afters.get(stage)
+        return found[0] if found else None
+
+    def around(self, stage: Stage) -> list[Border]:
+        """All borders of a stage."""
+        return self.befores.get(stage, []) + self.afters.get(stage, [])
 
 
 def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:

@@ -36,51 +36,54 @@ def run(link: Link) -> bool:
         return True
     if link.fixed == PRODUCER:
         return _read_as_zero(link)
-    unread = _unread(link)
-    if unread:
-        remove_stores(link.producer, unread)
-        for key in unread:
+    dead = unread(link)
+    if dead:
+        remove_stores(link.producer, dead)
+        for key in dead:
             link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     if link.fixed == CONSUMER:
-        return bool(unread)
+        return bool(dead)
     unwritten = _read_as_zero(link)
-    lost = _read_back_as_zero(link)
+    lost = read_back_as_zero(link)
     zeroed = unused_arrays.read_as_zero(link)
     whole = _remove_whole(link) if link.outputs.pinned else False
-    return bool(unread or unwritten or lost or zeroed or whole)
+    return bool(dead or unwritten or lost or zeroed or whole)
 
 
-def _unread(link: Link) -> set[int]:
+def unread(link: Link) -> set[int]:
     """What is stored for nobody."""
-    unread = link.stores.keys() - link.loads.keys()
+    found = link.stores.keys() - link.loads.keys()
     if link.read_back:
-        for key in unread & link.read_back.keys():
+        for key in found & link.read_back.keys():
             link.notes[key] = f"the {link.producer.name} stage reads it back"
-        unread -= link.read_back.keys()
+        found -= link.read_back.keys()
     if link.outputs.captured:
         link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
-        unread -= link.outputs.captured.keys()
-    return unread
+        found -= link.outputs.captured.keys()
+    return found
 
 
 def _read_as_zero(link: Link) -> bool:
     """What the consumer reads and nobody writes is zero; whether there was any."""
     unwritten = link.loads.keys() - link.stores.keys()
-    for key in unwritten:
-        for load in link.loads[key]:
-            zero(link.consumer, load)
-        link.fate[key] = (
-            UNDEFINED,
-            f"the {link.producer.name} stage never writes it; read as zero",
-        )
-    if unwritten:
-        entry = link.consumer.module.entry
-        assert entry is not None
-        sweep(link.consumer.module, entry.function)
+    zero_loads(link, unwritten)
+    why = f"the {link.producer.name} stage never writes it; read as zero"
+    link.fate.update(dict.fromkeys(unwritten, (UNDEFINED, why)))
     return bool(unwritten)
 
 
-def _read_back_as_zero(link: Link) -> bool:
+def zero_loads(link: Link, keys: set[int]) -> None:
+    """The consumer reads these as zero."""
+    for key in keys:
+        for load in link.loads[key]:
+            zero(link.consumer, load)
+    if keys:
+        entry = link.consumer.module.entry
+        assert entry is not None
+        sweep(link.consumer.module, entry.function)
+
+
+def read_back_as_zero(link: Link) -> bool:
     """So is what the producer itself reads."""
     lost = [k for k in link.read_back if k not in link.stores]
     for key in lost:

@@ -42,6 +42,7 @@ from spvlink.pipeline import MERGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
     Twin = tuple[int, int, int]  # (the slot to read instead, how, which way)
@@ -72,19 +73,21 @@ class Rules:
         self.functions = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
 
 
-def run(link: Link, exact: bool) -> bool:
-    """Merge duplicates; whether there were any."""
+def run(link: Link, exact: bool, others: Sequence[Link] = ()) -> bool:
+    """Merge duplicates; whether there were any. ``others``: of the same consumer in a set, to other
+    producers: all have to agree, and nothing is done to these."""
     link.gather()
     if not _alike(link):
         return False
     rules = Rules(link, exact)
+    agreeing = [(other, Rules(other, exact)) for other in others]
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
     for key in _order(link):
         sites = _sites(link, key)
         twin = None
         if kept and key not in link.held:
-            twin = _twin(link, key, sites, kept, rules)
+            twin = _twin(link, key, sites, kept, rules, agreeing)
         if twin is not None:
             merged[key] = twin
             continue
@@ -93,7 +96,8 @@ def run(link: Link, exact: bool) -> bool:
     if not merged:
         return False
     _redirect(link, merged)
-    remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
+    if not others:
+        remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"
         link.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
@@ -201,7 +205,7 @@ def _names(sites: dict[int, Scalar]) -> list[tuple[object, ...]]:
 
 def _twin(
     link: Link, key: int, sites: dict[int, Scalar], kept: dict[tuple[object, ...], list[int]],
-    rules: Rules,
+    rules: Rules, agreeing: list[tuple[Link, Rules]],
 ) -> Twin | None:  # fmt: skip
     """What to read instead, or None."""
     site, stored = next(iter(sites.items()))
@@ -220,9 +224,27 @@ def _twin(
         for other in found:
             if _covers(link, other, sites, how):
                 way = _way(link, key, other, how, rules)
-                if way is not None:
+                if way is not None and all(
+                    _agrees(there, key, (other, how, way), asked) for there, asked in agreeing
+                ):
                     return other, how, way
     return None
+
+
+def _agrees(link: Link, key: int, twin: Twin, rules: Rules) -> bool:
+    """Whether another producer lets the consumer read the same slot instead in the same way."""
+    other, how, way = twin
+    link.gather()
+    for one in (key, other):
+        if one not in link.stores or one not in link.outputs.slots or not link.stored_once(one):
+            return False
+    sites = _sites(link, key)
+    return (
+        key not in link.held
+        and all(_seen(stored, how) is not None for stored in sites.values())
+        and _covers(link, other, sites, how)
+        and _way(link, key, other, how, rules) == way
+    )
 
 
 def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:

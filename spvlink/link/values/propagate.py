@@ -54,13 +54,13 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.sink import sink
 from spvlink.link.border.values import as_interpolated, cast_to_denormal, single_value
 from spvlink.link.resources.blocks import Cannot, size_of
-from spvlink.link.resources.transfer import Transfer
+from spvlink.link.resources.transfer import Transfer, same_value
 from spvlink.link.rounding import rounded, sensitive
 from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    pass
+    from collections.abc import Sequence
 
 
 class Candidate:
@@ -75,11 +75,16 @@ class Candidate:
         self.cost = 0
 
 
-def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
-    """Move what may and should move; whether anything did. ``fate`` of what stays says why."""
+def run(
+    link: Link, transfer: Transfer, exact: bool, limit: int,
+    others: Sequence[tuple[Link, Transfer]] = (),
+) -> bool:  # fmt: skip
+    """Move what may and should move; whether anything did. ``fate`` of what stays says why.
+    ``others``: of the same consumer in a set, from other producers: all have to store the same, and
+    nothing is done to these."""
     link.gather()
     chosen: list[Candidate] = []
-    for candidate in _candidates(link, transfer, exact):
+    for candidate in _candidates(link, transfer, exact, others):
         budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
         if candidate.cost > budget:
             why = f"not propagated: it costs {candidate.cost} and would save {budget}"
@@ -93,7 +98,8 @@ def run(link: Link, transfer: Transfer, exact: bool, limit: int) -> bool:
     for key, stored in moved:
         link.fate[key] = (PROPAGATED, words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
-    remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
+    if not others:
+        remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
     return True
 
 
@@ -117,56 +123,83 @@ def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Can
     return [c for c in chosen if id(c) not in failed]
 
 
-def _candidates(link: Link, transfer: Transfer, exact: bool) -> list[Candidate]:
+def _candidates(
+    link: Link, transfer: Transfer, exact: bool, others: Sequence[tuple[Link, Transfer]]
+) -> list[Candidate]:
     asked = Floats.of(link.consumer.module)
-    preserve, fast_math = asked.preserved, asked.fast_math
     groups: dict[int, Candidate] = {}
     for key in sorted(link.loads):
-        if key not in link.stores or key in link.held:
-            continue
         slot = link.inputs.slots[key]
-        stored = single_value(link, key)
-        if stored is None or transfer.varies(stored):
-            continue
-        flat = link.carries_bits(slot)
         try:
-            if key in link.read_back:
-                raise Cannot(f"the {link.producer.name} stage reads it back")
-            assert stored.type is not None
-            transfer.check(stored)
-            modules = link.producer.module, link.consumer.module
-            if not _moved_only(stored) and not alike(*modules):
-                raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
-            surely = link.always_stored(key) or first_invocation.stores(link, key)
-            if not surely and transfer.may_be_unbound(stored):
-                raise Cannot("not every invocation reads what it is made from")
-            if cast_to_denormal(link, key, types.bits_of(stored)):
-                raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
-            if link.outputs.slots[key].extras:
-                raise Cannot("it is Invariant: another pipeline may compute it in its stage")
-            if link.frozen(key):
-                raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
-            if not (flat and _moved_only(stored)) and link.settled(key):
-                raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
-            if not flat and exact:
-                raise Cannot("--exact: interpolation may round where the value does not")
-            if not flat:
-                _check_special(stored, slot.width in preserve, fast_math)
-                if not rounded.of(link).free(key):
-                    raise Cannot(rounded.of(link).why(key))
+            stored = _movable(link, transfer, key, exact)
+            if stored is None:
+                continue
+            for other, theirs in others:
+                _check_agrees(transfer, stored, other, theirs, key, exact)
         except Cannot as why:
             link.notes[key] = f"not propagated: {why}"
             continue
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        odd = slot.width in preserve or sensitive.unbounded(link.producer.module, stored)
-        if not flat and odd and stored.op not in types.CONSTANTS:
+        odd = slot.width in asked.preserved or sensitive.unbounded(link.producer.module, stored)
+        if not link.carries_bits(slot) and odd and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
         candidate.cost += 2 * info.COST[ops.OpFAdd] * len(candidate.special)
     return list(groups.values())
+
+
+def _movable(link: Link, transfer: Transfer, key: int, exact: bool) -> Inst | None:
+    """What is stored in a slot that the consumer may make itself; None if that is nothing to speak
+    of. Raises Cannot."""
+    if key not in link.stores or key in link.held:
+        return None
+    stored = single_value(link, key)
+    if stored is None or transfer.varies(stored):
+        return None
+    slot = link.inputs.slots[key]
+    flat = link.carries_bits(slot)
+    if key in link.read_back:
+        raise Cannot(f"the {link.producer.name} stage reads it back")
+    assert stored.type is not None
+    transfer.check(stored)
+    modules = link.producer.module, link.consumer.module
+    if not _moved_only(stored) and not alike(*modules):
+        raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
+    surely = link.always_stored(key) or first_invocation.stores(link, key)
+    if not surely and transfer.may_be_unbound(stored):
+        raise Cannot("not every invocation reads what it is made from")
+    if cast_to_denormal(link, key, types.bits_of(stored)):
+        raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
+    if link.outputs.slots[key].extras:
+        raise Cannot("it is Invariant: another pipeline may compute it in its stage")
+    if link.frozen(key):
+        raise Cannot(f"the {link.consumer.name} stage makes an Invariant output of it")
+    if not (flat and _moved_only(stored)) and link.settled(key):
+        raise Cannot(f"the {link.consumer.name} stage makes a position or a depth of it")
+    if not flat and exact:
+        raise Cannot("--exact: interpolation may round where the value does not")
+    if not flat:
+        asked = Floats.of(link.consumer.module)
+        _check_special(stored, slot.width in asked.preserved, asked.fast_math)
+        if not rounded.of(link).free(key):
+            raise Cannot(rounded.of(link).why(key))
+    return stored
+
+
+def _check_agrees(
+    transfer: Transfer, stored: Inst, other: Link, theirs: Transfer, key: int, exact: bool
+) -> None:
+    """Raise Cannot unless another producer stores the same, too, or nothing at all: then any value
+    is right."""
+    other.gather()
+    if key not in other.stores and key not in other.kept_out:
+        return
+    there = _movable(other, theirs, key, exact)
+    if there is None or not same_value(transfer, stored, theirs, there):
+        raise Cannot("another producer of the set stores something else")
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:

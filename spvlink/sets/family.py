@@ -1,0 +1,64 @@
+"""Modules that pipelines share, directly or through others, as a chain whose stages have several
+neighbours.
+
+    pipelines   vert A + frag X, vert A + frag Y, vert B + frag Y
+    stages      A, B, X, Y
+    borders     A->X, A->Y, B->Y
+
+All outputs and inputs that meet, directly or through others, are a seam: here those of all four. A
+seam is linked as a whole or stays as it is.
+"""
+
+from __future__ import annotations
+
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import INPUT, OUTPUT, Chain
+from spvlink.link.border.stage import Stage
+from spvlink.options import Options
+from spvlink.pipeline import Linked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.chain.border import Border
+
+    Side = tuple[Stage, int]  # a stage and a storage class
+
+
+class Family(Chain):
+    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``. ``open``:
+    stages behind which something comes that is not known. ``stiff``: pairs of stages whose
+    interface has to stay."""
+
+    __slots__ = ("open", "pipelines", "stiff_pairs")
+
+    def __init__(
+        self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
+        open: frozenset[int], stiff: frozenset[tuple[int, int]],
+    ) -> None:  # fmt: skip
+        pairs = {pair: None for row in pipelines for pair in zip(row, row[1:])}
+        met = [(stages[a], stages[b]) for a, b in pairs]
+        Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
+        self.pipelines = pipelines
+        self.open = frozenset(stages[n] for n in open)
+        self.stiff_pairs = frozenset((stages[a], stages[b]) for a, b in stiff)
+
+    def seams(self) -> list[list[Border]]:
+        """The borders, those together whose sides meet."""
+        leaders: dict[Side, Side] = {}
+
+        def find(side: Side) -> Side:
+            while side in leaders and leaders[side] != side:
+                side = leaders[side]
+            return side
+
+        for border in self.borders:
+            leaders[find((border.consumer, INPUT))] = find((border.producer, OUTPUT))
+        found: dict[Side, list[Border]] = {}
+        for border in self.borders:
+            found.setdefault(find((border.producer, OUTPUT)), []).append(border)
+        return list(found.values())
+
+    def border(self, producer: int, consumer: int) -> Border:
+        """The border of two stages, by their indices."""
+        wanted = self.stages[consumer]
+        return next(b for b in self.afters[self.stages[producer]] if b.consumer is wanted)

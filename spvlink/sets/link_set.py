@@ -1,0 +1,377 @@
+"""Pipelines that share modules, linked so that each module has one version for all of them.
+
+    read      modules, and what all pipelines say alike of them
+    link      passes, places and new modules of a family (``sweep``, ``wires``, ``raising``)
+    tell      a result for each pipeline, as ``link`` gives
+
+Where a family resists, all of it goes out as it came.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections import Counter
+
+from spvlink import validate
+from spvlink.chain import remarks
+from spvlink.chain.border import Border
+from spvlink.chain.chain import open_borders
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import in_file
+from spvlink.chain.sweep import clean
+from spvlink.driver import check_pipeline, link, rank, read_stage
+from spvlink.entry import count, described_bytes
+from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
+from spvlink.ir.known import forget_all
+from spvlink.link.border.stage import Stage
+from spvlink.options import Options
+from spvlink.pipeline import (
+    NOTHING_TO_GAIN,
+    VALIDATED,
+    Linked,
+    Source,
+    StageResult,
+)
+from spvlink.sets.family import Family
+from spvlink.sets.lowering import lower
+from spvlink.sets.raising import Odd, write
+from spvlink.sets.shared import Shared, shared_wires
+from spvlink.sets.sweep import sweep
+from spvlink.sets.wires import Crossing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+
+    from spvlink.sets.lowering import Spec
+
+    Row = tuple[Sequence[Source], Options]
+    Pair = tuple[int, int]
+
+
+class LinkedSet:
+    """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
+    ``shared``: what modules could not drop (``Shared.stage`` counts ``modules``). ``modules``: the
+    distinct ones, as they came. ``least``: (Locations that all sides of all modules declare, and
+    that they need at least, whatever the others do), of what was linked as a set."""
+
+    def __init__(self, count: int) -> None:
+        self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
+        self.shared: list[Shared] = []
+        self.modules: list[Source] = []
+        self.least = (0, 0)
+
+
+def link_set(rows: Sequence[Row], versions: Sequence[Sequence[int]] | None = None) -> LinkedSet:
+    """Link pipelines, each given as its modules and its options, which are those of ``link``.
+    ``versions``: which version of each module a pipeline has, 0 for all by default.
+
+    A module (the same bytes and entry point, of one version) has one result in all pipelines.
+    Raises ``Usage`` for options that make no sense together; ``MemoryError``."""
+    made = LinkedSet(len(rows))
+    reader = _Reader(rows, versions, made)
+    todo = reader.families()
+    while todo:
+        numbers = todo.pop()
+        if len(numbers) == 1:
+            made.pipelines[numbers[0]] = _alone(rows[numbers[0]])
+            continue
+        linker = _Linker(reader, numbers, made)
+        try:
+            linker.run()
+        except BadSpirv as error:  # all the others still go together
+            results = {at: _alone(rows[at]) for at in numbers}
+            wrong = {at: bad for at, bad in results.items() if isinstance(bad, SpvlinkError)}
+            if not wrong:
+                linker.tell_unchanged(f"a defect of spvlink: {error}", str(error))
+            for at, bad in wrong.items():
+                made.pipelines[at] = bad
+                del reader.pipelines[at]
+            todo = reader.families(
+                [at for numbers in todo for at in numbers]
+                + [at for at in numbers if wrong and at not in wrong]
+            )
+    return made
+
+
+def _alone(row: Row) -> Linked | SpvlinkError:
+    """A pipeline that shares nothing, or its error."""
+    try:
+        return link(*row)
+    except SpvlinkError as error:
+        return error
+
+
+class _Reader:
+    """The distinct modules, and which pipeline has which, in pipeline order."""
+
+    def __init__(
+        self, rows: Sequence[Row], versions: Sequence[Sequence[int]] | None, made: LinkedSet
+    ) -> None:
+        self.rows = rows
+        self.made = made
+        self.stages: list[Stage] = []
+        self.same: dict[tuple[bytes, int], int] = {}  # number of each version of the same bytes
+        self.contents: list[int] = []  # that of each stage
+        self.pipelines: dict[int, list[int]] = {}  # row -> stages; of those that can be read
+        self.places: dict[int, list[int]] = {}  # row -> the same as indices into its own sources
+        known: dict[tuple[bytes, str | None, int], int] = {}
+        for number, (sources, _) in enumerate(rows):
+            which = versions[number] if versions is not None else [0] * len(sources)
+            try:
+                found = [self._stage(source, n, known) for source, n in zip(sources, which)]
+                order = sorted(range(len(found)), key=lambda at: rank(self.stages[found[at]].name))
+                row = [found[at] for at in order]
+                check_pipeline([self.stages[n] for n in row])
+            except SpvlinkError as error:
+                made.pipelines[number] = error
+                continue
+            self.pipelines[number], self.places[number] = row, order
+
+    def _stage(
+        self, source: Source, version: int, known: dict[tuple[bytes, str | None, int], int]
+    ) -> int:
+        name = source.data, source.entry, version
+        at = known.get(name)
+        if at is None:
+            stage = read_stage(source)
+            at = known[name] = len(self.stages)
+            self.stages.append(stage)
+            self.contents.append(self.same.setdefault((source.data, version), len(self.same)))
+            self.made.modules.append(source)
+        return at
+
+    def families(self, numbers: list[int] | None = None) -> list[list[int]]:
+        """The pipelines (these, or all), those together that share modules, directly or through
+        others."""
+        wanted = self.pipelines if numbers is None else {n: self.pipelines[n] for n in numbers}
+        leaders = list(range(len(self.same)))
+
+        def find(at: int) -> int:
+            while leaders[at] != at:
+                at = leaders[at]
+            return at
+
+        for row in wanted.values():
+            for stage in row[1:]:
+                leaders[find(self.contents[stage])] = find(self.contents[row[0]])
+        found: dict[int, list[int]] = {}
+        for number, row in wanted.items():
+            found.setdefault(find(self.contents[row[0]]), []).append(number)
+        return list(found.values())
+
+
+class _Linker:
+    """A family and what becomes of it."""
+
+    def __init__(self, reader: _Reader, numbers: list[int], made: LinkedSet) -> None:
+        self.reader = reader
+        self.made = made
+        self.numbers = numbers  # of the pipelines
+        # stages are counted anew here
+        self.global_ = list(dict.fromkeys(n for at in numbers for n in reader.pipelines[at]))
+        local = {n: at for at, n in enumerate(self.global_)}
+        self.rows = [[local[n] for n in reader.pipelines[at]] for at in numbers]
+        self.sources = [reader.stages[n].source for n in self.global_]
+        settings = [reader.rows[at][1] for at in numbers]
+        self.options = common(settings)
+        self.specs = [self._spec(at) for at in range(len(self.sources))]
+        self.open = frozenset(
+            row[-1]
+            for row, options in zip(self.rows, settings)
+            if not options.complete and reader.stages[self.global_[row[-1]]].name != "frag"
+        )
+        entries = Counter(reader.contents[n] for n in self.global_)
+        # a module of which two entry points are used would come out as two
+        self.staying = frozenset(
+            at for at, n in enumerate(self.global_) if entries[reader.contents[n]] > 1
+        )
+        self.runner = Runner(self.options)
+        self.stages: list[Stage] = []
+        self.before: list[tuple[int, int]] = []
+        self.bare: list[int] = []  # bytes of each module without debug information
+
+    def run(self) -> None:
+        try:
+            self.link()
+        except Refused as why:
+            self.tell_unchanged(str(why))
+        except (BadSpirv, Usage, MemoryError):
+            raise
+        except Exception as error:  # must not cost the user his pipelines
+            what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
+            self.tell_unchanged(f"a defect of spvlink: {what}", what)
+
+    def link(self) -> None:
+        """Raises Refused where everything has to stay."""
+        stiff: frozenset[tuple[int, int]] = frozenset()
+        while True:
+            try:
+                family, crossings, outputs = self.attempt(stiff)
+                break
+            except Odd as odd:
+                stiff |= {odd.pair}
+        told = [self.result(family, number, outputs) for number in range(len(self.rows))]
+        for border in family.borders:
+            if border.link is not None:
+                forget_all(border.link)
+        if not self.better(family, outputs):
+            self.tell_unchanged(NOTHING_TO_GAIN)
+            return
+        verdict = self.validated(outputs)
+        for at, linked in zip(self.numbers, told):
+            linked.validated = verdict
+            self.made.pipelines[at] = linked
+        for found in shared_wires(family, crossings):
+            found.stage = self.global_[found.stage]
+            found.readers = [self.numbers[n] for n in found.readers]
+            self.made.shared.append(found)
+        used = sum(len(places) for c in crossings for places in c.used().values())
+        least = sum(n for c in crossings for n in c.least().values())
+        self.made.least = self.made.least[0] + used, self.made.least[1] + least
+
+    def attempt(
+        self, stiff: frozenset[tuple[int, int]]
+    ) -> tuple[Family, list[Crossing], list[bytes]]:
+        """All passes. Raises Odd where two stages do not fit that did not fit before."""
+        self.stages = [read_stage(source) for source in self.sources]
+        self.before = [count(stage.module) for stage in self.stages]
+        self.bare = [len(s.source.data) - described_bytes(s.module) for s in self.stages]
+        family = Family(self.stages, self.rows, self.options, self.runner, self.open, stiff)
+        lower(family, self.specs, self.staying)
+        for stage in family.touched():
+            in_file(stage, clean, family, stage)
+        open_borders(family)
+        sweep(family)
+        seams = [seam for seam in family.seams() if not seam[0].kept]
+        crossings = [Crossing(family, seam) for seam in seams]
+        for crossing in crossings:
+            crossing.place(self.runner.enabled("compact"))
+        return family, crossings, write(family, crossings)
+
+    def _spec(self, stage: int) -> Spec:
+        """What all pipelines of a module say of its specialization constants."""
+        name = self.reader.stages[self.global_[stage]].name
+        said: list[Spec] = []
+        for row, at in zip(self.rows, self.numbers):
+            if stage in row:
+                options = self.reader.rows[at][1]
+                values = {id: v for (of, id), v in options.spec.items() if of == name}
+                said.append((values, options.spec_defaults))
+        first, defaults = said[0]
+        alike = all(values == first for values, _ in said)
+        agreed = {
+            id: value
+            for id, value in first.items()
+            if all(values.get(id) == value for values, _ in said)
+        }
+        return agreed, defaults and alike and all(also for _, also in said)
+
+    # -- results ---------------------------------------------------------------------------------
+
+    def result(self, family: Family, number: int, outputs: list[bytes]) -> Linked:
+        """Of one pipeline, as ``link`` gives it."""
+        row, linked = self.rows[number], Linked()
+        for pair in zip(row, row[1:]):
+            remarks.report(linked, family.border(*pair))
+        linked.remarks = linked.remarks  # while the code is there
+        for source, at in zip(self.own_sources(number), row):
+            data, stage = outputs[at], family.stages[at]
+            result = StageResult(stage.name, source.file, data, data != source.data)
+            before = self.before[at]
+            after = count(stage.module) if result.changed else before
+            result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
+            result.bytes = len(source.data), len(data)
+            linked.stages.append(result)
+        linked.target_env = self.target_env()
+        linked.seconds = self.runner.seconds
+        if not any(stage.changed for stage in linked.stages):
+            linked.passed_through = NOTHING_TO_GAIN
+        return linked
+
+    def own_sources(self, number: int) -> list[Source]:
+        """The modules of a pipeline as it named them, in pipeline order."""
+        at = self.numbers[number]
+        return [self.reader.rows[at][0][n] for n in self.reader.places[at]]
+
+    def target_env(self) -> str:
+        versions = [stage.module.spirv_version for stage in self.stages]
+        return self.options.target_env or validate.lowest_env(versions)
+
+    def tell_unchanged(self, why: str, defect: str | None = None) -> None:
+        """All pipelines as they came."""
+        for number, at in enumerate(self.numbers):
+            linked = self.made.pipelines[at] = Linked()
+            linked.passed_through, linked.defect = why, defect
+            linked.target_env = self.options.target_env or ""
+            sources = self.own_sources(number)
+            stages = [read_stage(source) for source in sources]
+            for producer, consumer in zip(stages, stages[1:]):
+                remarks.report(linked, Border(producer, consumer))
+            linked.remarks = []
+            for stage in stages:
+                result = StageResult(stage.name, stage.source.file, stage.source.data, False)
+                size = count(stage.module)
+                result.instructions, result.body = (size[0],) * 2, (size[1],) * 2
+                result.bytes = (len(stage.source.data),) * 2
+                linked.stages.append(result)
+
+    def better(self, family: Family, outputs: list[bytes]) -> bool:
+        """Fewer Locations or components, or fewer instructions in functions, or fewer bytes, over
+        all modules; in this order."""
+        if all(data == source.data for data, source in zip(outputs, self.sources)):
+            return False
+        sides: dict[tuple[Stage, int], tuple[Pair, Pair]] = {}
+        for border in family.borders:
+            linked = Linked()
+            remarks.report(linked, border)
+            figures = linked.interfaces[0]
+            sides[border.producer, 0] = figures.locations, figures.components
+            sides[border.consumer, 1] = figures.read, (0, 0)
+        bodies = [
+            (self.before[at][1], count(stage.module)[1]) for at, stage in enumerate(family.stages)
+        ]
+        code = [
+            (self.bare[at], len(outputs[at]) - described_bytes(stage.module))
+            for at, stage in enumerate(family.stages)
+        ]
+        for pairs in ([s[0] for s in sides.values()], [s[1] for s in sides.values()], bodies, code):
+            more = sum(after - before for before, after in pairs)
+            if more:
+                return more < 0
+        return False
+
+    def validated(self, outputs: list[bytes]) -> str:
+        """spirv-val over what is about to go out. Raises Broken where it refuses a module that it
+        did not refuse before."""
+        if not self.options.validate:
+            return "not validated: switched off"
+        new = [at for at, source in enumerate(self.sources) if outputs[at] != source.data]
+        env, told = self.target_env(), VALIDATED
+        verdicts = validate.validate_all([outputs[at] for at in new], env)
+        for at, verdict in zip(new, verdicts):
+            if verdict is None:
+                continue
+            original = validate.validate(self.sources[at].data, env)
+            if original is None:
+                name = self.stages[at].name
+                raise Broken(f"spirv-val refuses the new {name} module: {verdict}")
+            told = f"not validated: spirv-val refuses the input too ({original})"
+        return told
+
+
+def common(settings: list[Options]) -> Options:
+    """What several pipelines say alike."""
+    options = copy.copy(settings[0])
+    options.spec, options.spec_defaults, options.observer = {}, False, None
+    options.complete = False
+    if any(other.layout != options.layout for other in settings):
+        options.layout = None
+    if any(other.patch_points != options.patch_points for other in settings):
+        options.patch_points = None
+    if any(other.view_mask != options.view_mask for other in settings):
+        options.view_mask = None
+    wanted = [other.target_env for other in settings if other.target_env is not None]
+    if wanted:
+        options.target_env = max(wanted, key=validate.ENVIRONMENTS.index)
+    return options

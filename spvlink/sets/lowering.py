@@ -1,0 +1,99 @@
+"""The stages of a family to slots. What stays whole for one stage, or as it is for one border, does
+so for all of the seam."""
+
+from __future__ import annotations
+
+from spvlink.chain.lowering import analysed, find_resources, give_builtins, prepare
+from spvlink.chain.state import in_file
+from spvlink.errors import Refused
+from spvlink.link.border.stage import Stage
+from spvlink.link.shape import agreement
+from spvlink.passes import spec_constants
+from spvlink.passes.lower_io import Lowering
+from spvlink.sets.family import Family
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Mapping
+    from typing import Final
+
+    Spec = tuple[Mapping[int, str | bytes], bool]  # values by SpecId; whether others are defaults
+
+PAYLOAD: Final = "a payload is not linked in a set"
+BEHIND: Final = "what comes behind the {} stage in another pipeline is not known"
+TWO_ENTRIES: Final = "two entry points of one module are used"
+MISFIT: Final = "the interfaces of a pipeline of the set do not fit"
+
+
+def lower(family: Family, specs: list[Spec], staying: frozenset[int]) -> None:
+    """All stages to slots; those that are ``staying`` go out as they came. Raises Refused if no
+    border is left."""
+    runner = family.runner
+    for stage, (values, defaults) in zip(family.stages, specs):
+        if values or defaults:
+            act = spec_constants.run
+            in_file(stage, runner.run, "specialize", stage, act, stage.module, values, defaults)
+    give_builtins(family)
+    find_resources(family)
+    prepare(family)
+    for stage in (family.stages[at] for at in staying):
+        family.untouched.add(stage)
+        for border in family.around(stage):
+            border.refuse(TWO_ENTRIES)
+    _keep(family)
+    lows = _analyse(family)
+    borders = [b for b in family.borders if not b.kept]
+    held = -1
+    while held != (held := _whole(lows)):
+        for border in borders:
+            agreement.run(lows[border.producer], lows[border.consumer])
+    for stage, low in lows.items():
+        in_file(stage, runner.run, "promote", stage, low.finish, runner.plain)
+        stage.inputs, stage.outputs = low.inputs, low.outputs
+
+
+def _keep(family: Family) -> None:
+    """Borders that stay for a reason that is known from the start."""
+    for border in family.borders:
+        producer = border.producer
+        if producer.name == "task":
+            border.kept = border.kept or PAYLOAD
+        elif producer in family.open:
+            border.kept = border.kept or BEHIND.format(producer.name)
+        elif (producer, border.consumer) in family.stiff_pairs:
+            border.refuse(MISFIT)
+
+
+def _spread(family: Family) -> None:
+    """A border that stays keeps all of its seam."""
+    for seam in family.seams():
+        why = next((b for b in seam if b.kept), None)
+        for border in seam if why is not None else ():
+            assert why is not None
+            if not border.kept:
+                border.kept, border.refused = f"in another pipeline of the set: {why.kept}", True
+
+
+def _analyse(family: Family) -> dict[Stage, Lowering]:
+    while True:
+        _spread(family)
+        if all(border.kept for border in family.borders):
+            raise Refused(family.borders[0].kept if family.borders else "there is nothing to link")
+        lows: dict[Stage, Lowering] = {}
+        for stage in family.touched():
+            low = analysed(family, stage)
+            if low is None:
+                break  # a border is kept now: all have to be looked at again
+            lows[stage] = low
+        else:
+            return lows
+
+
+def _whole(lows: dict[Stage, Lowering]) -> int:
+    """How many components stay whole, on all sides; they only get more."""
+    count = 0
+    for low in lows.values():
+        for side in (low.inputs, low.outputs):
+            if side is not None:
+                count += sum(len(low.keys_of(node)) for node in low.memory_nodes(side))
+    return count

@@ -1,0 +1,70 @@
+"""What a module of a set could not drop, and because of which pipelines."""
+
+from __future__ import annotations
+
+from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.sets.family import Family
+from spvlink.sets.wires import Crossing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from spvlink.link.border.stage import Stage
+
+
+class Shared:
+    """An output, or a part of one, that some of a module's pipelines do without. ``stage``: index
+    of the module; ``slot``: where it was, as in ``Remark``; ``readers``: the pipelines that read
+    it; ``pipelines``: how many the module has."""
+
+    __slots__ = ("name", "pipelines", "readers", "slot", "stage")
+
+    def __init__(
+        self, stage: int, name: str, slot: str, readers: list[int], pipelines: int
+    ) -> None:
+        self.stage = stage
+        self.name = name
+        self.slot = slot
+        self.readers = readers
+        self.pipelines = pipelines
+
+
+def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
+    """Of all modules, in their order."""
+    rows: dict[Stage, dict[Stage | None, list[int]]] = {}  # producer -> consumer -> pipelines
+    for number, row in enumerate(family.pipelines):
+        stages: list[Stage | None] = [family.stages[n] for n in row]
+        for stage, behind in zip(stages, [*stages[1:], None]):
+            if stage is not None:
+                rows.setdefault(stage, {}).setdefault(behind, []).append(number)
+    found: list[Shared] = []
+    for at, stage in enumerate(family.stages):
+        for crossing in crossings:
+            if (stage, OUTPUT) in crossing.sides:
+                found += _of_stage(at, stage, rows[stage], crossing)
+    return found
+
+
+def _of_stage(
+    at: int, stage: Stage, rows: dict[Stage | None, list[int]], crossing: Crossing
+) -> list[Shared]:
+    together = sum(map(len, rows.values()))
+    groups: dict[tuple[str, int, tuple[int, ...]], list[int]] = {}
+    slots = crossing.sides[stage, OUTPUT].slots
+    for unit in crossing.units:
+        if (stage, OUTPUT) not in unit.kinds:
+            continue
+        readers: list[int] = []
+        for behind, numbers in rows.items():
+            if behind is not None and (behind, INPUT) in unit.kinds:
+                readers += numbers
+        if not readers or len(readers) == together:
+            continue  # it is captured, say, or all read it
+        for key in unit.keys:
+            slot = slots.get(key)
+            name = slot.name if slot is not None and slot.name else f"location {key >> 3}"
+            groups.setdefault((name, key >> 3, tuple(sorted(readers))), []).append(key)
+    return [
+        Shared(at, name, f"{location}.{''.join('xyzw'[k >> 1 & 3] for k in keys)}", [*readers],
+               together)
+        for (name, location, readers), keys in groups.items()
+    ]  # fmt: skip

@@ -1,0 +1,181 @@
+"""What is dead, constant or said twice in a set: the passes over one stage and all those that it
+meets. Something is done to a stage only where all of these agree, so each pair draws what it drew.
+
+    an output goes              if no consumer reads it
+    an input is zero            if no producer writes it
+    an input is a constant      if each producer stores that one, or an expression over uniforms
+    an input is another input   if each producer stores the same in both
+
+A pass changes one module only: what a consumer does without, its producers lose when no other
+consumer is left that reads it.
+"""
+
+from __future__ import annotations
+
+from spvlink.chain.border import hold_all
+from spvlink.chain.state import in_file
+from spvlink.chain.sweep import MAX_SWEEPS, clean
+from spvlink.chain.table import Site
+from spvlink.facts import invariant
+from spvlink.ir.core import Inst
+from spvlink.ir.slot import Pinned
+from spvlink.link.border.edit import remove_stores
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.dead import varyings
+from spvlink.link.dead.overwritten import drop_overwritten
+from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
+from spvlink.link.values import dedup, propagate
+from spvlink.passes import read_back
+from spvlink.pipeline import REMOVED, UNDEFINED
+from spvlink.sets.family import Family
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Callable
+
+    from spvlink.chain.border import Border
+
+
+def sweep(family: Family) -> None:
+    """All stages until nothing changes; bounded, as each round needs a change in the one before."""
+    for _ in range(MAX_SWEEPS):
+        versions = [stage.module.version for stage in family.stages]
+        for stage in family.stages:
+            hold(family, stage)
+        for stage in family.stages:
+            links = links_of(family.befores, stage)
+            if links:
+                in_file(stage, _consumer, family, stage, links)
+        for stage in reversed(family.stages):
+            links = links_of(family.afters, stage)
+            if links:
+                in_file(stage, _producer, family, stage, links)
+        if versions == [stage.module.version for stage in family.stages]:
+            return
+
+
+def links_of(borders: dict[Stage, list[Border]], stage: Stage) -> list[Link]:
+    """The links of a stage on one side."""
+    return [b.link for b in borders.get(stage, []) if b.link is not None]
+
+
+def hold(family: Family, stage: Stage) -> None:
+    """What the stages behind one make positions and the like of."""
+    keys: set[int] = set()
+    variables: set[Inst] = set()
+    for border in family.afters.get(stage, []):
+        if border.link is None:
+            hold_all(stage)
+            return
+        border.link.gather()
+        found = border.link.settled_outputs()
+        keys |= found[0]
+        variables |= found[1]
+    if stage in family.open:
+        hold_all(stage)
+    else:
+        invariant.hold(stage.module, frozenset(keys), frozenset(variables))
+
+
+# -- a stage and its consumers ---------------------------------------------------------------------
+
+
+def _producer(family: Family, stage: Stage, links: list[Link]) -> None:
+    runner = family.runner
+    for _ in range(MAX_SWEEPS):
+        version = stage.module.version
+        if stage.name in IN_PLACE:
+            if runner.run("promote", stage, read_back.forward, stage.module):
+                in_file(stage, clean, family, stage)
+        if runner.enabled("dead"):
+            stage.linked |= runner.run("dead", stage, _drop_unread, stage, links)
+        if stage.module.version == version:
+            return
+        runner.sweep_out(stage)
+
+
+def _drop_unread(stage: Stage, links: list[Link]) -> None:
+    """Outputs that nobody reads."""
+    if stage.name in IN_PLACE and drop_overwritten(stage):
+        return
+    for link in links:
+        link.gather()
+    if varyings.drop_undefined(links[0]):
+        return
+    unread = [varyings.unread(link) for link in links]
+    dead = unread[0].intersection(*unread[1:])
+    if dead:
+        remove_stores(stage, dead)
+        for link in links:
+            why = f"no {link.consumer.name} stage of the set reads it"
+            for key in dead:
+                link.fate.setdefault(key, (REMOVED, why))
+    varyings.read_back_as_zero(links[0])
+    for pinned in list(links[0].outputs.pinned):
+        _drop_whole(stage, links, pinned)
+
+
+def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
+    """A variable that stays whole, if nobody reads it."""
+    for link in links:
+        twin = next((p for p in link.inputs.pinned if p.keys == pinned.keys), None)
+        if not is_idle(link, pinned, twin):
+            return
+    if not drop_or_localize(stage, pinned.variable):
+        return
+    outputs = links[0].outputs
+    outputs.pinned.remove(pinned)
+    outputs.variables.append(pinned.variable)
+    for link in links:
+        link.gone.append(pinned)
+        for key in pinned.keys:
+            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage of the set reads it")
+
+
+# -- a stage and its producers ---------------------------------------------------------------------
+
+
+def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
+    runner, options = family.runner, family.options
+    sites = [Site(family, link) for link in links]
+    acts: list[tuple[str, Callable[[], object]]] = [
+        ("dead", lambda: _read_as_zero(links)),
+        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:])),
+        (
+            "propagate",
+            lambda: propagate.run(
+                links[0], sites[0].forth, options.exact, options.cost_limit,
+                [(site.link, site.forth) for site in sites[1:]],
+            ),
+        ),
+    ]  # fmt: skip
+    for _ in range(MAX_SWEEPS):
+        for name, act in acts:
+            if runner.enabled(name) and runner.run(name, stage, act):
+                stage.linked = True
+                _tell_all(links)
+                runner.clean(stage)
+                break
+        else:
+            return
+
+
+def _tell_all(links: list[Link]) -> None:
+    """What became of an input is the same at each border."""
+    for link in links[1:]:
+        for key, fate in links[0].fate.items():
+            link.fate.setdefault(key, fate)
+
+
+def _read_as_zero(links: list[Link]) -> None:
+    """Inputs that nobody writes."""
+    unwritten: list[set[int]] = []
+    for link in links:
+        link.gather()
+        unwritten.append(link.loads.keys() - link.stores.keys())
+    lost = unwritten[0].intersection(*unwritten[1:])
+    varyings.zero_loads(links[0], lost)
+    why = f"no {links[0].producer.name} stage of the set writes it; read as zero"
+    for key in lost:
+        links[0].fate[key] = (UNDEFINED, why)
