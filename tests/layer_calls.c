@@ -244,6 +244,7 @@ static void on_the_pipeline(void) {
     CASE("something unknown on the pipeline", hang(&c, &c.info.pNext, 1999999000));
     CASE("robustness", hang(&c, &c.info.pNext, 1000068000));
     CASE("optimization disabled", c.info.flags = 1);
+    CASE("a library that says nothing of its parts", c.info.flags = 0x800);
     CASE("link-time optimization", c.info.flags = 0x800400);
     CASE("feedback", c.info.pNext = &feedback);
     printf("feedback is handed on: %d\n", ((struct driver *)device)->pipeline_chain == &feedback);

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from spvlink.layer import places
 from spvlink.layer.store import BLOCK, DAY, Store
 from tests.layer_place import (
     NAMES,
@@ -168,6 +169,31 @@ def test_without_python(place: Place, pairs: list[str], frames: Path, tmp_path: 
     assert log["linked"] == 0 and sum(log["passed_through"].values()) == len(NAMES)
     assert any("no Python" in event for event in log["events"])
     assert log["seconds"] < 5  # nobody was waited for
+    assert_same(frames, out)
+
+
+@pytest.mark.parametrize("path", ["", "/no/such/folder"])
+def test_a_warm_cache_needs_no_python_and_no_path(
+    path: str, place: Place, pairs: list[str], frames: Path, tmp_path: Path
+) -> None:
+    """As in a container that has neither; the negative is an empty cache."""
+    out = tmp_path / "out.npz"
+    place.layered(*forms("monolithic", out, pairs), options=EXACT)
+    wait_for_end(place)
+    folder = next((place.folder / "cache/spvlink/builds").iterdir())
+    variables = {
+        "PATH": path, "VK_ADD_LAYER_PATH": str(folder), "VK_SPVLINK_STAGE_LINK_EXACT": "1",
+        "VK_INSTANCE_LAYERS": places.LAYER, "VK_SPVLINK_STAGE_LINK_PYTHON": "/no/such/python",
+    }  # fmt: skip
+    place.program(*forms("monolithic", out, pairs), **variables)
+    log = place.log()
+    assert log["linked"] == log["hits"] == len(NAMES) and not log["events"], log
+    assert_same(frames, out)
+    assert not os.path.exists(socket_of(place))  # nobody was started
+    variables["VK_SPVLINK_STAGE_LINK_CACHE_DIR"] = str(tmp_path / "empty")
+    place.program(*forms("monolithic", out, pairs), **variables)
+    log = place.log()
+    assert log["linked"] == 0 and log["not_in_time"] == len(NAMES), log
     assert_same(frames, out)
 
 

@@ -144,8 +144,8 @@ def test_a_path_with_spaces_and_quotes(place: Place, pairs: list[str], tmp_path:
 @pytest.mark.parametrize(
     "words, said",
     [
-        ((), "there are run, install, uninstall and log"),
-        (("frob",), "there are run, install, uninstall and log"),
+        ((), "there are run, warm, install, uninstall and log"),
+        (("frob",), "there are run, warm, install, uninstall and log"),
         (("run",), "no command"),
         (("run", "--frob", "--", "true"), "unknown option --frob"),
         (("run", "--wait"), "needs a value"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from spvlink.errors import Usage
@@ -11,19 +12,27 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+CACHE_MB: Final = 256
 HELP: Final = """\
 usage: spvlink layer run [options] -- COMMAND...
+       spvlink layer warm [options] IN.foz...
        spvlink layer install [--implicit] | uninstall | log [--json]
        spvlink serve [options]
 
 Links the graphics pipelines of any Vulkan program while it creates them.
 
 layer run        start COMMAND with the layer; the layer is built first if need be
-  --wait MS        how long a pipeline may wait for its linked modules (default 100); what comes
-                   too late is there the next time
+  --wait MS        how long a pipeline may wait for its linked modules (default 100, and a tenth of
+                   the time that the program has run for all of them); what comes too late is there
+                   the next time
   --never-wait     do not wait at all
   --exact          only changes that keep every output bit of every stage
   --log FILE       a line for every pipeline (-: on standard error)
+layer warm       link what Fossilize archives hold, so that the programs that they were recorded of
+                 find it in the cache at their first start
+  --exact          as the layer with this setting asks for it
+  --cache-dir DIR, --cache-mb N   as below
+  --jobs N         links at the same time (default: one a processor)
 layer install    build VK_LAYER_SPVLINK_stage_link and tell the Vulkan loader of it; it stays off
                  until VK_INSTANCE_LAYERS names it
   --implicit       as an implicit layer, which ENABLE_SPVLINK_STAGE_LINK=1 switches on
@@ -34,7 +43,7 @@ serve            the linker process that the layer asks; it starts one when ther
   --idle SECONDS   end after this time without work (default 60; 0: never)
   --cache-dir DIR  the folder of linked modules (default: spvlink/linked in XDG_CACHE_HOME)
   --cache-mb N     the most it may hold (default 256): the oldest go first
-  --workers N      links at the same time (default: half of the processors)
+  --workers N      links at the same time (default: one a processor)
 """
 
 
@@ -49,6 +58,8 @@ def main(words: Sequence[str]) -> str:
         return _serve(rest)
     if action == "run":
         return _run(rest[1:])
+    if action == "warm":
+        return _warm(rest[1:])
     options, others = _options(rest[1:], _VALUES.get(action, {}))
     if others:
         raise Usage(f"layer {action}: {others[0]} is too much")
@@ -64,12 +75,13 @@ def main(words: Sequence[str]) -> str:
         from spvlink.layer import log
 
         return log.to_json() if "--json" in options else log.to_text()
-    raise Usage("layer: there are run, install, uninstall and log; see spvlink layer --help")
+    raise Usage("layer: there are run, warm, install, uninstall and log; see spvlink layer --help")
 
 
 # Options of each action, and whether they take a value.
 _VALUES: Final = {
     "run": {"--wait": True, "--never-wait": False, "--exact": False, "--log": True},
+    "warm": {"--exact": False, "--cache-dir": True, "--cache-mb": True, "--jobs": True},
     "install": {"--implicit": False},
     "log": {"--json": False},
     "serve": {"--idle": True, "--cache-dir": True, "--cache-mb": True, "--workers": True},
@@ -116,24 +128,53 @@ def _run(words: Sequence[str]) -> str:
         settings["EXACT"] = "1"
     if "--log" in options:
         path = options["--log"]
-        settings["LOG"] = "stderr" if path == "-" else os.path.abspath(path)
+        settings["LOG"] = "stderr" if path == "-" else _writable(os.path.abspath(path))
     from spvlink.layer.run import run
 
     run(command, settings)
+
+
+def _warm(words: Sequence[str]) -> str:
+    options, archives = _options(words, _VALUES["warm"])
+    if not archives:
+        raise Usage("layer warm: no archive; say spvlink layer warm IN.foz")
+    jobs = _number(options, "--jobs", os.cpu_count() or 1)
+    if jobs == 0:
+        raise Usage("--jobs 0: it takes one")
+    from spvlink.layer.warm import warm
+
+    size = _number(options, "--cache-mb", CACHE_MB)
+    return warm(archives, "--exact" in options, _cache(options), size, jobs)
+
+
+def _cache(options: dict[str, str]) -> str:
+    """The folder of linked modules."""
+    from spvlink.layer import places
+
+    return os.path.abspath(options["--cache-dir"]) if "--cache-dir" in options else places.cache()
+
+
+def _writable(path: str) -> str:
+    """The path of a file that lines can be added to. Raises Usage."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NONBLOCK | os.O_NOCTTY
+        os.close(os.open(path, flags, 0o600))
+    except OSError as error:
+        if error.errno != errno.ENXIO:  # a FIFO that nobody reads yet
+            raise Usage(f"{path}: cannot write it: {error.strerror}") from None
+    return path
 
 
 def _serve(words: Sequence[str]) -> str:
     options, others = _options(words, _VALUES["serve"])
     if others:
         raise Usage(f"serve: {others[0]} is too much")
-    from spvlink.layer import places
     from spvlink.layer.serve import serve
 
-    cache = os.path.abspath(options["--cache-dir"]) if "--cache-dir" in options else places.cache()
-    workers = _number(options, "--workers", max(1, (os.cpu_count() or 1) // 2))
+    workers = _number(options, "--workers", os.cpu_count() or 1)
     if workers == 0:
         raise Usage("--workers 0: it takes one")
-    size, idle = _number(options, "--cache-mb", 256), _number(options, "--idle", 60)
-    if serve(cache, size, idle, workers):
+    size, idle = _number(options, "--cache-mb", CACHE_MB), _number(options, "--idle", 60)
+    if serve(_cache(options), size, idle, workers):
         return ""
     return "there is a linker process for this cache already\n"

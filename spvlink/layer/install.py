@@ -9,7 +9,7 @@ import shutil
 import signal
 
 from spvlink import output
-from spvlink.layer import build, places
+from spvlink.layer import build, log, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -46,7 +46,7 @@ def _ours() -> Iterator[str]:
     yield os.path.join(places.data(), "layer")
     yield places.builds()
     yield places.cache()
-    for name in ("layer-last", "layer-total", "layer-lock"):
+    for name in log.FILES:
         yield os.path.join(places.state(), name)
 
 
@@ -83,7 +83,7 @@ def _end(path: str) -> bool:
 
 
 def _forget_log() -> None:
-    for name in ("layer-last", "layer-total"):
+    for name in (log.TOTAL, log.RUNS):
         _remove(os.path.join(places.state(), name))
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import struct
 
 from spvlink.layer import places
 from spvlink.report import wrap
@@ -10,20 +13,44 @@ from spvlink.report import wrap
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator
+    from typing import Final
 
 WIDTH = 100  # columns
+TOTAL: Final = "layer-total"
+RUNS: Final = "layer-runs"
+LOCK: Final = "layer-lock"
+FILES: Final = (TOTAL, RUNS, LOCK)
+# struct run and struct sum of c/layer.h
+_HEAD: Final = struct.Struct("<8s2q40s")
+_SUM: Final = struct.Struct("<Q200s")
+_MAGIC: Final = b"SPVLRUN1"
+# What became of a pipeline with shaders: each is one of these.
+OUTCOMES: Final = ("linked", "nothing_to_gain", "parts", "refused", "not_in_time")
 
 
 class Sums:
-    """What ``c/log.c`` wrote: numbers by name, and how often each reason and event came."""
+    """What ``c/log.c`` counted: numbers by name, and how often each reason and event came.
+    ``touched``: when the process counted last, in nanoseconds since 1970."""
 
-    __slots__ = ("events", "numbers", "passed_through", "program")
+    __slots__ = ("events", "folded", "numbers", "passed_through", "program", "touched")
 
     def __init__(self) -> None:
         self.program: str | None = None
+        self.touched = 0
         self.numbers: dict[str, int] = {}
         self.passed_through: dict[str, int] = {}
         self.events: dict[str, int] = {}
+        self.folded: set[str] = set()  # files that are in these numbers
+
+    def add(self, other: Sums) -> None:
+        """Add what another process counted."""
+        for mine, its in (
+            (self.numbers, other.numbers),
+            (self.passed_through, other.passed_through),
+            (self.events, other.events),
+        ):
+            for name, count in its.items():
+                mine[name] = mine.get(name, 0) + count
 
     def to_json(self) -> dict[str, object]:
         """The fields of ``spvlink layer log --json``. Pairs are before and after linking."""
@@ -31,7 +58,7 @@ class Sums:
         fields: dict[str, object] = {}
         if self.program is not None:
             fields["program"] = self.program
-        for name in ("pipelines", "linked", "hits", "misses"):
+        for name in ("pipelines", *OUTCOMES, "without_shaders", "hits", "misses"):
             fields[name] = n.get(name, 0)
         fields["passed_through"] = self.passed_through
         for name in ("components", "locations"):
@@ -42,39 +69,74 @@ class Sums:
         return fields
 
 
-def read(name: str) -> Sums:
-    """``layer-last`` or ``layer-total``; all zeros if there is no such file."""
-    sums = Sums()
+def _read(path: str) -> Sums | None:
+    """The numbers of a file, None if it is none."""
     try:
-        with open(os.path.join(places.state(), name), encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
+        with open(path, "rb") as file:
+            data = file.read()
     except OSError:
-        return sums
-    for line in lines:
-        key, _, rest = line.partition(" ")
-        number, _, text = rest.partition(" ")
-        if key == "program":
-            sums.program = rest
-        elif number.isdigit():
-            if key == "passed_through":
-                sums.passed_through[text] = int(number)
-            elif key == "event":
-                sums.events[text] = int(number)
-            else:
-                sums.numbers[key] = int(number)
+        return None
+    if len(data) < _HEAD.size or (len(data) - _HEAD.size) % _SUM.size:
+        return None
+    magic, _, touched, program = _HEAD.unpack_from(data)
+    if magic != _MAGIC:
+        return None
+    sums = Sums()
+    sums.touched, sums.program = touched, _text(program)
+    for value, raw in _SUM.iter_unpack(data[_HEAD.size :]):
+        kind, _, rest = _text(raw).partition(" ")
+        if kind == "passed_through":
+            sums.passed_through[rest] = value
+        elif kind == "event":
+            sums.events[rest] = value
+        elif kind == "folded":
+            sums.folded.add(rest)
+        elif kind:
+            sums.numbers[kind] = value
     return sums
+
+
+def _text(raw: bytes) -> str:
+    return raw.partition(b"\0")[0].decode("utf-8", "replace")
+
+
+def read() -> tuple[Sums, Sums]:
+    """What the last run did, and all runs since the layer was installed; all zeros if there is
+    none. Programs that run are in there."""
+    folder = places.state()
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(OSError):  # nobody may add files up meanwhile
+            lock = stack.enter_context(open(os.path.join(folder, LOCK), "rb"))
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        total = _read(os.path.join(folder, TOTAL)) or Sums()
+        runs = _read_runs(os.path.join(folder, RUNS), total.folded)
+    last = max(runs, key=lambda run: run.touched, default=Sums())
+    total.program = None
+    for run in runs:
+        total.add(run)
+    return last, total
+
+
+def _read_runs(folder: str, without: set[str]) -> list[Sums]:
+    try:
+        names = os.listdir(folder)
+    except OSError:
+        return []
+    found = [_read(os.path.join(folder, name)) for name in names if name not in without]
+    return [run for run in found if run is not None]
 
 
 def to_json() -> str:
     from json import dumps
 
-    both = {"last_run": read("layer-last"), "since_install": read("layer-total")}
-    return dumps({name: sums.to_json() for name, sums in both.items()}, indent=2) + "\n"
+    last, total = read()
+    both = {"last_run": last.to_json(), "since_install": total.to_json()}
+    return dumps(both, indent=2) + "\n"
 
 
 def to_text() -> str:
-    last, total = read("layer-last"), read("layer-total")
-    if not total.numbers:
+    last, total = read()
+    if last.program is None and not total.numbers:
         return "the layer has not run yet\n"
     program = f" ({last.program})" if last.program else ""
     lines = [f"last run{program}", *_lines(last), "since it was installed", *_lines(total)]
@@ -82,18 +144,18 @@ def to_text() -> str:
 
 
 def _lines(sums: Sums) -> Iterator[str]:
-    n = {name: sums.numbers.get(name, 0) for name in ("pipelines", "linked", "hits", "misses")}
-    yield (
-        f"  {n['pipelines']} pipelines, {n['linked']} linked;"
-        f" {n['hits']} from the cache, {n['misses']} asked for"
+    n = sums.numbers
+    became = ", ".join(
+        f"{n.get(name, 0)} {name.replace('_', ' ')}" for name in OUTCOMES if n.get(name, 0)
     )
+    yield f"  {n.get('pipelines', 0)} pipelines with shaders{': ' if became else ''}{became}"
+    yield f"  {n.get('hits', 0)} from the cache, {n.get('misses', 0)} asked for"
     before_after = [
-        f"{sums.numbers.get(what + '_before', 0)} -> {sums.numbers.get(what + '_after', 0)}"
+        f"{n.get(what + '_before', 0)} -> {n.get(what + '_after', 0)}"
         for what in ("components", "locations")
     ]
     yield f"  {before_after[0]} components in {before_after[1]} Locations"
-    seconds = sums.numbers.get("nanoseconds", 0) / 1e9
-    waited = sums.numbers.get("waited_nanoseconds", 0) / 1e9
+    seconds, waited = n.get("nanoseconds", 0) / 1e9, n.get("waited_nanoseconds", 0) / 1e9
     yield f"  {seconds:.3f} s in the layer, {waited:.3f} s of them waiting for the linker process"
     for title, table in (("passed through", sums.passed_through), ("trouble", sums.events)):
         for text, count in sorted(table.items(), key=lambda item: -item[1]):

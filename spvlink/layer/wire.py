@@ -14,13 +14,16 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
-LINKED, PASSED_THROUGH, NOT_NOW = 1, 2, 3  # what became of a pipeline; "not now" is not kept
+# What became of a pipeline; "not now" is not kept.
+LINKED, PASSED_THROUGH, NOT_NOW, NOTHING_TO_GAIN = 1, 2, 3, 4
 _DIGEST: Final = 32
 _SEAL: Final = 16
+_BINDING: Final = ("binding", "descriptorType", "descriptorCount", "stageFlags")
+_RANGE: Final = ("stageFlags", "offset", "size")
 
 
 class Nonsense(Exception):
@@ -104,7 +107,7 @@ def read_request(data: bytes) -> Request:
     facts = outer.bytes(outer.word())
     reader = _Reader(facts)
     if reader.word() != FORMAT:
-        raise Nonsense("another format")
+        raise Nonsense("another format: spvlink layer install makes them fit")
     request = Request()
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
@@ -120,6 +123,42 @@ def read_request(data: bytes) -> Request:
     if reader.at != len(facts) or outer.at != len(data):
         raise Nonsense("more than there should be")
     return request
+
+
+def write_request(request: Request) -> bytes:
+    """What the layer sends for this pipeline: ``read_request`` the other way round, byte for byte
+    (``c/facts.c``). ``key``, and the sizes and digests of modules, are made here."""
+    facts = [struct.pack("<I16s3I", FORMAT, request.identity, request.exact,
+                         not request.complete, len(request.stages))]  # fmt: skip
+    for stage in request.stages:
+        entry = stage.entry.encode("utf-8", "surrogateescape")
+        facts.append(struct.pack("<2I", stage.bit, len(entry)) + entry + bytes(-len(entry) % 4))
+        spec = [(number, value) for number, value in stage.spec if len(value) <= 8]
+        facts.append(struct.pack("<I", len(spec)))
+        facts += [struct.pack("<2I8s", number, len(value), value) for number, value in spec]
+        facts.append(struct.pack("<I", len(stage.code)))
+        facts.append(blake2b(stage.code, digest_size=_DIGEST).digest())
+    facts.append(struct.pack("<I", request.layout is not None))
+    if request.layout is not None:
+        facts.append(_write_layout(request.layout))
+    head = b"".join(facts)
+    body = b"".join((struct.pack("<I", len(head)), head, *(s.code for s in request.stages)))
+    return struct.pack("<2I", REQUEST, len(body)) + body
+
+
+def _write_layout(layout: dict[str, object]) -> bytes:
+    """A layout in the form that ``_read_layout`` gives."""
+    sets, ranges = layout["setLayouts"], layout["pushConstantRanges"]
+    assert isinstance(sets, list) and isinstance(ranges, list)
+    words = [len(sets)]
+    for one in sets:
+        words += [one["set"], len(one["bindings"])]
+        for binding in one["bindings"]:
+            words += [binding[name] for name in _BINDING]
+    words.append(len(ranges))
+    for one in ranges:
+        words += [one[name] for name in _RANGE]
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def _read_stage(reader: _Reader) -> Stage:
@@ -139,11 +178,9 @@ def _read_layout(reader: _Reader) -> dict[str, object]:
     sets = []
     for _ in range(reader.count(8)):
         number = reader.word()
-        names = ("binding", "descriptorType", "descriptorCount", "stageFlags")
-        bindings = [dict(zip(names, reader.words(4))) for _ in range(reader.count(16))]
+        bindings = [dict(zip(_BINDING, reader.words(4))) for _ in range(reader.count(16))]
         sets.append({"set": number, "bindings": bindings})
-    parts = ("stageFlags", "offset", "size")
-    ranges = [dict(zip(parts, reader.words(3))) for _ in range(reader.count(12))]
+    ranges = [dict(zip(_RANGE, reader.words(3))) for _ in range(reader.count(12))]
     return {"setLayouts": sets, "pushConstantRanges": ranges}
 
 
@@ -176,5 +213,12 @@ def is_answer(data: bytes, key: bytes) -> bool:
 
 
 def status_of(answer: bytes) -> int:
-    """LINKED, PASSED_THROUGH or NOT_NOW, of an answer that we wrote."""
+    """LINKED, PASSED_THROUGH, NOT_NOW or NOTHING_TO_GAIN, of an answer that we wrote."""
     return int.from_bytes(answer[40:44], "little")
+
+
+def reason_of(answer: bytes) -> str:
+    """The reason in an answer that we wrote, "" if there is none."""
+    stages, size = struct.unpack_from("<2I", answer, 60)
+    at = 68 + 8 * stages
+    return answer[at : at + size].decode("utf-8", "replace")

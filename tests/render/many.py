@@ -17,7 +17,7 @@ from .draw import Draw
 from .scene import make_scene, read_stages
 
 
-class _Many(Draw):
+class Many(Draw):
     """Everything that a draw needs, once, and its pipeline as often as it is asked for."""
 
     def prepare(self) -> None:
@@ -46,7 +46,7 @@ def main(words: list[str]) -> int:
     codes = [Path(path).read_bytes() for path in words[1:]]
     device = get_device()
     with Pool(device) as pool:
-        many = _Many(device, pool, read_stages(codes), make_scene(codes))
+        many = Many(device, pool, read_stages(codes), make_scene(codes))
         many.make_pointees()
         many.prepare()
         for number in range(count):

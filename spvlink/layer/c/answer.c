@@ -44,7 +44,7 @@ bool answer_read(struct answer *answer, const struct chain *chain, const unsigne
     size_t at = sizeof head, left = answer->from.size - SEAL - at;
     bool linked = head.status == STATUS_LINKED;
     if (head.stages != (linked ? chain->count : 0) || head.reason >= left ||
-        (!linked && head.status != STATUS_PASSED_THROUGH && head.status != STATUS_NOT_NOW))
+        head.status < STATUS_LINKED || head.status > STATUS_NOTHING_TO_GAIN)
         return false;
     size_t reason = (head.reason / 4 + 1) * 4; /* at least one zero at its end */
     if (head.stages * 8 + reason > left)
@@ -73,11 +73,22 @@ bool answer_read(struct answer *answer, const struct chain *chain, const unsigne
     return true;
 }
 
-bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key) {
-    char path[PATH_SIZE + 80], name[2 * DIGEST + 1];
-    struct stat status;
+static void path_of(char path[PATH_SIZE + 80], const unsigned char *key) {
+    char name[2 * DIGEST + 1];
     hex(key, DIGEST, name);
-    snprintf(path, sizeof path, "%s/%.2s/%s", settings()->cache, name, name + 2);
+    snprintf(path, PATH_SIZE + 80, "%s/%.2s/%s", settings()->cache, name, name + 2);
+}
+
+bool answer_there(const unsigned char *key) {
+    char path[PATH_SIZE + 80];
+    path_of(path, key);
+    return access(path, F_OK) == 0;
+}
+
+bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key) {
+    char path[PATH_SIZE + 80];
+    struct stat status;
+    path_of(path, key);
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return false;

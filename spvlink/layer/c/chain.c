@@ -10,11 +10,6 @@ static uint64_t short_key(const unsigned char *key) {
     return value;
 }
 
-void chain_untouched(const char *reason) {
-    log_add(PIPELINES, 1);
-    log_passed_through(reason);
-}
-
 void chain_refused(struct device *device, const unsigned char *key) {
     log_event("the driver refused linked modules; it got the original ones");
     struct blob *blob = blob_new(key, DIGEST);
@@ -46,8 +41,7 @@ static const char *names(const struct chain *chain, char *text) {
 void chain_linked(const struct chain *chain, const struct answer *answer) {
     char text[MAX_STAGES * 8];
     const uint32_t *f = answer->figures;
-    log_add(PIPELINES, 1);
-    log_add(LINKED, 1);
+    log_pipeline(LINKED, NULL);
     log_add(COMPONENTS_BEFORE, f[0]);
     log_add(COMPONENTS_AFTER, f[1]);
     log_add(LOCATIONS_BEFORE, f[2]);
@@ -56,9 +50,9 @@ void chain_linked(const struct chain *chain, const struct answer *answer) {
              f[1], f[2], f[3]);
 }
 
-/* NULL with the answer filled in, or why there is none. */
+/* NULL with the answer filled in, or why there is none, and `outcome`. */
 static const char *find(struct chain *chain, const struct bytes *facts, const unsigned char *key,
-                        bool may_wait, struct answer *answer) {
+                        bool may_wait, struct answer *answer, enum counter *outcome) {
     if (answer_cached(answer, chain, key)) {
         log_add(HITS, 1);
         return NULL;
@@ -66,8 +60,10 @@ static const char *find(struct chain *chain, const struct bytes *facts, const un
     log_add(MISSES, 1);
     struct bytes request = {0};
     const char *why = "too big for the linker";
-    if (chain_request(chain, facts, &request))
+    if (chain_request(chain, facts, &request)) {
+        *outcome = NOT_IN_TIME;
         why = ask(&request, key, may_wait, &answer->from);
+    }
     bytes_free(&request);
     if (why == NULL && !answer_read(answer, chain, key)) {
         why = "nonsense from the linker process";
@@ -76,10 +72,22 @@ static const char *find(struct chain *chain, const struct bytes *facts, const un
     return why;
 }
 
+void chain_foresee(struct device *device, const struct chain *chain) {
+    unsigned char key[DIGEST];
+    struct bytes facts = {0}, request = {0};
+    if (settings()->usable && settings()->wait_ns > 0 &&
+        !(chain->layout != NULL && chain->layout->opaque) && chain_facts(chain, &facts, key) &&
+        !was_refused(device, key) && !answer_there(key) && chain_request(chain, &facts, &request))
+        ask(&request, key, false, NULL);
+    bytes_free(&request);
+    bytes_free(&facts);
+}
+
 struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
                           unsigned char key[DIGEST]) {
     struct bytes facts = {0};
     struct answer *answer = calloc(1, sizeof *answer);
+    enum counter outcome = REFUSED;
     const char *why = "no memory";
     if (chain->layout != NULL && chain->layout->opaque)
         why = "a layout made with something that the layer does not know";
@@ -87,11 +95,15 @@ struct answer *chain_link(struct device *device, struct chain *chain, bool may_w
         why = "no folder for the cache";
     else if (answer != NULL && chain_facts(chain, &facts, key))
         why = was_refused(device, key) ? "the driver refused the linked modules before"
-                                       : find(chain, &facts, key, may_wait, answer);
+                                       : find(chain, &facts, key, may_wait, answer, &outcome);
     bytes_free(&facts);
     if (why == NULL && answer->status == STATUS_LINKED)
         return answer;
-    chain_untouched(why != NULL ? why : answer->reason);
+    if (why == NULL)
+        outcome = answer->status == STATUS_NOTHING_TO_GAIN ? NOTHING_TO_GAIN
+                  : answer->status == STATUS_NOT_NOW       ? NOT_IN_TIME
+                                                           : REFUSED;
+    log_pipeline(outcome, why != NULL ? why : answer->reason);
     if (answer != NULL)
         answer_free(answer);
     free(answer);

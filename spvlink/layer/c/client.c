@@ -67,6 +67,20 @@ static uint64_t waited(void) {
     return total;
 }
 
+static uint64_t loaded;
+static void __attribute__((constructor)) at_load(void) { loaded = now_ns(); }
+
+/* How long threads may still wait, in ns: so that a start does not take much longer. */
+static uint64_t allowance(void) {
+    const struct settings *s = settings();
+    uint64_t most = s->wait_total_ns, gone = waited();
+    if (s->wait_percent < 100) {
+        uint64_t part = (now_ns() - loaded) / 100 * s->wait_percent;
+        most = part < most ? part : most;
+    }
+    return gone < most ? most - gone : 0;
+}
+
 static int left_ms(uint64_t deadline) {
     uint64_t now = now_ns();
     return now >= deadline ? 0 : (int)((deadline - now + MS - 1) / MS);
@@ -204,9 +218,15 @@ static int reach(uint64_t deadline, const char **why) {
         if (atomic_load(&starting))
             return reach_new(deadline, why);
         unsigned long long last = atomic_load(&started);
-        if (last != 0 && now_ns() - last < START_AGAIN)
-            *why = "not linked yet: the linker process is being started";
-        return -1;
+        if (last == 0 || now_ns() - last >= START_AGAIN)
+            return -1;
+        *why = "not linked yet: the linker process is being started";
+        if (left_ms(deadline) == 0 || atomic_load(&failed_starts) > 1)
+            return -1;
+        fd = reach_new(deadline, why); /* who started it did not wait, and we do */
+        if (fd < 0)
+            atomic_fetch_add(&failed_starts, 1);
+        return fd;
     }
     atomic_store(&starting, true);
     const char *trouble = start();
@@ -305,9 +325,12 @@ static void leave_pending(const struct bytes *request, const unsigned char *key)
         log_event("the cache cannot be written: no request can be left there for next time");
 }
 
-static bool patient(void) {
-    const struct settings *s = settings();
-    return s->wait_ns > 0 && waited() < s->wait_total_ns && now_ns() >= atomic_load(&wait_again);
+/* For how long an answer may be waited for, in ns. */
+static uint64_t patience(void) {
+    uint64_t most = settings()->wait_ns, left = allowance();
+    if (now_ns() < atomic_load(&wait_again))
+        return 0;
+    return most < left ? most : left;
 }
 
 static const char *converse(int fd, const struct bytes *request, bool wait, uint64_t deadline,
@@ -330,9 +353,10 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
                 struct bytes *reply) {
     const char *why = NULL;
     uint64_t begin = now_ns();
-    wait = wait && patient();
+    uint64_t longest = wait ? patience() : 0;
+    wait = longest > 0;
     wait_begins(begin);
-    uint64_t deadline = begin + (wait ? settings()->wait_ns : SEND_LIMIT);
+    uint64_t deadline = begin + (wait ? longest : SEND_LIMIT);
     int fd = reach(wait ? deadline : begin, &why);
     if (fd < 0) {
         leave_pending(request, key);

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FORMAT 2
+#define FORMAT 3
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 enum {

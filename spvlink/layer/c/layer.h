@@ -8,7 +8,7 @@
  * Locks: `devices` (layer.c), one mutex a handle table (objects.c), two in log.c. Each is held
  * for a few memory accesses, none while another one of the layer is taken, while the next layer is
  * called or while anybody is waited for. The one exception is log.c's writer, which holds its own
- * mutex over a write of two small files, and whoever finds it taken goes away.
+ * mutex over a write of some kilobytes to the cache of a disk.
  */
 #ifndef SPVLINK_LAYER_H
 #define SPVLINK_LAYER_H
@@ -58,6 +58,7 @@ struct settings {
     bool exact;               /* only changes that keep every bit (spvlink link --exact) */
     uint64_t wait_ns;         /* for one answer; 0: never wait */
     uint64_t wait_total_ns;   /* for all answers of this process */
+    uint32_t wait_percent;    /* of the time since the layer was loaded, for all answers */
     uint32_t cache_mb, idle_s;
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
@@ -74,19 +75,39 @@ void settings_given(const void *chain);
 const struct settings *settings(void);
 bool identify(const char *package, unsigned char identity[16]);
 
-/* -- log.c: what was done, in numbers ---------------------------------------------------------- */
+/* -- log.c, runs.c: what was done, in numbers ----------------------------------------------------- */
 
 enum counter {
-    PIPELINES, LINKED, HITS, MISSES,
-    COMPONENTS_BEFORE, COMPONENTS_AFTER, LOCATIONS_BEFORE, LOCATIONS_AFTER,
+    PIPELINES, /* with shaders; each is one of the five that follow */
+    LINKED, NOTHING_TO_GAIN, PARTS, REFUSED, NOT_IN_TIME,
+    WITHOUT_SHADERS, /* libraries without stages, and what is joined of libraries */
+    HITS, MISSES, COMPONENTS_BEFORE, COMPONENTS_AFTER, LOCATIONS_BEFORE, LOCATIONS_AFTER,
     NANOSECONDS, WAITED_NANOSECONDS, COUNTERS
 };
 
+#define RUN_MAGIC "SPVLRUN1"
+#define TEXT_SIZE 200
+#define SUMS (COUNTERS + 96)
+
+struct sum {              /* a number by its name */
+    uint64_t value;
+    char text[TEXT_SIZE]; /* "linked", "passed_through REASON", "event TEXT"; "": the end */
+};
+
+struct run { /* as it is in a file; spvlink/layer/log.py reads it */
+    char magic[8];
+    int64_t pid, touched; /* the latter in ns since 1970 */
+    char program[40];
+    struct sum sums[SUMS];
+};
+
 void log_add(enum counter counter, uint64_t amount);
-void log_passed_through(const char *reason); /* one pipeline */
-void log_event(const char *text);            /* something that went wrong around us */
+void log_pipeline(enum counter outcome, const char *reason); /* NULL: it was linked */
+void log_event(const char *text);                            /* something went wrong around us */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void log_flush(bool last); /* into the log files; not `last`: at most once a second */
+void log_flush(void); /* at the end of each call that counted anything */
+void run_add(struct run *to, const char *text, uint64_t value);
+void run_write(const struct run *from); /* into the file of this process */
 
 /* -- objects.c: what handles stand for --------------------------------------------------------- */
 
@@ -179,7 +200,9 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
 bool chain_request(const struct chain *chain, const struct bytes *facts, struct bytes *request);
 void chain_free(struct chain *chain);
 
-enum status { STATUS_LINKED = 1, STATUS_PASSED_THROUGH = 2, STATUS_NOT_NOW = 3 };
+enum status {
+    STATUS_LINKED = 1, STATUS_PASSED_THROUGH = 2, STATUS_NOT_NOW = 3, STATUS_NOTHING_TO_GAIN = 4
+};
 
 struct answer { /* points into `from` */
     enum status status;
@@ -192,19 +215,20 @@ struct answer { /* points into `from` */
 
 bool answer_read(struct answer *answer, const struct chain *chain, const unsigned char *key);
 bool answer_cached(struct answer *answer, const struct chain *chain, const unsigned char *key);
+bool answer_there(const unsigned char *key); /* a file in the cache; it may be damaged */
 void answer_free(struct answer *answer);
 
-/* Linked modules for a chain, or NULL with the pipeline counted and logged as passed through. The
+/* Linked modules for a chain, or NULL with the pipeline counted as what it is. The
  * answer is the caller's, to be freed. */
 struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
                           unsigned char key[DIGEST]);
+void chain_foresee(struct device *device, const struct chain *chain); /* asks, and does not wait */
 void chain_linked(const struct chain *chain, const struct answer *answer);
 void chain_refused(struct device *device, const unsigned char *key);
-void chain_untouched(const char *reason);
 
 /* -- client.c: the linker process ---------------------------------------------------------------- */
 
-/* NULL and the answer's bytes in `reply`, or why there is none. */
+/* NULL and the answer's bytes in `reply`, or why there is none: always, if it does not wait. */
 const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
                 struct bytes *reply);
 

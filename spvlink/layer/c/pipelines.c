@@ -23,7 +23,7 @@ enum {
 };
 enum {
     DISABLE_OPTIMIZATION = 0x1, FAIL_ON_COMPILE = 0x100, IS_LIBRARY = 0x800,
-    PARTS = 0x6, /* pre-rasterization and fragment shader, of VkGraphicsPipelineLibraryFlagsEXT */
+    SHADER_PARTS = 0x6, /* pre-rasterization and fragment shader, of VkGraphicsPipelineLibraryFlagsEXT */
     COMPILE_REQUIRED = 1000297000, /* a VkResult */
     KNOWN_STAGE_FLAGS = 0x3, /* subgroup sizes: linking moves no subgroup operation */
 };
@@ -73,6 +73,30 @@ static bool only(const void *chain, const int *known, size_t count) {
 }
 #define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
 
+static bool from_libraries(const VkGraphicsPipelineCreateInfo *info) {
+    const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
+    return libraries != NULL && libraries->libraryCount > 0;
+}
+
+/* SHADER_PARTS that this call gives stages for. Without the structure that says it, a library gives
+ * none, nor does what is made from libraries. */
+static VkFlags shader_parts(const VkGraphicsPipelineCreateInfo *info) {
+    const struct library_parts *parts = find(info->pNext, LIBRARY_PARTS);
+    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+    uint64_t flags = wide != NULL ? wide->flags : info->flags;
+    if (parts != NULL)
+        return parts->flags & SHADER_PARTS;
+    return flags & IS_LIBRARY || from_libraries(info) ? 0 : SHADER_PARTS;
+}
+
+/* Whether others may be joined to its stages, that are not known. */
+static const char *part_of_others(const VkGraphicsPipelineCreateInfo *info) {
+    if (shader_parts(info) != SHADER_PARTS)
+        return from_libraries(info) ? "stages that are joined with pipeline libraries"
+                                    : "a pipeline library that does not hold all stages";
+    return from_libraries(info) ? "made from pipeline libraries" : NULL;
+}
+
 static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {
         RENDERING, FEEDBACK, LIBRARIES, LIBRARY_PARTS, DISCARD_RECTANGLE, SHADING_RATE,
@@ -84,16 +108,8 @@ static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     uint64_t flags = wide != NULL ? wide->flags : info->flags;
     if (flags & ~KNOWN_FLAGS)
         return "a creation flag that the layer does not know";
-    const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
-    if (libraries != NULL && libraries->libraryCount > 0)
-        return "made from pipeline libraries";
-    const struct library_parts *parts = find(info->pNext, LIBRARY_PARTS);
-    if (parts != NULL && (parts->flags & PARTS) != PARTS)
-        return "a pipeline library that does not hold all stages";
     if (flags & DISABLE_OPTIMIZATION)
         return "the application wants it not optimized";
-    if (info->stageCount == 0)
-        return "there is nothing to link: the pipeline has no stages";
     if (info->stageCount > MAX_STAGES)
         return "more stages than the layer knows";
     return NULL;
@@ -196,14 +212,18 @@ static void change_free(struct device *device, VkDevice handle, struct change *c
     free(change);
 }
 
-/* NULL: the pipeline goes on as it is, and that has been counted. */
+/* What is to be linked. NULL: the pipeline goes on as it is, and that has been counted. */
 static struct change *change_of(struct device *device, VkDevice handle,
                                 const VkGraphicsPipelineCreateInfo *info) {
-    const char *why = unfit_pipeline(info);
+    if (shader_parts(info) == 0 || info->stageCount == 0) {
+        log_add(WITHOUT_SHADERS, 1);
+        return NULL;
+    }
+    const char *part = part_of_others(info), *why = part != NULL ? part : unfit_pipeline(info);
     why = why != NULL ? why : unfit_state(info);
     struct change *change = why != NULL ? NULL : calloc(1, sizeof *change);
     if (change == NULL) {
-        chain_untouched(why != NULL ? why : "no memory");
+        log_pipeline(part != NULL ? PARTS : REFUSED, why != NULL ? why : "no memory");
         return NULL;
     }
     struct chain *chain = &change->chain;
@@ -212,22 +232,39 @@ static struct change *change_of(struct device *device, VkDevice handle,
         chain->count++;
     }
     if (why == NULL) {
-        const struct flags_2 *wide = find(info->pNext, FLAGS_2);
-        uint64_t flags = wide != NULL ? wide->flags : info->flags;
         chain->layout = table_find(device->layouts, (uint64_t)info->layout);
-        /* who forbids the driver to compile has no time for us either */
-        change->answer = chain_link(device, chain, !(flags & FAIL_ON_COMPILE), change->key);
-        if (change->answer != NULL && make_stages(device, handle, change, info))
-            return change;
-        if (change->answer != NULL) {
-            chain_refused(device, change->key);
-            chain_untouched("the driver refused the linked modules");
-        }
-    } else {
-        chain_untouched(why);
+        return change;
+    }
+    log_pipeline(REFUSED, why);
+    change_free(device, handle, change);
+    return NULL;
+}
+
+/* With its linked modules, or NULL as above. */
+static struct change *linked(struct device *device, VkDevice handle, struct change *change,
+                             const VkGraphicsPipelineCreateInfo *info) {
+    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+    uint64_t flags = wide != NULL ? wide->flags : info->flags;
+    /* who forbids the driver to compile has no time for us either */
+    change->answer = chain_link(device, &change->chain, !(flags & FAIL_ON_COMPILE), change->key);
+    if (change->answer != NULL && make_stages(device, handle, change, info))
+        return change;
+    if (change->answer != NULL) {
+        chain_refused(device, change->key);
+        log_pipeline(REFUSED, "the driver refused the linked modules");
     }
     change_free(device, handle, change);
     return NULL;
+}
+
+/* All that are missing are asked for before the first is waited for. */
+static void ask_for_all(struct device *device, struct change **changes, uint32_t count) {
+    uint32_t many = 0;
+    for (uint32_t i = 0; i < count; i++)
+        many += changes[i] != NULL;
+    for (uint32_t i = 0; many > 1 && i < count; i++)
+        if (changes[i] != NULL)
+            chain_foresee(device, &changes[i]->chain);
 }
 
 /* -- the hook -------------------------------------------------------------------------------------- */
@@ -257,15 +294,17 @@ static void count_refused(struct device *device, struct change **changes, uint32
         if (changes[i] == NULL)
             continue;
         const char *why = "created again as it was, since another of the same call failed";
+        enum counter outcome = REFUSED;
         if ((int)result == COMPILE_REQUIRED) {
             why = "the application wants nothing compiled, and the linked one is not";
+            outcome = NOT_IN_TIME;
         } else if (first[i] == VK_NULL_HANDLE && second[i] != VK_NULL_HANDLE) {
             chain_refused(device, changes[i]->key);
             why = "the driver refused the linked modules";
         } else if (first[i] == VK_NULL_HANDLE) {
             why = "the driver refused it, linked and as it was";
         }
-        chain_untouched(why);
+        log_pipeline(outcome, why);
     }
 }
 
@@ -301,9 +340,16 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     struct change **changes = calloc(count, sizeof *changes);
     VkGraphicsPipelineCreateInfo *changed = calloc(count, sizeof *changed);
     bool any = false;
-    for (uint32_t i = 0; changes != NULL && changed != NULL && i < count; i++) {
+    bool room = changes != NULL && changed != NULL;
+    for (uint32_t i = 0; room && i < count; i++) {
         changed[i] = infos[i];
         changes[i] = change_of(device, handle, &infos[i]);
+    }
+    if (room)
+        ask_for_all(device, changes, count);
+    for (uint32_t i = 0; room && i < count; i++) {
+        if (changes[i] != NULL)
+            changes[i] = linked(device, handle, changes[i], &infos[i]);
         if (changes[i] != NULL) {
             changed[i].pStages = changes[i]->stages;
             any = true;
@@ -320,6 +366,6 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     free(changed);
     free(changes);
     log_add(NANOSECONDS, ours + now_ns() - begin);
-    log_flush(false);
+    log_flush();
     return result;
 }

@@ -276,6 +276,9 @@ static bool read_plain(struct settings *s) {
     s->exact = flag("exact");
     s->wait_ns = number("wait_ms", 100, 3600000) * 1000000;
     s->wait_total_ns = number("wait_total_ms", 30000, 86400000) * 1000000;
+    char given_wait[32]; /* who says how long wants to wait */
+    uint32_t percent = text("wait_ms", given_wait, sizeof given_wait) ? 100 : 10;
+    s->wait_percent = (uint32_t)number("wait_percent", percent, 100);
     s->cache_mb = (uint32_t)number("cache_mb", 256, 1 << 20);
     s->idle_s = (uint32_t)number("idle_s", 60, 86400);
     if (flag("never_wait"))

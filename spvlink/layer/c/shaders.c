@@ -15,6 +15,8 @@ enum {
     GRAPHICS = 0xdf,
 };
 
+static const char ALONE[] = "there is nothing to link: one shader object";
+
 static bool same_layout(const struct shader_info *a, const struct shader_info *b) {
     return a->setLayoutCount == b->setLayoutCount &&
            a->pushConstantRangeCount == b->pushConstantRangeCount &&
@@ -57,7 +59,7 @@ static const char *take_chain(struct device *device, uint32_t count,
         chain->open = chain->open && !is_last(info);
     }
     if (chain->count < 2 && chain->open)
-        return "there is nothing to link: one shader object";
+        return ALONE;
     if (same)
         chain->layout = layout_blob(device, first->setLayoutCount, first->pSetLayouts,
                                     first->pushConstantRangeCount, first->pPushConstantRanges);
@@ -97,7 +99,7 @@ static VkResult create(struct device *device, VkDevice handle, uint32_t count,
     result = device->create_shaders(handle, count, infos, allocator, shaders);
     if (result == VK_SUCCESS)
         chain_refused(device, key);
-    chain_untouched("the driver refused the linked modules");
+    log_pipeline(REFUSED, "the driver refused the linked modules");
     return result;
 }
 
@@ -114,11 +116,11 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_shaders(VkDevice handle, uint32_t cou
     for (uint32_t i = 0; i < count; i++) {
         linked += (infos[i].flags & LINK_STAGE) != 0;
         if (!(infos[i].flags & LINK_STAGE) && (infos[i].stage & GRAPHICS))
-            chain_untouched("a shader object that is not linked to others");
+            log_pipeline(PARTS, "a shader object that is not linked to others");
     }
     const char *why = linked == 0 ? NULL : take_chain(device, count, infos, &chain, at);
     if (why != NULL)
-        chain_untouched(why);
+        log_pipeline(why == ALONE ? PARTS : REFUSED, why);
     else if (linked > 0)
         answer = chain_link(device, &chain, true, key);
     ours = now_ns() - begin;
@@ -132,6 +134,6 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_shaders(VkDevice handle, uint32_t cou
     }
     chain_free(&chain);
     log_add(NANOSECONDS, ours);
-    log_flush(false);
+    log_flush();
     return result;
 }
