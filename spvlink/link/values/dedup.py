@@ -73,14 +73,15 @@ class Rules:
         self.functions = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
 
 
-def run(link: Link, exact: bool, others: Sequence[Link] = ()) -> bool:
-    """Merge duplicates; whether there were any. ``others``: of the same consumer in a set, to other
-    producers: all have to agree, and nothing is done to these."""
+def run(link: Link, exact: bool, others: Sequence[Link] | None = None) -> bool:
+    """Merge duplicates; whether there were any. ``others``: in a set, the links of the same
+    consumer to its other producers: all have to agree, and nothing is done to producers, which may
+    have other consumers."""
     link.gather()
     if not _alike(link):
         return False
     rules = Rules(link, exact)
-    agreeing = [(other, Rules(other, exact)) for other in others]
+    agreeing = [(other, Rules(other, exact)) for other in others or ()]
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
     for key in _order(link):
@@ -96,7 +97,7 @@ def run(link: Link, exact: bool, others: Sequence[Link] = ()) -> bool:
     if not merged:
         return False
     _redirect(link, merged)
-    if not others:
+    if others is None:
         remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"

@@ -78,14 +78,14 @@ class Candidate:
 
 def run(
     link: Link, transfer: Transfer, exact: bool, limit: int,
-    others: Sequence[tuple[Link, Transfer]] = (),
+    others: Sequence[tuple[Link, Transfer]] | None = None,
 ) -> bool:  # fmt: skip
     """Move what may and should move; whether anything did. ``fate`` of what stays says why.
-    ``others``: of the same consumer in a set, from other producers: all have to store the same, and
-    nothing is done to these."""
+    ``others``: in a set, the links of the same consumer from its other producers: all have to store
+    the same, and nothing is done to producers, which may have other consumers."""
     link.gather()
     chosen: list[Candidate] = []
-    for candidate in _candidates(link, transfer, exact, others):
+    for candidate in _candidates(link, transfer, exact, others or ()):
         budget = COMPONENT_PRICE * len(candidate.keys) * limit // 100
         if candidate.cost > budget:
             why = f"not propagated: it costs {candidate.cost} and would save {budget}"
@@ -99,7 +99,7 @@ def run(
     for key, stored in moved:
         link.fate[key] = (PROPAGATED, words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
-    if not others:
+    if others is None:
         remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
     return True
 

@@ -1,0 +1,75 @@
+"""Random sets: 2 to 4 vertex shaders, 2 to 5 fragment shaders, one interface, random pairs."""
+
+from __future__ import annotations
+
+import random
+
+from spvlink.options import Options
+from spvlink.pipeline import Source
+from tests.linking import fragment, vertex
+
+LANES = "xyzw"
+
+
+class Varying:
+    """One variable of the interface that all modules of a set have in common."""
+
+    def __init__(self, rng: random.Random, location: int) -> None:
+        self.location = location
+        self.size = rng.randint(1, 4)
+        self.flat = rng.random() < 0.3
+        self.whole = self.flat and rng.random() < 0.5  # a whole number
+        self.name = f"v{location}"
+
+    def declared(self, side: str) -> str:
+        kinds = ("int", "ivec") if self.whole else ("float", "vec")
+        type = kinds[0] if self.size == 1 else f"{kinds[1]}{self.size}"
+        flat = "flat " if self.flat else ""
+        return f"layout(location = {self.location}) {flat}{side} {type} {self.name};"
+
+    def lane(self, at: int) -> str:
+        return self.name if self.size == 1 else f"{self.name}.{LANES[at]}"
+
+
+def _value(rng: random.Random, place: int, whole: bool) -> str:
+    """What a component holds: often the same in several shaders."""
+    lane = LANES[place % 4]
+    values = [
+        f"{place % 3}.5", "1.0", f"pc.tint.{lane}", f"pc.tint.{lane} * 2.0", f"p.{lane}",
+        f"p.{lane} * pc.tint.y", "p.x + p.y", f"sin(p.{lane})",
+    ]  # fmt: skip
+    value = values[place % len(values)] if rng.random() < 0.6 else rng.choice(values)
+    return f"int(floor(({value}) * 8.0))" if whole else value
+
+
+def make(seed: int, exact: bool) -> list[tuple[list[Source], Options]]:
+    """The pipelines of a set, as ``link_set`` takes them."""
+    rng = random.Random(seed)
+    varyings = [Varying(rng, n) for n in range(rng.randint(2, 7))]
+    block = "layout(push_constant) uniform P { vec4 tint; } pc;\n"
+    producers: list[bytes] = []
+    for _ in range(rng.randint(2, 4)):
+        code = block + "\n".join(v.declared("out") for v in varyings) + "\nvoid main() {\n"
+        for varying in varyings:
+            for at in range(varying.size):
+                value = _value(rng, varying.location * 3 + at, varying.whole)
+                code += f"{varying.lane(at)} = {value};\n"
+        producers.append(vertex(code + "gl_Position = p; }"))
+    consumers: list[bytes] = []
+    for _ in range(rng.randint(2, 5)):
+        code = block + "\n".join(v.declared("in") for v in varyings)
+        code += "\nvoid main() { vec4 s = pc.tint;\n"
+        for varying in varyings:
+            for at in range(varying.size):
+                if rng.random() < 0.4:
+                    read = varying.lane(at)
+                    term = f"float({read}) * 0.0625" if varying.whole else read
+                    code += f"s.{rng.choice(LANES)} += {term} * {rng.choice((0.25, 0.5, 1.0))};\n"
+        consumers.append(fragment(code + "o = s; }"))
+    pairs = [(a, b) for a in range(len(producers)) for b in range(len(consumers))]
+    chosen = sorted(rng.sample(pairs, rng.randint(3, min(len(pairs), 9))))
+    options = Options(complete=True, exact=exact)
+    return [
+        ([Source(producers[a], f"v{a}"), Source(consumers[b], f"f{b}")], options)
+        for a, b in chosen
+    ]  # fmt: skip

@@ -1,0 +1,221 @@
+"""Modules that pipelines share: one version, or K, for all of them (``batch --variants``)."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+
+import spvlink
+from spvlink import cli
+from spvlink.errors import SpvlinkError
+from spvlink.pipeline import Linked, Source
+from spvlink.sets.link_set import LinkedSet, link_set, link_versions
+from spvlink.sets.versions import choose
+from tests.linking import fragment, vertex
+from tests.random_sets import make
+from tests.render import compare, draw, draw_covering, mismatches
+from tests.test_pipelines import assert_close
+
+OUTPUTS = """layout(location = 1) out vec4 lit; layout(location = 2) out vec4 one;
+layout(location = 3) out vec4 twin; layout(location = 4) out vec4 gone;
+layout(location = 5) out vec3 n; layout(location = 6) out mat3 m;
+layout(location = 9) out vec2 never;
+"""
+BODY = (
+    "void main() { lit = %s(p); one = vec4(1.0, %s, p.x, 3.0); twin = %s; gone = cos(p);"
+    " n = p.xyz * %s; m = mat3(sin(p.xyz), sin(p.xyz + 2.0), cos(p.xyz)); gl_Position = p; }"
+)
+A = OUTPUTS + BODY % ("sin", "2.0", "sin(p)", "p.w")
+B = OUTPUTS + BODY % ("cos", "2.5", "cos(p)", "p.x")
+INPUTS = OUTPUTS.replace(" out ", " in ")
+X = INPUTS + "void main() { o = lit + one * twin + vec4(n, never.x); }"
+Y = INPUTS + "void main() { o = vec4(n.z) + vec4(m[1], 1.0) + one.x; }"
+
+
+def rows_of(
+    producers: list[bytes], consumers: list[bytes], options: spvlink.Options | None = None
+) -> list[tuple[list[Source], spvlink.Options]]:
+    """A pipeline of each producer and each consumer."""
+    options = options or spvlink.Options(complete=True)
+    return [
+        ([Source(v, f"v{a}"), Source(f, f"f{b}")], options)
+        for (a, v), (b, f) in itertools.product(enumerate(producers), enumerate(consumers))
+    ]
+
+
+def drawn(made: LinkedSet, rows: list[tuple[list[Source], spvlink.Options]], exact: bool) -> None:
+    """Each pipeline draws what it drew, and fits."""
+    for linked, (sources, _) in zip(made.pipelines, rows):
+        assert isinstance(linked, Linked) and linked.defect is None
+        codes, new = [s.data for s in sources], [s.data for s in linked.stages]
+        assert set(mismatches(new)) <= set(mismatches(codes))
+        scene, before = draw_covering(codes)
+        after = draw(new, scene)
+        if exact:
+            assert not compare(before, after)
+        else:
+            assert_close(before, after)
+
+
+def results(made: LinkedSet) -> list[Linked]:
+    found = [linked for linked in made.pipelines if isinstance(linked, Linked)]
+    assert len(found) == len(made.pipelines)
+    return found
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_one_version_serves_all(exact: bool) -> None:
+    """Dead, undefined, constant and equal components go where all agree; the rest is packed alike.
+    A second link finds nothing."""
+    rows = rows_of(
+        [vertex(A), vertex(B)], [fragment(X), fragment(Y)],
+        spvlink.Options(complete=True, exact=exact),
+    )  # fmt: skip
+    made = link_set(rows)
+    found = results(made)
+    drawn(made, rows, exact)
+    assert len({s.data for linked in found for s in linked.stages}) == 4
+    assert all(linked.validated == "validated" for linked in found)
+    fate = {f"{r.name} {r.slot}": r.action for r in found[0].remarks}
+    assert fate["gone 4.xyzw"] == fate["m[0] 6.xyz"] == "removed"
+    assert [fate[f"twin 3.{lane}"] for lane in "xyzw"] == ["merged"] * 4
+    assert fate["never 9.x"] == "undefined"
+    if not exact:  # 3 is stored by both, 2 and 2.5 are not the same
+        assert fate["one 2.w"] == "propagated" and fate["one 2.y"] == "packed"
+        assert made.least == (10, 10)
+    again = link_set(
+        [([Source(s.data, s.file) for s in linked.stages], rows[0][1]) for linked in found]
+    )
+    assert all(linked.passed_through == "nothing to gain" for linked in results(again))
+
+
+def test_what_could_not_go_is_told() -> None:
+    made = link_set(rows_of([vertex(A)], [fragment(X), fragment(Y)]))
+    told = {(line.name, line.slot): (line.readers, line.among) for line in made.shared}
+    assert told["m[1]", "7.xyz"] == ([1], [0, 1])
+    assert told["n", "5.xy"] == ([0], [0, 1])
+    assert ("n", "5.z") not in told  # all read it
+
+
+def test_a_planted_partner_changes_the_answer() -> None:
+    """A third consumer that reads what was dead keeps it, a producer with another constant takes
+    the constant back, and what is drawn is right all the same."""
+    z = INPUTS + "void main() { o = gone + twin; }"
+    c = A.replace("one = vec4(1.0,", "one = vec4(1.5,")
+    few = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)])
+    more = rows_of([vertex(A), vertex(B), vertex(c)], [fragment(X), fragment(Y), fragment(z)])
+    before, after = results(link_set(few))[0], results(made := link_set(more))[0]
+    kinds = [{r.name: r.action for r in linked.remarks} for linked in (before, after)]
+    assert kinds[0]["gone"] == "removed" and kinds[1]["gone"] != "removed"
+    lanes = [{r.slot: r.action for r in linked.remarks} for linked in (before, after)]
+    assert lanes[0]["2.x"] == "propagated" and lanes[1]["2.x"] != "propagated"
+    drawn(made, more, False)
+
+
+def test_uniforms_are_read_where_all_producers_read_them() -> None:
+    block = "layout(push_constant) uniform P { vec4 tint; vec4 other; } pc;\n"
+    out = block + "layout(location = 0) out vec4 t; layout(location = 1) out vec4 q;\n"
+    a = out + "void main() { t = pc.tint; q = p; gl_Position = p; }"
+    b = out + "void main() { t = pc.tint; q = p.yxzw; gl_Position = p; }"
+    other = out + "void main() { t = pc.other; q = p; gl_Position = p; }"
+    inputs = out.replace(" out ", " in ")
+    x = inputs + "void main() { o = t * q + pc.other; }"
+    y = inputs + "void main() { o = t - q.wzyx + pc.other; }"
+    for producers, gains in (([a, b], True), ([a, other], False)):
+        rows = rows_of([*map(vertex, producers)], [fragment(x), fragment(y)])
+        made = link_set(rows)
+        drawn(made, rows, False)
+        for linked in results(made):
+            assert (linked.passed_through is None) == gains
+            if gains:
+                assert {r.name: r.action for r in linked.remarks}["t"] == "propagated"
+
+
+def test_versions() -> None:
+    """What is read alike shares a version; then the cheapest are merged."""
+    reads = {n: frozenset(keys) for n, keys in enumerate(([1, 2], [1, 2], [3], [1, 2, 4]))}
+    assert choose(reads, 3) == {0: 0, 1: 0, 2: 1, 3: 2}
+    assert choose(reads, 2) == {0: 0, 1: 0, 2: 1, 3: 0}
+    assert set(choose(reads, 1).values()) == {0}
+    rows = rows_of([vertex(A)], [fragment(X), fragment(Y)])
+    made = link_versions(rows, 2)
+    drawn(made, rows, False)
+    sizes = [sum(i.components[1] for i in linked.interfaces) for linked in results(made)]
+    one = [sum(i.components[1] for i in linked.interfaces) for linked in results(link_set(rows))]
+    assert sizes[0] < one[0] and sizes[1] < one[1]
+
+
+def test_a_bad_pipeline_costs_itself_only() -> None:
+    """A producer that writes another type than is read, and a module that is none."""
+    odd = fragment(INPUTS.replace("in vec4 lit", "flat in ivec4 lit") + "void main() { o = lit; }")
+    rows = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)])
+    rows.append(([rows[0][0][0], Source(odd, "odd")], rows[0][1]))
+    rows.append(([rows[0][0][0], Source(b"nothing", "none")], rows[0][1]))
+    made = link_set(rows)
+    assert all(isinstance(bad, SpvlinkError) for bad in made.pipelines[4:])
+    assert all(isinstance(p, Linked) and p.passed_through is None for p in made.pipelines[:4])
+
+
+def test_what_comes_behind_is_not_known() -> None:
+    """A vertex shader that another pipeline has alone keeps its interface."""
+    rows = rows_of([vertex(A)], [fragment(X), fragment(Y)], spvlink.Options())
+    rows.append(([rows[0][0][0]], spvlink.Options()))
+    for linked in results(link_set(rows)):
+        assert all(not s.changed for s in linked.stages if s.stage == "vert")
+
+
+def test_command(tmp_path: Path) -> None:
+    """Never more modules than came in with 1; the report names who reads what stays."""
+    lines = []
+    for name, code in (("a", vertex(A)), ("b", vertex(B))):
+        (tmp_path / f"{name}.vert.spv").write_bytes(code)
+    for name, code in (("x", fragment(X)), ("y", fragment(Y))):
+        (tmp_path / f"{name}.frag.spv").write_bytes(code)
+    for a, x in itertools.product("ab", "xy"):
+        stages = [{"file": f"{a}.vert.spv"}, {"file": f"{x}.frag.spv"}]
+        lines.append(json.dumps({"id": f"{a}{x}", "stages": stages}))
+    (tmp_path / "all.jsonl").write_text("\n".join(lines))
+    modules: dict[str, list[int]] = {}
+    for variants in ("1", "2", "all"):
+        out, report = tmp_path / f"out{variants}", tmp_path / f"{variants}.json"
+        words = ["batch", str(tmp_path / "all.jsonl"), "-o", str(out), "--report", str(report)]
+        assert cli.main([*words, "--variants", variants, "--progress", "never"]) == 0
+        told = json.loads(report.read_text())
+        modules[variants] = told["totals"]["modules"]
+        assert len(list((out / "modules").iterdir())) == modules[variants][1]
+        if variants == "1":
+            wanted = "m[1] 7.xyz stays: read by 1 of 2 pipelines: ay"
+            assert any(line["line"].endswith(wanted) for line in told["shared"])
+    assert modules["1"] == [4, 4]
+    assert modules["1"][1] < modules["2"][1] == 6 and modules["all"][1] == 7
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_random(seed: int) -> None:
+    """Each pipeline draws what it drew, with one version and with two; none has more modules or
+    Locations than before."""
+    exact = seed % 2 == 0
+    rows = make(seed, exact)
+    for most in (1, 2):
+        made = link_versions(rows, most)
+        drawn(made, rows, exact)
+        new: dict[bytes, set[bytes]] = {}
+        for linked, (sources, _) in zip(results(made), rows):
+            for source, stage in zip(sources, linked.stages):
+                new.setdefault(source.data, set()).add(stage.data)
+            assert all(i.locations[1] <= i.locations[0] for i in linked.interfaces)
+        assert all(len(versions) <= most for versions in new.values())
+
+
+def test_who_has_one_producer_leaves_it_to_others() -> None:
+    """X meets A only, so it knows what A stores; Y reads the same of A and B, which differ."""
+    x = fragment(X)
+    y = fragment(INPUTS + "void main() { o = lit + one * twin; }")
+    a, b = vertex(A), vertex(B)
+    options = spvlink.Options(complete=True)
+    rows = [([Source(v), Source(f)], options) for v, f in ((a, x), (a, y), (b, y))]
+    made = link_set(rows)
+    drawn(made, rows, False)
