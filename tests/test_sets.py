@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from spvlink.errors import SpvlinkError
 from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import LinkedSet, link_set, link_versions
 from spvlink.sets.versions import choose
+from tests.chains import NAMES, build, stages_of
 from tests.linking import fragment, vertex
 from tests.random_sets import make
 from tests.render import compare, draw, draw_covering, mismatches
@@ -46,9 +48,13 @@ def rows_of(
     ]
 
 
-def drawn(made: LinkedSet, rows: list[tuple[list[Source], spvlink.Options]], exact: bool) -> None:
+def drawn(
+    made: Sequence[Linked | SpvlinkError],
+    rows: list[tuple[list[Source], spvlink.Options]],
+    exact: bool,
+) -> None:
     """Each pipeline draws what it drew, and fits."""
-    for linked, (sources, _) in zip(made.pipelines, rows):
+    for linked, (sources, _) in zip(made, rows):
         assert isinstance(linked, Linked) and linked.defect is None
         codes, new = [s.data for s in sources], [s.data for s in linked.stages]
         assert set(mismatches(new)) <= set(mismatches(codes))
@@ -76,7 +82,7 @@ def test_one_version_serves_all(exact: bool) -> None:
     )  # fmt: skip
     made = link_set(rows)
     found = results(made)
-    drawn(made, rows, exact)
+    drawn(made.pipelines, rows, exact)
     assert len({s.data for linked in found for s in linked.stages}) == 4
     assert all(linked.validated == "validated" for linked in found)
     fate = {f"{r.name} {r.slot}": r.action for r in found[0].remarks}
@@ -112,7 +118,7 @@ def test_a_planted_partner_changes_the_answer() -> None:
     assert kinds[0]["gone"] == "removed" and kinds[1]["gone"] != "removed"
     lanes = [{r.slot: r.action for r in linked.remarks} for linked in (before, after)]
     assert lanes[0]["2.x"] == "propagated" and lanes[1]["2.x"] != "propagated"
-    drawn(made, more, False)
+    drawn(made.pipelines, more, False)
 
 
 def test_uniforms_are_read_where_all_producers_read_them() -> None:
@@ -127,7 +133,7 @@ def test_uniforms_are_read_where_all_producers_read_them() -> None:
     for producers, gains in (([a, b], True), ([a, other], False)):
         rows = rows_of([*map(vertex, producers)], [fragment(x), fragment(y)])
         made = link_set(rows)
-        drawn(made, rows, False)
+        drawn(made.pipelines, rows, False)
         for linked in results(made):
             assert (linked.passed_through is None) == gains
             if gains:
@@ -142,7 +148,7 @@ def test_versions() -> None:
     assert set(choose(reads, 1).values()) == {0}
     rows = rows_of([vertex(A)], [fragment(X), fragment(Y)])
     made = link_versions(rows, 2)
-    drawn(made, rows, False)
+    drawn(made.pipelines, rows, False)
     sizes = [sum(i.components[1] for i in linked.interfaces) for linked in results(made)]
     one = [sum(i.components[1] for i in linked.interfaces) for linked in results(link_set(rows))]
     assert sizes[0] < one[0] and sizes[1] < one[1]
@@ -201,7 +207,7 @@ def test_random(seed: int) -> None:
     rows = make(seed, exact)
     for most in (1, 2):
         made = link_versions(rows, most)
-        drawn(made, rows, exact)
+        drawn(made.pipelines, rows, exact)
         new: dict[bytes, set[bytes]] = {}
         for linked, (sources, _) in zip(results(made), rows):
             for source, stage in zip(sources, linked.stages):
@@ -218,4 +224,21 @@ def test_who_has_one_producer_leaves_it_to_others() -> None:
     options = spvlink.Options(complete=True)
     rows = [([Source(v), Source(f)], options) for v, f in ((a, x), (a, y), (b, y))]
     made = link_set(rows)
-    drawn(made, rows, False)
+    drawn(made.pipelines, rows, False)
+
+
+CHAINS = [name for name in NAMES if len(stages_of(name)) > 2 and stages_of(name)[-1] == "frag"]
+
+
+@pytest.mark.parametrize("name", CHAINS[::4])
+def test_longer_chains(name: str) -> None:
+    """A pipeline of three stages and more that shares all but the last with another one, which
+    reads nothing."""
+    codes = [*build(name)]
+    blank = fragment("void main() { o = vec4(1.0); }")
+    for exact in (True, False):
+        options = spvlink.Options(complete=True, exact=exact)
+        rows = [([Source(c) for c in (*codes[:-1], last)], options) for last in (codes[-1], blank)]
+        made = link_set(rows)
+        assert len(results(made)) == 2
+        drawn(made.pipelines[:1], rows[:1], exact)
