@@ -67,7 +67,7 @@ def find(module: Module, function: Function) -> dict[Block, Counted]:
         return {}
     cfg, structure = Cfg.of(module, function), Structure.of(module, function)
     found: dict[Block, Counted] = {}
-    for header in structure.loops:
+    for header in structure.continue_of:  # in order, as loops are not
         loop = _loop(cfg, structure, header)
         if loop is not None and _count(loop):
             found[header] = loop
