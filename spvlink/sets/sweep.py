@@ -17,6 +17,7 @@ from spvlink.chain.state import in_file
 from spvlink.chain.sweep import MAX_SWEEPS, clean
 from spvlink.chain.table import Site
 from spvlink.facts import invariant
+from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.edit import remove_stores
@@ -25,6 +26,8 @@ from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import varyings
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
+from spvlink.link.resources.blocks import Cannot
+from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.values import dedup, propagate
 from spvlink.passes import read_back
 from spvlink.pipeline import REMOVED, UNDEFINED
@@ -41,13 +44,14 @@ def sweep(family: Family) -> None:
     """All stages until nothing changes; bounded, as each round needs a change in the one before."""
     for _ in range(MAX_SWEEPS):
         versions = [stage.module.version for stage in family.stages]
-        for stage in family.stages:
+        stages = [stage for stage in family.stages if stage not in family.stubs]
+        for stage in stages:
             hold(family, stage)
-        for stage in family.stages:
+        for stage in stages:
             links = links_of(family.befores, stage)
             if links:
                 in_file(stage, _consumer, family, stage, links)
-        for stage in reversed(family.stages):
+        for stage in reversed(stages):
             links = links_of(family.afters, stage)
             if links:
                 in_file(stage, _producer, family, stage, links)
@@ -72,7 +76,7 @@ def hold(family: Family, stage: Stage) -> None:
         found = border.link.settled_outputs()
         keys |= found[0]
         variables |= found[1]
-    if stage in family.open:
+    if stage in family.open or family.literal:
         hold_all(stage)
     else:
         invariant.hold(stage.module, frozenset(keys), frozenset(variables))
@@ -138,15 +142,15 @@ def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
 
 def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
     runner, options = family.runner, family.options
-    sites = [Site(family, link) for link in links]
+    ways = [_way(family, link) for link in links]
     acts: list[tuple[str, Callable[[], object]]] = [
         ("dead", lambda: _read_as_zero(links)),
-        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:])),
+        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:], family.literal)),
         (
             "propagate",
             lambda: propagate.run(
-                links[0], sites[0].forth, options.exact, options.cost_limit,
-                [(site.link, site.forth) for site in sites[1:]],
+                links[0], ways[0](), options.exact, options.cost_limit,
+                [(link, way()) for link, way in zip(links[1:], ways[1:])],
             ),
         ),
     ]  # fmt: skip
@@ -159,6 +163,23 @@ def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
                 break
         else:
             return
+
+
+def _way(family: Family, link: Link) -> Callable[[], Transfer]:
+    """The way of a producer's expressions into its consumer, as it is when it is needed."""
+    if family.literal:
+        return lambda: Literal(link.producer.module, link.consumer.module, Grant(frozenset()))
+    site = Site(family, link)
+    return lambda: site.forth
+
+
+class Literal(Transfer):
+    """Constants alone."""
+
+    def check(self, root_value: Inst) -> int:
+        if root_value.type is not None and types.bits_of(root_value) is None:
+            raise Cannot("only a constant can be part of an interface")
+        return Transfer.check(self, root_value)
 
 
 def _tell_all(links: list[Link]) -> None:
