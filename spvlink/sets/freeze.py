@@ -48,7 +48,7 @@ from spvlink.sets.family import Family
 from spvlink.sets.lowering import lower
 from spvlink.sets.raising import write
 from spvlink.sets.stub import Wanted
-from spvlink.sets.sweep import sweep
+from spvlink.sets.sweep import consume, hold, produce, sweep
 from spvlink.sets.wires import Crossing, Unit, runs
 
 TYPE_CHECKING = False
@@ -81,6 +81,8 @@ def link_frozen(
     settings that make no sense and a document that is none.
     """
     options = options or Options()
+    if not stages:
+        raise Usage("there are no stages to link")
     if options.keep_interface:
         raise Usage("an interface is frozen, or kept by --keep-interface, not both")
     if options.validate and not validate.available():
@@ -217,8 +219,7 @@ class _Freezer:
                 self.kept[number], more = why, True
         if more:
             return False
-        before = [None if b.link is None else _Known(b.link) for b in family.borders]
-        sweep(family)
+        before = self.sweep(family)
         for seam, contract, known in zip(family.seams(), contracts, before):
             if known is not None:
                 _fill(contract, Crossing(family, seam), known, self.options)
@@ -226,6 +227,25 @@ class _Freezer:
             if border.link is not None:
                 forget_all(border.link)
         return True
+
+    def sweep(self, family: _Frozen) -> list[_Known | None]:
+        """All passes once, as each stage by itself can do them too; gives what is known of each
+        border before its consumer made use of it."""
+        known: list[_Known | None] = []
+        stages = [stage for stage in family.stages if stage not in family.stubs]
+        for stage in stages:
+            hold(family, stage)
+        for border in family.borders:
+            if border.producer not in family.stubs:
+                consume(family, border.producer)
+            known.append(None if border.link is None else _Known(border.link))
+        for border in reversed(family.borders):
+            if border.consumer not in family.stubs:
+                consume(family, border.consumer)
+                break
+        for stage in reversed(stages):
+            produce(family, stage)
+        return known
 
 
 def _all_of(stage: Stage, storage: int) -> list[Wanted]:
@@ -341,18 +361,17 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
     for key in sorted(known.read - crossed.keys()):
         kind = link.inputs.slots[key].qualifiers
         fact = Fact(key, bases[key], kind if contract.consumer else None, names[key])
-        if key in known.constants:
-            fact.bits = known.constants[key]
-        elif key in known.stored:
+        if key in known.stored:
             fact.twin = _twin(link, key, known, crossed)
-            if fact.twin is None:
+            fact.bits = known.constants.get(key) if fact.twin is None else None
+            if fact.twin is None and fact.bits is None:
                 continue  # nobody reads it any more
         contract.facts.append(fact)
 
 
 def _twin(link: Link, key: int, known: _Known, crossed: dict[int, Unit]) -> int | None:
     """What crosses and is equal, if it is read in the same way."""
-    for other in sorted(known.same[key]):
+    for other in sorted(known.same.get(key, ())):
         if other in crossed and _alike(link, key, other):
             return other
     return None
@@ -451,6 +470,9 @@ class _Obedient:
                 self.check_kept(contract, storage)
             elif contract is not None and storage == INPUT:
                 wanted = stub.of_contract(contract, facts=True)
+                known = {*contract.wire_keys(), *(fact.key for fact in contract.facts)}
+                # so that what is not part of the interface is not taken for unwritten
+                wanted += [one for one in _all_of(stage, INPUT) if one.key not in known]
                 row.insert(0, stub.producer_for(stage.name, wanted))
             elif contract is not None:
                 wanted = stub.of_contract(contract, facts=False)
@@ -472,7 +494,13 @@ class _Obedient:
         except Refused as why:
             raise self.stage.bad(f"it cannot obey an interface: {why}") from None
         for border in family.borders:
-            self.check(family, border)
+            self.check(border)
+        hold(family, self.stage)
+        consume(family, self.stage)
+        for border in family.borders:
+            if border.link is not None and border.producer is self.stage:
+                assert self.behind is not None
+                self.check_outputs(border.link, self.behind)
         sweep(family)
         crossings = [Crossing(family, seam) for seam in family.seams()]
         for crossing in crossings:
@@ -482,7 +510,7 @@ class _Obedient:
             assert contract is not None
             self.place(crossing, link, contract, consumes)
             if consumes:  # what the stub stored beside was to be found out
-                remove_stores(link.producer, {fact.key for fact in contract.facts})
+                remove_stores(link.producer, link.stores.keys() - contract.wire_keys().keys())
         outputs = write(family, crossings)
         for border in family.borders:
             self.tell(border)
@@ -499,7 +527,7 @@ class _Obedient:
         if first is not border and first.link is not None:
             first.link.fate.update(border.link.fate)
 
-    def check(self, family: _Frozen, border: Border) -> None:
+    def check(self, border: Border) -> None:
         """Whether what the contract says of the old interface is so. Raises BadSpirv."""
         link = border.link
         if link is None:
@@ -507,9 +535,6 @@ class _Obedient:
         why = _unsupported(link)
         if why:
             raise self.stage.bad(f"{why}; the interface has components only")
-        if link.producer is self.stage:
-            assert self.behind is not None
-            self.check_outputs(link, self.behind)
 
     def check_outputs(self, link: Link, contract: Contract) -> None:
         link.gather()

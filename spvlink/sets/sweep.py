@@ -48,13 +48,9 @@ def sweep(family: Family) -> None:
         for stage in stages:
             hold(family, stage)
         for stage in stages:
-            links = links_of(family.befores, stage)
-            if links:
-                in_file(stage, _consumer, family, stage, links)
+            consume(family, stage)
         for stage in reversed(stages):
-            links = links_of(family.afters, stage)
-            if links:
-                in_file(stage, _producer, family, stage, links)
+            produce(family, stage)
         if versions == [stage.module.version for stage in family.stages]:
             return
 
@@ -76,10 +72,24 @@ def hold(family: Family, stage: Stage) -> None:
         found = border.link.settled_outputs()
         keys |= found[0]
         variables |= found[1]
-    if stage in family.open or family.literal:
+    if stage in family.open or (family.literal and stage.name != "frag"):
         hold_all(stage)
     else:
         invariant.hold(stage.module, frozenset(keys), frozenset(variables))
+
+
+def consume(family: Family, stage: Stage) -> None:
+    """What a stage knows of its producers."""
+    links = links_of(family.befores, stage)
+    if links:
+        in_file(stage, _consumer, family, stage, links)
+
+
+def produce(family: Family, stage: Stage) -> None:
+    """What a stage does for none of its consumers."""
+    links = links_of(family.afters, stage)
+    if links:
+        in_file(stage, _producer, family, stage, links)
 
 
 # -- a stage and its consumers ---------------------------------------------------------------------
