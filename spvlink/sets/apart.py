@@ -10,7 +10,7 @@ from spvlink.errors import Broken
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import base_of, key_of
+from spvlink.ir.slot import OTHER_SIDE, base_of, key_of
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.border.values import single_value
@@ -93,7 +93,10 @@ def wholes(stage: Stage, storage: int) -> list[Whole] | None:
 
 def unsupported(link: Link) -> str:
     """Why a border stays as it is, or nothing."""
-    for pinned in (*link.outputs.pinned, *link.inputs.pinned):
+    whole = [*link.outputs.pinned, *link.inputs.pinned]
+    for pinned in sorted(
+        whole, key=lambda p: p.pins & OTHER_SIDE
+    ):  # that of the side that says why
         return f"{pinned.name or 'a variable'} stays whole: {pinned.why}"
     for side in (link.outputs, link.inputs):
         for slot in side.slots.values():

@@ -91,9 +91,9 @@ class Whole:
 class Contract:
     """One border. ``producer`` and ``consumer``: stages, "" for one that was not given; ``kept``:
     why it stays as it is, with ``outputs`` and ``inputs`` of those that were given; else ``wires``
-    and ``facts``."""
+    and what is ``known`` of the rest."""
 
-    __slots__ = ("consumer", "facts", "inputs", "kept", "outputs", "producer", "wires")
+    __slots__ = ("consumer", "inputs", "kept", "known", "outputs", "producer", "wires")
 
     def __init__(self, producer: str, consumer: str) -> None:
         self.producer = producer
@@ -102,7 +102,7 @@ class Contract:
         self.outputs: list[Whole] | None = None
         self.inputs: list[Whole] | None = None
         self.wires: list[Wire] = []
-        self.facts: list[Fact] = []
+        self.known: list[Fact] = []
 
     def wire_keys(self) -> dict[int, Wire]:
         return {key: wire for wire in self.wires for key in wire.keys}
@@ -135,7 +135,7 @@ def _border_out(contract: Contract) -> dict[str, object]:
     constants: list[object] = []
     equal: list[object] = []
     unwritten: list[object] = []
-    for fact in contract.facts:
+    for fact in contract.known:
         one = {
             "component": place_of(fact.key),
             "type": fact.base,
@@ -238,7 +238,7 @@ def _border_in(value: object, where: str) -> Contract:
         contract.wires.append(_wire_in(entry, f"{where}.variables[{number}]"))
     for name in parts[1:]:
         for number, entry in enumerate(_list(one.get(name), f"{where}.{name}")):
-            contract.facts.append(_fact_in(entry, name, f"{where}.{name}[{number}]"))
+            contract.known.append(_fact_in(entry, name, f"{where}.{name}[{number}]"))
     _check_places(contract, where)
     return contract
 
@@ -254,11 +254,11 @@ def _check_places(contract: Contract, where: str) -> None:
                 raise Usage(f"{where}: two variables share Location {spot[0]}.{LANES[spot[1]]}")
             new.add(spot)
     crossing = [key for wire in contract.wires for key in wire.keys]
-    for key in [*crossing, *(fact.key for fact in contract.facts)]:
+    for key in [*crossing, *(fact.key for fact in contract.known)]:
         if key in old:
             raise Usage(f"{where}: component {place_of(key)} stands there twice")
         old.add(key)
-    for fact in contract.facts:
+    for fact in contract.known:
         if fact.twin is not None and fact.twin not in crossing:
             raise Usage(f"{where}: {place_of(fact.key)} is equal to what does not cross")
 

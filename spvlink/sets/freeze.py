@@ -15,6 +15,7 @@ from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT
 from spvlink.driver import rank, read_stages
 from spvlink.errors import Broken, Refused, Usage
+from spvlink.grammar import enums
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
@@ -45,17 +46,7 @@ def link_frozen(
     interface: object = None,
     options: Options | None = None,
 ) -> tuple[Linked, dict[str, object]]:
-    """Link stages against a frozen interface, each as if the others were not there.
-
-    ``stages``: modules as ``link`` takes them, one or more of a pipeline. ``interface``: the
-    document, as ``json.load`` gives it; None to make it of the stages: what they do not need of
-    each other is no part of it, and a stage that is missing before the first or behind the last
-    (if that is no fragment shader, without ``complete``) is expected to read, or to write, all.
-
-    Gives the result, as ``link`` does, and the document. Raises ``BadSpirv`` for what is not valid
-    and for a stage that needs more than the interface has, with the name of it; ``Usage`` for
-    settings that make no sense and a document that is none.
-    """
+    """``spvlink.link_frozen``."""
     options = options or Options()
     if not stages:
         raise Usage("there are no stages to link")
@@ -213,7 +204,7 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
         for run in runs(left, unit.base):
             lane = unit.lane + unit.keys.index(run[0])
             name = "_".join(dict.fromkeys(names[key] for key in run if names[key]))
-            kind = unit.kinds.get((link.consumer, INPUT)) if contract.consumer else None
+            kind = _kind(link, unit, contract)
             contract.wires.append(Wire(unit.location, lane, unit.base, run, kind, name))
     contract.wires.sort(key=lambda wire: (wire.location, wire.component))
     for key in sorted(known.read - crossed.keys()):
@@ -224,7 +215,17 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
             fact.bits = known.constants.get(key) if fact.twin is None else None
             if fact.twin is None and fact.bits is None:
                 continue  # nobody reads it any more
-        contract.facts.append(fact)
+        contract.known.append(fact)
+
+
+def _kind(link: Link, unit: Unit, contract: Contract) -> tuple[int, ...] | None:
+    """The qualifiers of a variable, None if a consumer that is not there says them; but Patch is on
+    both sides."""
+    if contract.consumer:
+        return unit.kinds.get((link.consumer, INPUT))
+    if contract.producer == "tesc":
+        return tuple(q for q in unit.kinds[link.producer, OUTPUT] if q == enums.Decoration_Patch)
+    return None
 
 
 def _twin(link: Link, key: int, known: _Known, crossed: dict[int, Unit]) -> int | None:

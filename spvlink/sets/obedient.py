@@ -152,7 +152,7 @@ class _Obedient:
         """What stands before a stage. It writes, too, what the stage reads and the interface does
         not have, so that this is not taken for what nobody writes."""
         wanted = stub.of_contract(contract, facts=True)
-        known = {*contract.wire_keys(), *(fact.key for fact in contract.facts)}
+        known = {*contract.wire_keys(), *(fact.key for fact in contract.known)}
         try:
             wanted += [one for one in all_of(stage, INPUT) if one.key not in known]
         except Broken as why:
@@ -236,7 +236,7 @@ class _Obedient:
                 kind = wire.qualifiers
                 if kind is not None and _patch(slot.qualifiers) != _patch(kind):
                     raise stage.bad(f"only one of output {slot.name} and the interface has Patch")
-        for fact in contract.facts:
+        for fact in contract.known:
             if fact.key not in link.stores:
                 continue
             if fact.bits is not None:
@@ -256,7 +256,7 @@ class _Obedient:
         out, into = (link.producer, OUTPUT), (link.consumer, INPUT)
         side, other = (into, out) if consumes else (out, into)
         slots, wires = crossing.sides[side].slots, contract.wire_keys()
-        facts = {fact.key for fact in contract.facts}
+        facts = {fact.key for fact in contract.known}
         for key in sorted(crossing.declared[side]):
             if key not in wires:
                 _refuse(side[0], link, key, key in facts)

@@ -60,7 +60,7 @@ def of_contract(contract: Contract, facts: bool) -> list[Wanted]:
         for wire in contract.wires
         for key in wire.keys
     ]
-    for fact in contract.facts if facts else ():
+    for fact in contract.known if facts else ():
         if fact.bits is not None or fact.twin is not None:
             kind = fact.qualifiers or ()
             wanted.append(Wanted(fact.key, fact.base, kind, fact.bits, fact.twin))

@@ -122,7 +122,7 @@ def _drop_unread(stage: Stage, links: list[Link]) -> None:
     if dead:
         remove_stores(stage, dead)
         for link in links:
-            why = f"no {link.consumer.name} stage of the set reads it"
+            why = f"no {link.consumer.name} stage reads it"
             for key in dead:
                 link.fate.setdefault(key, (REMOVED, why))
     varyings.read_back_as_zero(links[0])
@@ -144,7 +144,7 @@ def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
     for link in links:
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage of the set reads it")
+            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
 
 
 # -- a stage and its producers ---------------------------------------------------------------------
@@ -207,6 +207,6 @@ def _read_as_zero(links: list[Link]) -> None:
         unwritten.append(link.loads.keys() - link.stores.keys())
     lost = unwritten[0].intersection(*unwritten[1:])
     varyings.zero_loads(links[0], lost)
-    why = f"no {links[0].producer.name} stage of the set writes it; read as zero"
+    why = f"no {links[0].producer.name} stage writes it; read as zero"
     for key in lost:
         links[0].fate[key] = (UNDEFINED, why)
