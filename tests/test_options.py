@@ -364,8 +364,8 @@ def test_the_bytes_are_deterministic() -> None:
 
 def test_the_bytes_do_not_hang_on_where_things_lie_in_memory() -> None:
     """A set of instructions has another order each time."""
-    store = "".join(f"for (int i = 0; i < 3; ++i) c[3 * {k} + i] = p.xyz * float(i + 1) + sin(p.yzw);"
-                    for k in range(4))  # fmt: skip
+    loop = "for (int i = 0; i < 3; ++i) c[3 * {} + i] = p.xyz * float(i + 1) + sin(p.yzw);"
+    store = "".join(loop.format(k) for k in range(4))
     vert = vertex(
         f"layout(location = 0) out vec3 c[12]; void main() {{ gl_Position = p; {store} }}"
     )
