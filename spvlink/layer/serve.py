@@ -356,7 +356,7 @@ def _work(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.nice(NICE)
+        os.nice(max(0, NICE - os.nice(0)))  # the layer starts all of us so
         _limit_memory()
         with connection.makefile("rwb") as stream:
             while len(head := stream.read(4)) == 4:
