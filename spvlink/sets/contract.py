@@ -258,9 +258,13 @@ def _check_places(contract: Contract, where: str) -> None:
         if key in old:
             raise Usage(f"{where}: component {place_of(key)} stands there twice")
         old.add(key)
+    wires = contract.wire_keys()
     for fact in contract.known:
-        if fact.twin is not None and fact.twin not in crossing:
+        wire = wires.get(fact.twin) if fact.twin is not None else None
+        if fact.twin is not None and wire is None:
             raise Usage(f"{where}: {place_of(fact.key)} is equal to what does not cross")
+        if wire is not None and wire.base != fact.base:
+            raise Usage(f"{where}: {place_of(fact.key)} is equal to what is of another type")
 
 
 def _wire_in(value: object, where: str) -> Wire:

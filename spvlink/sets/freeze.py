@@ -25,7 +25,7 @@ from spvlink.pipeline import Linked, Source
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
 from spvlink.sets.contract import Contract, Fact, Wire, from_json, to_json
-from spvlink.sets.obedient import obey_all
+from spvlink.sets.obedient import Needed, obey_all
 from spvlink.sets.sweep import consume, hold, produce
 from spvlink.sets.wires import Crossing, Unit, runs
 
@@ -60,11 +60,19 @@ def link_frozen(
         if stage.name == other.name:
             raise other.bad(f"a second {other.name} stage")
     named = [Source(s.source.data, s.source.file, s.source.entry, s.name) for s in found]
-    if interface is None:
-        contracts = _Freezer(named, options).contracts()
-    else:
+    if interface is not None:
         contracts = from_json(interface)
-    return obey_all(named, contracts, options), to_json(contracts)
+        return obey_all(named, contracts, options), to_json(contracts)
+    freezer = _Freezer(named, options)
+    while True:
+        contracts = freezer.contracts()
+        try:
+            return obey_all(named, contracts, options), to_json(contracts)
+        except Needed as needed:  # what a stage cannot do without by itself crosses
+            held = freezer.held.setdefault(contracts.index(needed.contract), set())
+            if held.issuperset(needed.keys):
+                raise
+            held |= needed.keys
 
 
 class _Freezer:
@@ -74,6 +82,7 @@ class _Freezer:
         self.sources = sources
         self.options = options
         self.kept: dict[int, str] = {}  # border, by the number of its producer -> why it stays
+        self.held: dict[int, set[int]] = {}  # the same -> keys that cross whatever is known of them
 
     def contracts(self) -> list[Contract]:
         while True:
@@ -130,6 +139,7 @@ class _Freezer:
                 _keep(contract, border)
                 continue
             assert border.link is not None
+            border.link.held |= self.held.get(number, set())
             why = unsupported(border.link)
             if why:
                 self.kept[number], more = why, True
@@ -237,13 +247,10 @@ def _twin(link: Link, key: int, known: _Known, crossed: dict[int, Unit]) -> int 
 
 
 def _alike(link: Link, key: int, other: int) -> bool:
-    """Whether two slots are declared alike, on both sides."""
-    return all(
-        side.slots[key].qualifiers == side.slots[other].qualifiers
-        and side.slots[key].relaxed == side.slots[other].relaxed
-        and side.slots[key].base == side.slots[other].base
-        for side in (link.outputs, link.inputs)
-    )
+    """Whether the consumer can read one slot as it reads the other."""
+    mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
+    same = mine.qualifiers == theirs.qualifiers and mine.relaxed == theirs.relaxed
+    return same and mine.base == theirs.base
 
 
 def _names(link: Link) -> tuple[dict[int, str], dict[int, str]]:

@@ -9,7 +9,7 @@ from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT
 from spvlink.driver import rank, read_stages
 from spvlink.entry import count
-from spvlink.errors import Broken, Refused
+from spvlink.errors import BadSpirv, Broken, Refused
 from spvlink.grammar import enums
 from spvlink.ir.known import forget_all
 from spvlink.link.border.edit import remove_stores
@@ -76,6 +76,24 @@ def _validate(linked: Linked, sources: list[Source], options: Options, env: str)
         if own is None:
             raise Broken(f"spirv-val refuses the new {result.stage} module: {verdict}")
         linked.validated = f"not validated: spirv-val refuses the input too ({own})"
+
+
+class Needed(BadSpirv):
+    """Components that a stage needs and an interface does not have, or only knows."""
+
+    def __init__(self, stage: Stage, link: Link, contract: Contract, keys: set[int]) -> None:
+        first = min(keys)
+        slot = link.slot(first)
+        side = "input" if link.consumer is stage else "output"
+        what = f"{side} {slot.name if slot is not None else ''} at Location {place_of(first)}"
+        what += " is not part of the interface"
+        if any(fact.key == first for fact in contract.known):
+            why = link.notes.get(first, "it has to be read as it is")
+            what += f", which knows what it holds: {why}"
+        super().__init__(what)
+        self.file = stage.source.file
+        self.contract = contract
+        self.keys = keys
 
 
 def _rows(
@@ -256,10 +274,9 @@ class _Obedient:
         out, into = (link.producer, OUTPUT), (link.consumer, INPUT)
         side, other = (into, out) if consumes else (out, into)
         slots, wires = crossing.sides[side].slots, contract.wire_keys()
-        facts = {fact.key for fact in contract.known}
-        for key in sorted(crossing.declared[side]):
-            if key not in wires:
-                _refuse(side[0], link, key, key in facts)
+        missing = crossing.declared[side] - wires.keys()
+        if missing:
+            raise Needed(side[0], link, contract, missing)
         crossing.units = []
         for wire in contract.wires:
             mine = [slots[key] for key in wire.keys if key in crossing.declared[side]]
@@ -301,18 +318,6 @@ class _Obedient:
         for whole in needed or ():
             if mine.get((whole.location, whole.component)) != whole.shape:
                 raise stage.bad(f"no output like {whole.name} of the interface")
-
-
-def _refuse(stage: Stage, link: Link, key: int, known: bool) -> None:
-    """Raise BadSpirv for a component that the interface does not have, or only knows."""
-    slot = link.slot(key)
-    name = slot.name if slot is not None else ""
-    side = "input" if link.consumer is stage else "output"
-    what = f"{side} {name} at Location {place_of(key)} is not part of the interface"
-    if known:
-        why = link.notes.get(key, "it has to be read as it is")
-        what += f", which knows what it holds: {why}"
-    raise stage.bad(what)
 
 
 def _patch(qualifiers: tuple[int, ...]) -> bool:
