@@ -260,10 +260,10 @@ def _check_places(contract: Contract, where: str) -> None:
         old.add(key)
     wires = contract.wire_keys()
     for fact in contract.known:
-        wire = wires.get(fact.twin) if fact.twin is not None else None
-        if fact.twin is not None and wire is None:
+        twin = wires.get(fact.twin) if fact.twin is not None else None
+        if fact.twin is not None and twin is None:
             raise Usage(f"{where}: {place_of(fact.key)} is equal to what does not cross")
-        if wire is not None and wire.base != fact.base:
+        if twin is not None and twin.base != fact.base:
             raise Usage(f"{where}: {place_of(fact.key)} is equal to what is of another type")
 
 
