@@ -148,6 +148,31 @@ void main() {{ color = many[block.count];
     return [("vert", vert), ("frag", frag)]
 
 
+def counted(count: int) -> Stages:
+    """Loops whose rounds are known, in a row, and one that is unrolled for its varyings."""
+    vert = """#version 450
+layout(location = 0) in vec4 position;
+layout(location = 0) out vec4 many[8];
+void main() { gl_Position = position;
+  for (int i = 0; i < 8; ++i) many[i] = position * float(i); }
+"""
+    body = "\n".join(
+        f"for (int i = 0; i < {2 + k % 5}; ++i) v += block.k[i & 15] * float({k} + i);"
+        for k in range(count)
+    )
+    frag = f"""#version 450
+layout(location = 0) in vec4 many[8];
+layout(set = 0, binding = 1) uniform Block {{ vec4 k[16]; int count; }} block;
+layout(location = 0) out vec4 color;
+void main() {{
+  vec4 v = vec4(0.0);
+  for (int i = 0; i < 8; ++i) v += sin(many[i].xxyy);
+{body}
+  color = v; }}
+"""
+    return [("vert", vert), ("frag", frag)]
+
+
 def chain(count: int) -> Stages:
     """All five stages, ``count`` Locations at every border."""
 
@@ -196,6 +221,7 @@ SHAPES: dict[str, tuple[Callable[[int], Stages], list[int]]] = {
     "inlined functions": (functions, [125, 500, 1000, 2000]),
     "loops in a row": (loops, [50, 200, 400, 800]),
     "an uber shader's functions": (material, [25, 100, 200, 400]),
+    "loops with known rounds": (counted, [50, 200, 400, 800]),
     "ifs one in another": (nested, [25, 50, 100, 200]),
     "arrays in Locations": (arrays, [16, 32, 64]),
     "a chain's Locations": (chain, [16, 30]),

@@ -85,10 +85,11 @@ def _loops(side: ArraySide, most: int) -> Loops | None:
     module = side.stage.module
     assert module.entry is not None
     every, wanted = counted.find(module, module.entry.function), set[Block]()
+    counters = counted.counters_of(every)
     for chain in side.chains:
         for step in side.steps(chain):
             if types.index_of(step) is None:
-                used = counted.made_of(step, every)
+                used = counted.made_of(step, counters)
                 if used is None:
                     return None
                 wanted |= used
