@@ -12,6 +12,7 @@ from spvlink.chain.border import Border
 from spvlink.chain.state import INPUT, OUTPUT, Chain, original
 from spvlink.errors import Broken
 from spvlink.ir.core import Module
+from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.link.dead.builtins import CONSUMERS
@@ -56,6 +57,7 @@ def restore(chain: Chain) -> None:
             chain.untouched.add(stage)
         elif not _enclose(chain, stage, module):
             continue
+        abandon(stage.module)
         stage.module = module
 
 

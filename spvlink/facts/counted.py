@@ -67,8 +67,8 @@ def find(module: Module, function: Function) -> dict[Block, Counted]:
         return {}
     cfg, structure = Cfg.of(module, function), Structure.of(module, function)
     found: dict[Block, Counted] = {}
-    for header in cfg.order:  # a set has another order each time, and ids follow it
-        loop = _loop(cfg, structure, header) if header in structure.loops else None
+    for header in structure.continue_of:  # in order, as loops are not
+        loop = _loop(cfg, structure, header)
         if loop is not None and _count(loop):
             found[header] = loop
     return found

@@ -33,7 +33,7 @@ from spvlink.link.shape.array_side import (
     vectors,
     word_count,
 )
-from spvlink.passes import unroll
+from spvlink.passes import attributes, unroll
 from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
@@ -113,6 +113,8 @@ def _unroll(side: ArraySide, loops: Loops) -> None:
         loop = counted.find(module, function).get(header)
         if loop is not None:
             unroll.run(module, function, loop)
+    if side.stage.name == "vert":
+        attributes.run(module)  # what the counters named are components now
 
 
 # -- what comes of it ------------------------------------------------------------------------------
