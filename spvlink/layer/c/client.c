@@ -115,7 +115,7 @@ static void environment(char *into[], size_t room) {
  * if there are several, or none. It stands behind the application from the first moment on.
  */
 #define PROGRAM                                                                                    \
-    "import os, sys; os.nice(5); os.closerange(3, 1 << 20);"                                       \
+    "import os, sys; os.nice(10); os.closerange(3, 1 << 20);"                                      \
     "from importlib.util import module_from_spec, spec_from_file_location;"                        \
     "path = sys.argv.pop(1);"                                                                      \
     "spec = spec_from_file_location('spvlink', path + '/__init__.py',"                             \
