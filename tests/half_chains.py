@@ -102,6 +102,12 @@ CASES = (
     Case("both words alike", "double", "packDouble2x32(u.yy)", WORDS, ("kept", "merged")),
     Case("a word that something else says", "double", "packDouble2x32(u.xy)",
          WORDS + " r += float((e ^ own) & 255u);", ("kept", "kept"), "u.y", True),
+    Case("a word of it beside it", "double", "double(x.x) * 1.1LF",
+         WORDS + " r += float((e ^ own) & 255u);", ("kept", "kept"),
+         "unpackDouble2x32(double(x.x) * 1.1LF).y", True),
+    Case("what a shift leaves of it beside it", "uint64_t", TWO + " * 77777777777ul",
+         "r = float(uint((D * 7777777777ul) >> (20u + own)) & 255u) + float((e ^ own) & 255u);",
+         ("kept", "kept"), f"uint(({TWO} * 77777777777ul) >> 32)", True),
     # What needs both.
     Case("all bits are used", "double", "double(x.x) * 1.1LF",
          "r = float(fract(abs(D) * double(own + 1u)));"),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
@@ -24,27 +24,34 @@ MESH_EXTENSION = "#extension GL_EXT_mesh_shader : require\n"
 
 @dataclass(frozen=True)
 class Form:
-    """A type of varying: ``p`` and ``q`` are two variables, or two elements of an array."""
+    """A type of varying: ``p`` and ``q`` are two variables, two elements of an array, or two of the
+    four components of a matrix."""
 
     name: str
     type: str
     array: bool = False
     index: bool = False  # elements are read with an index that nobody knows
     size: int = 4  # bytes of a scalar
+    matrix: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:
-        return (f"p_{self.name}",) if self.array else (f"p_{self.name}", f"q_{self.name}")
+        p, q = f"p_{self.name}", f"q_{self.name}"
+        return (p,) if self.array or self.matrix else (p, q)
 
     def written(self, at: str, p: str, q: str) -> str:
         """Stores of two float expressions, ``at`` the index of the vertex or nothing."""
         targets = [f"{n}{at}" for n in self.names]
         if self.array:
             targets = [f"{targets[0]}[0]", f"{targets[0]}[1]"]
+        if self.matrix:
+            return f"{targets[0]} = {self.type}(sin(x.x), {p}, {q}, x.y);\n"
         return "".join(f"{t} = {self.type}({e});\n" for t, e in zip(targets, (p, q)))
 
     def read(self, at: str) -> tuple[str, str]:
         """The two scalars as float expressions; ``pick`` is 0 or 1."""
+        if self.matrix:
+            return f"{self.names[0]}{at}[0][1]", f"{self.names[0]}{at}[1][0]"
         if not self.array:
             return f"float({self.names[0]}{at})", f"float({self.names[1]}{at})"
         indices = ("pick", "1 - pick") if self.index else ("0", "1")
@@ -59,10 +66,12 @@ FORMS = (
     Form("array", "float", array=True),
     Form("dynamic", "float", array=True, index=True),
 )
+MATRIX = Form("matrix", "mat2", matrix=True)  # in chains of its own
 PASSES = (
-    "dead", "undefined", "constant", "uniform", "duplicate", "backward", "forward", "compaction",
+    "dead", "undefined", "partly", "constant", "uniform", "duplicate", "backward", "forward",
+    "compaction",
 )  # fmt: skip
-NEED_A_READER = ("undefined", "backward")
+NEED_A_READER = ("undefined", "partly", "backward")
 
 
 @dataclass(frozen=True)
@@ -73,6 +82,7 @@ class Row:
     consumer: str  # empty: nobody reads what the last stage writes
     stages: tuple[str, ...]
     kind: str = "vertex"  # or patch, primitive, payload, xfb
+    matrices: bool = False  # nothing else is tested
 
     @property
     def name(self) -> str:
@@ -85,6 +95,8 @@ class Row:
     @property
     def forms(self) -> tuple[Form, ...]:
         """Those that exist: transform feedback captures 32 and 64 bits only."""
+        if self.matrices:
+            return (MATRIX,)
         return tuple(f for f in FORMS if self.kind != "xfb" or f.size != 2)
 
     @property
@@ -116,6 +128,8 @@ ROWS = (
     Row("geom", "", ("vert", "geom")),
     Row("geom", "", ("vert", "geom"), "xfb"),
 )
+# Transform feedback would capture the components that nobody reads.
+MATRIX_ROWS = tuple(replace(row, matrices=True) for row in ROWS if row.kind != "xfb")
 # What no valid pipeline has, and why.
 IMPOSSIBLE = {
     "patch": "only control and evaluation shaders have a patch",
@@ -128,6 +142,7 @@ IMPOSSIBLE = {
     "tesc->geom": "only an evaluation shader reads a control shader's outputs",
     "mesh->geom": "mesh shaders stand alone before rasterization",
     "undefined, nobody reads": "an input that nobody writes takes a consumer",
+    "partly, nobody reads": "the same, and nothing is done but what is done to dead ones",
     "backward, nobody reads": "there is no consumer whose work could move",
 }
 
@@ -149,7 +164,7 @@ def stored(row: Row, optimization: str, at: str) -> str:
         p, q = value(number), value(number, 1)
         if optimization == "undefined":
             continue
-        if optimization == "constant":
+        if optimization in ("constant", "partly"):
             p, q = f"{0.25 + number}", f"{0.5 + number}"
         elif optimization == "uniform":
             p, q = f"ub.v.x * {1.5 + number}", f"ub.v.y + {1.5 + number}"
@@ -158,6 +173,8 @@ def stored(row: Row, optimization: str, at: str) -> str:
         elif optimization == "forward":
             p, q = f"{p} * 2.0 + 0.25", f"{p} * 3.0 - 0.5"
         text += form.written(at, p, q)
+    if optimization == "partly":  # on some paths only
+        text = f"if (x.x > 0.1) {{\n{text}}}\n"
     return f"live{at} = y.wzyx * y.x;\n{text}"
 
 
@@ -170,7 +187,7 @@ def read(row: Row, optimization: str, at: str, own: str) -> str:
     for number, form in enumerate(row.forms):
         p, q = form.read(at)
         lane = f"r[{number % 4}]"
-        if optimization == "undefined":  # what is drawn must not depend on it
+        if optimization in ("undefined", "partly"):  # what is drawn must not depend on it
             lines.append(f"if (live{at}.x > 1.0e9) {lane} += {p} + {q};")
         elif optimization == "backward":
             lines.append(f"{lane} += 0.25 * sin(({p} * 0.5 + {q}) * {own});")
@@ -199,7 +216,7 @@ def declared(row: Row, side: str) -> str:
             if row.kind == "xfb" and side == "out":
                 layout += f", xfb_buffer = 0, xfb_offset = {offset}, xfb_stride = {stride}"
             text += f"layout({layout}) {words}{flat}{side} {form.type} {name}{shape};\n"
-            location += 2 if form.array else 1
+            location += 2 if form.array or form.matrix else 1
             offset += form.size * (2 if form.array else 1)
     return text
 

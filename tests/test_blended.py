@@ -61,6 +61,12 @@ BLENDS = {
 + c[2] * (w.z * w.z + 2.0 * w.z * w.x)""",
     "by lanes": "vec4(c[0].x * w.x + c[1].x * w.y + c[2].x * w.z, c[1].y, "
     "c[0].zw * w.x + c[1].zw * w.y + c[2].zw * w.z)",
+    "a matrix": "mat3x4(c[0], c[1], c[2]) * w",
+    "a product from the left": "w * transpose(mat3x4(c[0], c[1], c[2]))",
+    "two matrices": "(mat3x4(c[0], c[1], c[2]) * mat3(w, w.yzx, w.zxy))[0]",
+    "matrix of two": "mat2x4(c[0], c[1]) * vec2(w.x + w.y, w.z)",
+    "dots": "vec4(dot(vec3(c[0].x, c[1].x, c[2].x), w), c[1].y,"
+    " dot(w.zx, vec2(c[0].z, c[2].z)) + w.y * c[1].z, c[0].w)",
     "negated": "-(-c[0] * w.x - c[1] * w.y - c[2] * w.z)",
 }
 
@@ -75,6 +81,9 @@ def test_it_goes_through_four_stages(name: str, value: str) -> None:
 
 OTHERS = {
     "weights of another sum": "c[0] * w.x + c[1] * w.y + c[2] * w.y",
+    "another column": "mat3x4(c[0], pc.k, c[2]) * w",
+    "a weight twice": "mat3x4(c[0], c[1], c[2]) * w.xyy",
+    "dots of other weights": "vec4(dot(vec3(c[0].x, c[1].x, c[2].x), w.xxy))",
     "something is added": f"{SUM} + vec4(0.5)",
     "one is another": "c[0] * w.x + pc.k * w.y + c[2] * w.z",
     "large numbers cancel": "c[0] * w.x + (c[1] * w.y + c[2] * w.z * 5000.0) - c[2] * w.z * 4999.0",

@@ -198,3 +198,29 @@ def test_all_passes_together(name: str, exact: bool) -> None:
         exact=exact,
         tolerance=tolerance,
     )
+
+
+@pytest.mark.parametrize("exact", [False, True], ids=["", "exact"])
+@pytest.mark.parametrize("kind", ["", "patch "], ids=["vertices", "patch"])
+def test_a_vector_with_a_dynamic_index_stays_whole_alone(kind: str, exact: bool) -> None:
+    """Its neighbours in the array are slots on both sides."""
+    own = "c[1]" if kind else "c[gl_InvocationID][1]"
+    there = "c[{0}]" if kind else "c[i][{0}]"
+    rest = [own.replace("[1]", f"[{n}]") for n in (0, 2, 3)]
+    arrays = "[4]" if kind else "[][4]"
+    stages: Stages = [
+        vert("", ""),
+        tesc(f"layout(location = 0) {kind}out vec4 c{arrays};",
+             "vec4 at = gl_in[gl_InvocationID].gl_Position;\n"
+             f"{rest[0]} = vec4(3.0); {rest[1]} = sin(vec4(gl_PrimitiveID, 2, 3, 4));"
+             f"{rest[2]} = vec4(1.0); {own} = vec4(0.125);"
+             f"{own}[(gl_PrimitiveID + 1) & 3] = float(gl_PrimitiveID) * 0.25;"),
+        tese(f"layout(location = 0) {kind}in vec4 c{arrays}; layout(location = 0) out vec4 f;",
+             "f = vec4(0.0); for (int i = 0; i < 3; ++i) "
+             f"f += {there.format(1)} * w[i] + {there.format(2)}.xyxy * 0.25 + {there.format(3)};"),
+        frag("layout(location = 0) in vec4 f;", "color = f;"),
+    ]  # fmt: skip
+    linked = prove(stages, disabled=MOTION, exact=exact)
+    whole = {r.name for r in linked.remarks if "dynamic index" in r.why}
+    assert whole == {"c[1]"}
+    assert linked.interfaces[1].components == (16, 6)

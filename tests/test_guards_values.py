@@ -15,6 +15,9 @@ STORES = "a = 0x3f800001u; one = 1.0; own = uint(p.x * 9.0); x = p.x;"
 DENORMAL = {  # expression -> whether it may be one, once it is known
     "uintBitsToFloat(floatBitsToUint(one * 3.0) >> 20)": True,
     "uintBitsToFloat(floatBitsToUint(one * x) >> 20)": False,
+    "uintBitsToFloat(floatBitsToUint(sin(one)) >> 20)": True,
+    "uintBitsToFloat(floatBitsToUint(max(one, x)) >> 20)": False,
+    "uintBitsToFloat(floatBitsToUint(one * (float(a) * 3.0)) >> 20)": True,
     "uintBitsToFloat(floatBitsToUint(mix(one, 2.0, gl_FragCoord.x > 9.0)) >> 20)": True,
     "uintBitsToFloat(floatBitsToUint(vec2(x, one)).y >> 20)": True,
     "uintBitsToFloat(mix(7u, 9u, a > 5u))": True,
@@ -44,6 +47,7 @@ SEEN = {  # what is done with a -> (declared, whether somebody else may make a d
     "b.s = a;": (BUFFER, False),
     "R(uvec2(own, own)).s = a;": (ADDRESS, False),
     "uint t[2] = uint[](a, own); s = t[own & 1u];": ("", True),
+    "uint t[2] = uint[](a + own, own); s = t[own & 1u];": ("", False),
     "for (uint i = 0u; i < 3u; i += f(a)) s += 5u;": (CALLED, True),
     "for (uint i = 0u; i < 3u; i += f(own)) s += a;": (CALLED, False),
 }

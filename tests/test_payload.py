@@ -257,30 +257,78 @@ def _assembled(code: bytes, *changes: tuple[str, str]) -> bytes:
     return assemble(changed, "vulkan1.2")
 
 
-ATOMIC = Case(
-    "atomic",
-    "uint many; vec4 tint; vec4 unread;",
-    f"""if (i == 0u) payload.many = 3u; {BARRIER}
-uint mine = payload.many; payload.tint = vec4(group) * 0.05; payload.unread = vec4(float(mine));
-""",
-    "tint = payload.tint + float(payload.many) * 0.0625;",
-)
+LAMP = "struct Lamp { vec3 at; uint many; vec4 spare; };"
+FIRST = "if (i == 0u) "
+ATOMICS = {
+    # what it is -> members, its place, what else is stored, what is read, and which members stay
+    "a member": ("uint many;", "many", "", "payload.many", {"many"}),
+    "of a struct": (
+        "Lamp lamp;", "lamp.many", FIRST + "payload.lamp.at = vec3(group, 7, 8);",
+        "payload.lamp.many + uint(payload.lamp.at.x)", {"lamp.at", "lamp.many"},
+    ),
+    "an element": (
+        "uint many[4];", "many[2]", FIRST + "payload.many[1] = group;",
+        "payload.many[2] + payload.many[1]", {"many[1]", "many[2]"},
+    ),
+    "of a struct in an array": (
+        "Lamp lamps[3];", "lamps[1].many", FIRST + "payload.lamps[2].at = vec3(group, 7, 8);",
+        "payload.lamps[1].many + uint(payload.lamps[2].at.x)", {"lamps[1].many", "lamps[2].at"},
+    ),
+    "an element of any": (
+        "uint many[4];", "many[i & 1u]", FIRST + "payload.many[2] = group;",
+        "payload.many[1] + payload.many[0]", {"many"},
+    ),
+    "a component": (
+        "uvec4 many;", "many.y", FIRST + "payload.many.x = group;",
+        "payload.many.y + payload.many.x", {"many"},
+    ),
+    "nobody reads it": ("uint many;", "many", "", "0u", set()),
+}  # fmt: skip
 
 
-def test_atomics_keep_their_member() -> None:
-    """The load becomes an atomic addition, so that every invocation counts."""
-    codes = build(ATOMIC.stages())
-    codes[0] = _assembled(
-        codes[0],
-        (
-            r"(%_ptr_TaskPayloadWorkgroupEXT_uint %payload %int_1\n.* = )OpLoad (.*)\n",
-            r"\1OpAtomicIAdd \2 %uint_1 %uint_0 %uint_1\n",
-        ),
+def atomic(kind: str, order: int = 0, used: bool = False) -> list[bytes]:
+    """A payload one word of which all invocations count up, in two places. ``order``: of the
+    atomics, as Memory Semantics. ``used``: whether what they find there is handed on."""
+    declared, place, more, read, _ = ATOMICS[kind]
+    body = f"""{FIRST} payload.{place.replace("i & 1u", "0")} = 3u;
+{FIRST} payload.{place.replace("i & 1u", "1")} = 3u; {more} {BARRIER}
+uint mine = payload.{place}; if (group == 3u) {{ uint once = payload.{place}; }}
+payload.tint = vec4(group) * 0.05 + {"min(float(mine), 3.0)" if used else "0.0"};
+payload.unread = vec4(float(mine));"""
+    reads = f"tint = payload.tint + float({read}) * 0.0625;"
+    types = LAMP if "Lamp" in declared else ""
+    case = Case(kind, f"{declared} vec4 tint; vec4 unread;", body, reads, types=types)
+    codes = build(case.stages())
+    text = disassemble(codes[0])
+    text, count = re.subn(
+        r"(%\w+ = )OpLoad (%uint %\w+)(\n +OpStore %(?:mine|once) )",
+        r"\1OpAtomicIAdd \2 %uint_1 %order %uint_1\3",
+        text,
     )
-    linked = prove(codes)
-    after = members(modules(linked)["task"])
-    assert {"many", "tint"} <= set(after) and "unread" not in after
-    assert any(i.op == ops.OpAtomicIAdd for i in _insts(modules(linked)["task"]))
+    assert count == 2
+    text = text.replace("%uint_0 = ", f"%order = OpConstant %uint {order}\n%uint_0 = ", 1)
+    codes[0] = assemble(text, "vulkan1.2")
+    return codes
+
+
+@pytest.mark.parametrize("kind", ATOMICS)
+def test_atomics_keep_what_they_use(kind: str) -> None:
+    """The loads become atomic additions, so that every invocation counts."""
+    linked = prove(atomic(kind))
+    after = modules(linked)
+    left = ATOMICS[kind][-1]
+    assert set(members(after["task"])) == {"group", "tint"} | left
+    counts = [i for i in _insts(after["task"]) if i.op == ops.OpAtomicIAdd]
+    assert len(counts) == (2 if left else 0)
+
+
+@pytest.mark.parametrize("order, used", [(264, False), (0, True)])
+def test_atomics_that_matter_stay_although_nobody_reads_what_they_count(
+    order: int, used: bool
+) -> None:
+    """264 is AcquireRelease of WorkgroupMemory: other invocations may rely on it."""
+    linked = prove(atomic("nobody reads it", order, used))
+    assert "many" in members(modules(linked)["task"])
 
 
 def test_uniform_values_need_a_layout_or_a_use() -> None:

@@ -150,6 +150,7 @@ def steps(stages: shapes.Stages) -> float:
 
     options = spvlink.Options(clean=True)
     options.validate = False
+    options.spec_defaults = True  # as the Vulkan layer has it: all constants are known
     sys.setprofile(count)
     try:
         linked = spvlink.link(data, options)

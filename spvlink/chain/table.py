@@ -21,7 +21,7 @@ from spvlink.link.payload import payload
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.rounding import exact
 from spvlink.link.shape import dynamic_arrays, split_late, unrolled
-from spvlink.link.values import captured_twins, dedup, propagate
+from spvlink.link.values import captured_twins, dedup, partly, propagate
 from spvlink.options import Options
 from spvlink.passes import read_back
 from spvlink.pipeline import STAGE_BITS
@@ -258,6 +258,10 @@ TABLE: Final = (
     Pass(
         "dedup", lambda at: captured_twins.read_captured(at.link),
         "what is captured crosses anyway", when=lambda link: link.outputs.captured,
+    ),
+    Pass(
+        "propagate", lambda at: partly.run(at.link, at.options.exact),
+        "what is one constant wherever it is defined is that constant", adds_code=True,
     ),
     Pass(
         "propagate", lambda at: blended.run(at.link, at.forth, at.options.exact),

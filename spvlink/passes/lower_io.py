@@ -374,12 +374,12 @@ class Lowering:
             return False
         if keys.isdisjoint(self.keys_of(node)):
             return False
-        inside = node.type.op == ops.OpTypeStruct
-        if inside and (
-            shape is None
-            or shape.type.op != ops.OpTypeStruct
-            or not keys.issuperset(self.keys_of(node))
-        ):
+        covered = shape is not None and keys.issuperset(self.keys_of(node))
+        if node.type.op == ops.OpTypeStruct:
+            inside = not covered or (shape is not None and shape.type.op != ops.OpTypeStruct)
+        else:  # of an array or a matrix the part that the other side has as one
+            inside = shape is not None and not covered and node.kind == SPLIT
+        if inside:
             changed = False
             for child in node.children:
                 changed |= self._pin_below(child, keys, shape, why, pins)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from spvlink.facts.effects import root
+from spvlink.facts.effects import Effects, root
 from spvlink.facts.numbers import casts_to_float, may_be_denormal
 from spvlink.facts.scalars import MOVES
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import annotate, value
@@ -28,6 +28,8 @@ _MOVES: Final = MOVES | {
     ops.OpCompositeInsert, ops.OpVectorExtractDynamic, ops.OpVectorInsertDynamic, ops.OpPhi,
     ops.OpSelect, ops.OpBitcast,
 }  # fmt: skip
+# Operands that are known, and the instruction sets that an operation is of.
+_GIVEN: Final = types.CONSTANTS | {ops.OpExtInstImport}
 
 
 def centred(qualifiers: tuple[int, ...]) -> bool:
@@ -50,8 +52,8 @@ def cast_to_denormal(link: Link, key: int, bits: int | None) -> bool:
         before = dict(reached)
         for block in entry.function.blocks:
             for inst in block.insts:
-                if reached.keys().isdisjoint(inst.args):
-                    continue
+                if not any(reached.get(a) for a in inst.args):
+                    continue  # also of what its compiler does not know
                 if inst in casts:
                     other = any(reached.get(a) == _OTHER for a in inst.args)
                     if other or may_be_denormal(bits, inst):
@@ -75,18 +77,38 @@ def _made(link: Link, inst: Inst, reached: dict[Inst, int]) -> int:
     """Which bits the consumer makes of what is reached."""
     if inst.op in _MOVES:
         return max([reached.get(a, _MIXED) for a in inst.args])
+    known = fact(link, _known, link.version)
     for arg in inst.args:
-        if not reached.get(arg, _SAME if _is_known(link, arg) else _MIXED):
+        if not reached.get(arg, _SAME if arg in known or arg.op in _GIVEN else _MIXED):
             return _MIXED
     return _OTHER
 
 
-def _is_known(link: Link, inst: Inst) -> bool:
-    """Whether the consumer may come to know a value: a constant, here or where it is stored."""
-    if inst.op != LOAD_INPUT:
-        return inst.op in types.CONSTANTS
-    stored = single_value(link, inst.imm[0])
-    return stored is not None and stored.op in types.CONSTANTS
+def _known(link: Link) -> set[Inst]:
+    """What the consumer may come to know: inputs that are stored as constants, and all that is made
+    of these and of its own constants."""
+    module = link.consumer.module
+    assert module.entry is not None
+    effects = Effects.of(module)
+    found: set[Inst] = set()
+    size = -1
+    while size < len(found):  # again for the phis of loops
+        size = len(found)
+        for block in module.entry.function.blocks:
+            for inst in block.insts:
+                if inst.op == LOAD_INPUT:
+                    stored = single_value(link, inst.imm[0])
+                    is_known = stored is not None and stored.op in types.CONSTANTS
+                else:
+                    args = inst.args[::2] if inst.op == ops.OpPhi else inst.args
+                    is_known = (
+                        not found.isdisjoint(args)
+                        and all(a in found or a.op in _GIVEN for a in args)
+                        and (inst.op == ops.OpPhi or effects.flags(inst) & info.PURE != 0)
+                    )
+                if is_known:
+                    found.add(inst)
+    return found
 
 
 def _is_local(variable: Inst) -> bool:

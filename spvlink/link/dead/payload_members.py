@@ -11,8 +11,8 @@ loaded. The others have their stores taken away, and the struct is declared anew
 both sides. Elements that are loaded or stored whole are so still, as the smaller struct.
 
 All that is done with the variable must be understood: access chains with a constant where they
-enter the struct, loads, stores. Otherwise (atomics, functions, copies of the whole array) the array
-stays as it is.
+enter the struct, loads, stores; an atomic on a member reads it. Otherwise (functions, copies of the
+whole array) the array stays as it is.
 """
 
 from __future__ import annotations

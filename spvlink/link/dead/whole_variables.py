@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from spvlink.facts.effects import root
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
+from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import drop
 from spvlink.ir.slot import CAPTURED, Pinned
@@ -17,6 +18,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _POINTERS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+# Atomics with two orders: where the values are equal, and where not.
+_COMPARING: Final = frozenset((ops.OpAtomicCompareExchange, ops.OpAtomicCompareExchangeWeak))
 
 
 def drop_or_localize(producer: Stage, variable: Inst) -> bool:
@@ -38,8 +41,9 @@ def is_idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
 
 
 def drop_whole(stage: Stage, variable: Inst) -> bool:
-    """Delete all stores to a variable, unless something else is done with it. Its pointers go too:
-    nobody else cleans functions that were not inlined."""
+    """Delete all stores to a variable, and atomics whose results are not used and that order
+    nothing, unless something else is done with it. Its pointers go too: nobody else cleans
+    functions that were not inlined."""
     entry = stage.module.entry
     assert entry is not None
     gone: set[Inst] = set()
@@ -49,8 +53,31 @@ def drop_whole(stage: Stage, variable: Inst) -> bool:
                 for at, arg in enumerate(inst.args):
                     if root(arg) is not variable:
                         continue
-                    if inst.op not in _POINTERS and (inst.op != ops.OpStore or at):
+                    if inst.op not in _POINTERS and (at or not _only_stores(inst)):
                         return False
                     gone.add(inst)
+    atomics = {i for i in gone if i.type is not None and info.FLAGS.get(i.op, 0) & info.ATOMIC}
+    if atomics and _used(stage, atomics):
+        return False
     drop(stage.module, gone)
     return True
+
+
+def _only_stores(inst: Inst) -> bool:
+    """Whether all that an instruction does, its result apart, is to change what its first operand
+    points to: a store, or an atomic of Relaxed order."""
+    if inst.op == ops.OpStore:
+        return True
+    if not info.FLAGS.get(inst.op, 0) & info.ATOMIC:
+        return False
+    orders = inst.args[2:4] if inst.op in _COMPARING else inst.args[2:3]
+    return all(types.index_of(order) == 0 for order in orders)
+
+
+def _used(stage: Stage, values: set[Inst]) -> bool:
+    return any(
+        not values.isdisjoint(inst.args)
+        for function in stage.module.functions
+        for block in function.blocks
+        for inst in block.insts
+    )

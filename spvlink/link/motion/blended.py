@@ -6,7 +6,7 @@
 What a vertex or control shader stores for all vertices, a constant or a uniform, has come to the
 evaluation shader by now, and its sum over the vertices is left there: a value times weights that
 sum to one as polynomials (``polynomials``: z is 1 - x - y in the triangle domain and 0 in the
-others; mix, fma, and vectors times numbers are sums, too).
+others; mix, fma, dot products, and products of vectors and matrices are sums, too).
 
 Why it is the same: in real numbers it is that value; with rounding it is off by a few last bits,
 and is interpolated again on the way to the fragment shader. So it is done where a value that all
@@ -16,6 +16,8 @@ Invariant or goes into a position; nor does an instruction that says how it is r
 """
 
 from __future__ import annotations
+
+import math
 
 from spvlink.facts import scalars
 from spvlink.facts.floats import Floats
@@ -39,7 +41,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.motion.polynomials import Polynomial
 
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
-_PRODUCTS: Final = frozenset((ops.OpFMul, ops.OpVectorTimesScalar))
+# Made of pairs of factors, one or more, added up.
+_PRODUCTS: Final = scalars.PRODUCTS
 _MAX_DEPTH: Final = 24
 _SIGN: Final = 1 << 31  # of a float of 32 bits
 
@@ -107,8 +110,17 @@ def _scalar(module: Module, lane: Lane, out: list[Inst]) -> Inst:
     inst, number = lane
     if scalars.count(inst.type) == 1:
         return inst
-    parts = types.parts_of(module, inst)
-    return algebra.take(module, inst, number, out) if parts is None else parts[number]
+    assert inst.type is not None
+    path = [number]
+    if inst.type.op == ops.OpTypeMatrix:
+        path = list(divmod(number, inst.type.args[0].imm[0]))
+    constant = inst
+    for at in path:
+        parts = types.parts_of(module, constant)
+        if parts is None:
+            return algebra.take(module, inst, number, out)
+        constant = parts[at]
+    return constant
 
 
 class Blends:
@@ -132,7 +144,7 @@ class Blends:
         if value is None:
             return None
         weight = self.weight(lane, value, 0)
-        if weight is None or polynomials.is_one(weight):
+        if weight is None or polynomials.is_one(weight) or _is_plain_zero(value):
             return None if weight is None else value
         bits = types.bits_of(_scalar(self.module, value, []))
         if bits is None or not polynomials.is_one(polynomials.added({}, weight, -1.0)):
@@ -145,9 +157,12 @@ class Blends:
         return lane[0].op in types.CONSTANTS or self.transfer.moves(lane[0])
 
     def operands(self, lane: Lane) -> list[Lane] | None:
-        """What a sum, product or blend that may be rounded otherwise is made of."""
+        """What a sum, product or blend that may be rounded otherwise is made of; of a product the
+        pairs of factors, one after the other."""
         inst, number = lane
-        wanted = inst.op in _SUMS or inst.op in _PRODUCTS or inst.op == ops.OpFNegate
+        if inst.op in _PRODUCTS:
+            return self.factors(inst, number)
+        wanted = inst.op in _SUMS or inst.op == ops.OpFNegate
         if inst.op == ops.OpExtInst:
             wanted = inst.imm[0] in (glsl.Glsl_Fma, glsl.Glsl_FMix)
         if not wanted or self.tables.targets.get(inst):
@@ -156,6 +171,12 @@ class Blends:
             polynomials.origin((a, number if scalars.count(a.type) > 1 else 0))
             for a in scalars.operands(inst)
         ]
+
+    def factors(self, inst: Inst, number: int) -> list[Lane] | None:
+        if self.tables.targets.get(inst):
+            return None
+        groups = scalars.made_of(inst, number, inst.op == ops.OpFMul)
+        return [polynomials.origin(lane) for pair in zip(*groups) for lane in pair]
 
     def leaf(self, lane: Lane, depth: int) -> Lane | None:
         """The first value on the way down that the consumer could make."""
@@ -187,10 +208,11 @@ class Blends:
             return {(): number / known}
         made_of = self.operands(lane) if depth < _MAX_DEPTH else None
         if made_of is None:
-            return None
+            # a product with 1 is no product any more
+            return self.weights.of(lane) if known == 1.0 else None
         op = lane[0].op
         if op in _PRODUCTS:
-            return self.product(made_of[0], made_of[1], value, depth)
+            return self.products(made_of, value, depth)
         if op == ops.OpFNegate:
             part = self.weight(made_of[0], value, depth + 1)
             return None if part is None else polynomials.added({}, part, -1.0)
@@ -200,6 +222,16 @@ class Blends:
                 return None
             return polynomials.summed(parts[0], parts[1], 1.0 if op == ops.OpFAdd else -1.0)
         return self.blend(lane[0], made_of, value, depth)
+
+    def products(self, factors: list[Lane], value: Lane, depth: int) -> Polynomial | None:
+        """The sum of the products of pairs."""
+        total: Polynomial | None = {}
+        for one, other in zip(factors[::2], factors[1::2]):
+            part = self.product(one, other, value, depth)
+            total = None if part is None or total is None else polynomials.summed(total, part)
+            if total is None:
+                break
+        return total
 
     def product(self, one: Lane, other: Lane, value: Lane, depth: int) -> Polynomial | None:
         for part, factor in ((one, other), (other, one)):
@@ -225,3 +257,9 @@ class Blends:
 
 def _is_fma(inst: Inst) -> bool:
     return inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_Fma
+
+
+def _is_plain_zero(lane: Lane) -> bool:
+    """+0, which products with weights add up to, whatever these are."""
+    number = number_of(*lane)
+    return number == 0.0 and math.copysign(1.0, number) > 0.0

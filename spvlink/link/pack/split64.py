@@ -29,11 +29,10 @@ feedback, read back, Invariant, indexed dynamically), whose Locations it may sha
 from __future__ import annotations
 
 from spvlink.facts import scalars
-from spvlink.facts.effects import Effects
 from spvlink.facts.floats import Floats
 from spvlink.facts.numbers import is_denormal
 from spvlink.facts.scalars import Lane
-from spvlink.grammar import enums, glsl, info, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import become, sweep, touched, value
@@ -100,11 +99,10 @@ def run(link: Link, enabled: Callable[[str], bool]) -> bool:
     if not plans:
         return False
     _judge(link, plans, enabled)
-    if enabled("dedup"):
-        _compare(link, plans)
+    alike = _compare(link, plans) if enabled("dedup") else {}
     chosen = [plan for plan in plans if plan.gains()]
     if chosen:
-        _split(link, chosen)
+        _split(link, chosen, alike)
     return bool(chosen)
 
 
@@ -119,7 +117,7 @@ def split_to_save(link: Link, convergent: frozenset[int]) -> bool:
     if least >= before:
         return False
     count = next(n for n in range(1, len(keys) + 1) if _needs(link, keys[:n], convergent) == least)
-    _split(link, plans[:count])
+    _split(link, plans[:count], {})
     return True
 
 
@@ -205,9 +203,11 @@ def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> Non
                 plan.fates[HIGH] = SIGN
 
 
-def _compare(link: Link, plans: list[Plan]) -> None:
-    """Find words that other words, or other slots, say as well."""
+def _compare(link: Link, plans: list[Plan]) -> dict[Inst, Word]:
+    """Find words that other words, or other slots, say as well; gives the stores of such slots with
+    the words of numbers that they store."""
     said: dict[tuple[object, ...], list[Plan | None]] = {}
+    single: dict[tuple[object, ...], dict[Inst, Word]] = {}
     words = Words(link.producer.module)
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
@@ -216,17 +216,22 @@ def _compare(link: Link, plans: list[Plan]) -> None:
         out = link.outputs.slots[key]
         if key in link.outputs.captured or out.relaxed or not _may(link, key):
             continue
-        found = [words.single((s.args[0], 0)) for s in link.stores[key]]
-        said.setdefault(_name(link, key, found), []).append(None)
+        found = [words.of_single((s.args[0], 0)) for s in link.stores[key]]
+        name = _name(link, key, found)
+        said.setdefault(name, []).append(None)
+        single.setdefault(name, {}).update(zip(link.stores[key], found))
     for plan in plans:
         for half in HALVES:
             if plan.fates[half] == CROSSES:
                 name = _name(link, plan.key, [pair[half] for pair in plan.stored])
                 said.setdefault(name, []).append(plan)
-    for mine in said.values():
+    alike: dict[Inst, Word] = {}
+    for name, mine in said.items():
         for same in mine if len(mine) > 1 else ():
             if same is not None and link.stored_once(same.key):
                 same.worth = True
+                alike.update(single.get(name, {}))
+    return {store: word for store, word in alike.items() if _is_whole(word)}
 
 
 def _name(link: Link, key: int, stored: list[Word]) -> tuple[object, ...]:
@@ -240,6 +245,7 @@ class WordUses:
 
     def __init__(self, module: Module) -> None:
         self.module = module
+        self.words = Words(module)
         self.users: Users = {}
         assert module.entry is not None
         for block in module.entry.function.blocks:
@@ -298,7 +304,7 @@ class WordUses:
         """The words of a lane that a user needs."""
         if user.op in RESIZES and width_of(user) <= WORD:
             return seen & 1 << LOW
-        if unpacks(self.module, user) and scalars.count(user.type) == 2 * scalars.count(inst.type):
+        if self.words.unpacks(user) and scalars.count(user.type) == 2 * scalars.count(inst.type):
             return sum(
                 1 << half for half in HALVES
                 if seen >> half & 1 and self.uses_lane(user, 2 * lane + half)
@@ -330,14 +336,6 @@ class WordUses:
                 todo += [a for a in after if a not in known]
                 known.update(after)
         return False
-
-
-def unpacks(module: Module, inst: Inst) -> bool:
-    """Whether an instruction makes words of 64-bit numbers."""
-    if inst.op == ops.OpExtInst:
-        known = inst.args[0] in Effects.of(module).glsl
-        return known and inst.imm[0] == glsl.Glsl_UnpackDouble2x32
-    return inst.op == ops.OpBitcast and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
 
 
 # -- what pays -------------------------------------------------------------------------------------
@@ -385,11 +383,12 @@ def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
 # -- doing it --------------------------------------------------------------------------------------
 
 
-def _split(link: Link, plans: list[Plan]) -> None:
+def _split(link: Link, plans: list[Plan], alike: dict[Inst, Word]) -> None:
+    """``alike``: stores of other slots that are to say the same words in the same way."""
     for plan in plans:
         _explain(link, plan)
     by_key = {plan.key: plan for plan in plans}
-    _produce(link, by_key)
+    _produce(link, by_key, alike)
     _consume(link, by_key)
     stages = link.consumer, link.producer
     _redefine(link, by_key, [types.integer(stage.module) for stage in stages])
@@ -411,17 +410,21 @@ def _explain(link: Link, plan: Plan) -> None:
             link.fate[key] = (MOVED_FORWARD, why)
 
 
-def _produce(link: Link, plans: dict[int, Plan]) -> None:
+def _produce(link: Link, plans: dict[int, Plan], alike: dict[Inst, Word]) -> None:
     """The words that cross are stored where the number was."""
     stored = {s: n for key in plans for n, s in enumerate(link.stores[key])}
     module = link.producer.module
     assert module.entry is not None
     for block in module.entry.function.blocks:
-        if not any(i.op == STORE_OUTPUT and i.imm[0] in plans for i in block.insts):
+        if stored.keys().isdisjoint(block.insts) and alike.keys().isdisjoint(block.insts):
             continue
         out: list[Inst] = []
         maker = Maker(module, out)
         for inst in block.insts:
+            if inst in alike:
+                made, type = maker.make(alike[inst]), inst.args[0].type
+                assert type is not None
+                inst.args[0] = maker.cast(made, type)
             if inst not in stored:
                 out.append(inst)
                 continue
@@ -499,7 +502,7 @@ def _take_words(module: Module, block: Block) -> None:
 def _is_narrow(module: Module, inst: Inst) -> bool:
     if inst.op in RESIZES:
         return width_of(inst) <= WORD and width_of(inst.args[0]) == WIDE
-    return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and unpacks(module, inst)
+    return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and Words(module).unpacks(inst)
 
 
 def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:

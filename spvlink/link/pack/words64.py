@@ -131,11 +131,22 @@ class Words:
         self.left = MOST_LOOKS
         return self.look(lane, half, frozenset())
 
-    def single(self, lane: Lane) -> Word:
+    def of_single(self, lane: Lane) -> Word:
         """The same for a lane of 32 bits."""
-        lane = origin(lane)
+        self.left = MOST_LOOKS
+        return self.single(lane)
+
+    def single(self, lane: Lane) -> Word:
+        inst, number = lane = origin(lane)
         bits = bits_of_lane(self.module, lane)
-        return constant(bits) if bits is not None else Word(0, 0, *lane)
+        if bits is not None:
+            return constant(bits)
+        if self.left > 0 and self.unpacks(inst):
+            return self.look((inst.args[-1], number // 2), number % 2, frozenset())
+        narrows = inst.op in RESIZES and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
+        if self.left > 0 and narrows:
+            return self.look((inst.args[0], number), LOW, frozenset())
+        return Word(0, 0, inst, number)
 
     def look(self, lane: Lane, half: int, around: frozenset[Inst]) -> Word:
         lane = origin(lane)
@@ -163,6 +174,14 @@ class Words:
         if inst.op == ops.OpExtInst:
             return inst.args[0] in self.glsl and inst.imm[0] == glsl.Glsl_PackDouble2x32
         return inst.op == ops.OpBitcast and width_of(inst.args[0]) == WORD
+
+    def unpacks(self, inst: Inst) -> bool:
+        """Whether an instruction makes words of 64-bit numbers."""
+        if inst.op == ops.OpExtInst:
+            return inst.args[0] in self.glsl and inst.imm[0] == glsl.Glsl_UnpackDouble2x32
+        return (
+            inst.op == ops.OpBitcast and width_of(inst) == WORD and width_of(inst.args[0]) == WIDE
+        )
 
     def resized(self, inst: Inst, number: int, half: int) -> Word | None:
         """Of a number of 32 bits or less."""

@@ -22,7 +22,8 @@ both sides: a mesh shader must declare the type that the task shader passes to E
 stage may have one such variable only.
 
 What stays whole are the parts that are indexed dynamically, used by atomics or by functions that
-stay, and those that hold no numbers (``lower_io.pin_odd``). The whole payload stays if the stages
+stay, and those that hold no numbers (``lower_io.pin_odd``); each such part alone, an element of an
+array or a member of a struct (``agreement``). The whole payload stays if the stages
 declare it differently, if the size of an array is a specialization constant, if it is not handed
 over by every EmitMeshTasksEXT, and if accesses carry operands of the Vulkan memory model, which
 slots do not.
