@@ -242,3 +242,16 @@ def test_longer_chains(name: str) -> None:
         made = link_set(rows)
         assert len(results(made)) == 2
         drawn(made.pipelines[:1], rows[:1], exact)
+
+
+def test_another_pipeline_changes_its_family_only() -> None:
+    """The modules of a family that it shares nothing with come out as they did."""
+    first = rows_of([vertex(A)], [fragment(X), fragment(Y)])
+    others = [X.replace("o = lit", "o = lit.yxwz"), Y.replace("m[1]", "m[2]")]
+    second = rows_of([vertex(B)], [fragment(text) for text in others])
+    new = rows_of([vertex(A)], [fragment(X.replace("one * twin", "gone"))])
+    before, after = results(link_set(first + second)), results(link_set(first + second + new))
+    assert [[s.data for s in one.stages] for one in before[2:]] == [
+        [s.data for s in one.stages] for one in after[2:4]
+    ]
+    assert before[0].stages[0].data != after[0].stages[0].data  # "gone" is read now
