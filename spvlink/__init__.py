@@ -54,6 +54,7 @@ __all__ = [
     "Usage",
     "batch",
     "link",
+    "link_frozen",
 ]
 
 
@@ -80,3 +81,24 @@ def batch(
     from spvlink.batches.api import batch as run
 
     return run(pipelines, options, executor)
+
+
+def link_frozen(
+    stages: Sequence[Source | bytes],
+    interface: object = None,
+    options: Options | None = None,
+) -> tuple[Linked, dict[str, object]]:
+    """Link stages against a frozen interface, each as if the others were not there (docs/sets.md).
+
+    ``stages``: modules as ``link`` takes them, one or more of a pipeline. ``interface``: the
+    document, as ``json.load`` gives it; None to make it of the stages: what they do not need of
+    each other is no part of it, and a stage that is missing before the first or behind the last
+    (if that is no fragment shader, without ``complete``) is expected to write, or to read, all.
+
+    Gives the result, as ``link`` does, and the document. Raises as ``link`` does; ``BadSpirv`` also
+    for a stage that needs more than the interface has, with the name of it, ``Usage`` also for a
+    document that is none.
+    """
+    from spvlink.sets.freeze import link_frozen as run
+
+    return run(stages, interface, options)

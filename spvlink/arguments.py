@@ -60,6 +60,10 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
                           only fixed functions and transform feedback read what the last one writes
                           (with a fragment shader they are: no stage is left out in between)
   --exact                 only changes that keep every output bit of every stage
+  --write-interface FILE  write what the given stages need of each other, as JSON, and link them
+                          so that others can be linked with it later; no code moves then
+  --interface FILE        link one stage or more against such a file, without the others: what it
+                          does not have is not written, and must not be read
   --keep-interface STAGE  leave that stage as it is, byte for byte; its neighbours still
                           gain what they can alone; repeatable
   --no-validate           do not run spirv-val on what is written
@@ -104,7 +108,15 @@ VALUES: Final = (
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
 _WORDS: Final = Words(
     (*FLAGS, "--explain", "--time"),
-    (*VALUES, "--html", "--dump", "--print-after", "--stop-after"),
+    (
+        *VALUES,
+        "--html",
+        "--dump",
+        "--print-after",
+        "--stop-after",
+        "--interface",
+        "--write-interface",
+    ),
     (*LISTS, "--spec"),
     SEE,
 )
@@ -116,8 +128,8 @@ class Command:
     """What was asked for. ``options`` is for the linker, the rest for the command itself."""
 
     __slots__ = (
-        "dump", "explain", "html", "inputs", "layout", "options", "out_dir", "print_after",
-        "report", "time",
+        "dump", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
+        "print_after", "report", "time", "write_interface",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -126,6 +138,8 @@ class Command:
         self.report: str | None = None
         self.html: str | None = None
         self.explain = False
+        self.interface: str | None = None
+        self.write_interface: str | None = None
         self.layout: str | None = None
         self.dump: str | None = None
         self.print_after: str | None = None
@@ -267,6 +281,8 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.html = given.get("--html")
     command.explain = "--explain" in given
     command.layout = given.get("--layout")
+    command.interface = given.get("--interface")
+    command.write_interface = given.get("--write-interface")
     command.dump = given.get("--dump")
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
@@ -314,6 +330,8 @@ def _check_inputs(command: Command) -> None:
         raise Usage("-o OUT_DIR is missing: the folder for the linked modules")
     check_files(command.inputs)
     check_reports(command.report, command.html)
+    if command.interface is not None and command.write_interface is not None:
+        raise Usage("--interface and --write-interface: an interface is obeyed, or written")
     if "-" in (command.report, command.html) and command.explain:
         name = "--report" if command.report == "-" else "--html"
         raise Usage(f"{name} - and --explain both want standard output")

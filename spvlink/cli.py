@@ -15,12 +15,11 @@ from spvlink import output, report, sources, validate
 from spvlink.arguments import HELP, SEE, Command, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
-from spvlink.options import Options
 from spvlink.pipeline import Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
@@ -125,15 +124,34 @@ def _link(command: Command) -> int:
     stages = sources.read_all(command.inputs, options.target_env)
     reading = time.perf_counter() - start
     _observe(command, stages)
-    linked = _guarded(stages, options, command.dump)
+    more: list[tuple[str, bytes]] = []
+    if command.interface is None and command.write_interface is None:
+        linked = _guarded(lambda: link(stages, options), stages, command.dump)
+    else:
+        linked = _guarded(lambda: _frozen(command, stages, more), stages, command.dump)
     linked.seconds = {"read": reading, **linked.seconds}
-    return _finish(command, linked, names)
+    return _finish(command, linked, names, more)
 
 
-def _guarded(stages: list[Source], options: Options, dump: str | None) -> Linked:
+def _frozen(command: Command, stages: list[Source], more: list[tuple[str, bytes]]) -> Linked:
+    """Link against an interface, or write one."""
+    import json
+
+    from spvlink.sets.contract import read
+    from spvlink.sets.freeze import link_frozen
+
+    known = read(command.interface) if command.interface is not None else None
+    linked, document = link_frozen(stages, known, command.options)
+    if command.write_interface is not None:
+        text = json.dumps(document, indent=1) + "\n"
+        more.append((command.write_interface, text.encode()))
+    return linked
+
+
+def _guarded(act: Callable[[], Linked], stages: list[Source], dump: str | None) -> Linked:
     """Link; an exception that nobody foresaw is a defect, and the inputs go through as they are."""
     try:
-        return link(stages, options)
+        return act()
     except Refused as error:
         return _untouched(stages, str(error), None)
     except Exception as error:
@@ -163,13 +181,15 @@ def _untouched(stages: list[Source], reason: str, defect: str | None) -> Linked:
     return linked
 
 
-def _finish(command: Command, linked: Linked, names: dict[str, str]) -> int:
+def _finish(
+    command: Command, linked: Linked, names: dict[str, str], more: list[tuple[str, bytes]]
+) -> int:
     """Write everything that was asked for; gives the exit status."""
     from spvlink import __version__
 
     strict = command.options.strict and linked.passed_through is not None
     refused = strict and linked.defect is None
-    files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages]
+    files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages] + more
     text = report.to_json(linked, __version__) if command.report is not None else ""
     if command.report not in (None, "-"):
         files.append((str(command.report), text.encode()))
@@ -248,7 +268,10 @@ def _outputs(command: Command) -> dict[str, str]:
             raise Usage(f"{path}: {owner[name]} and {argument.text} would both be written there")
         owner[name] = argument.text
         outputs[argument.text] = path
-    for option, file in (("--report", command.report), ("--html", command.html)):
+    for option, file in (
+        ("--report", command.report), ("--html", command.html), ("--interface", command.interface),
+        ("--write-interface", command.write_interface),
+    ):  # fmt: skip
         for path in [*paths, *outputs.values()] if file not in (None, "-") else ():
             if _same(str(file), path):
                 raise Usage(f"{option} {file}: this is a file of the pipeline")

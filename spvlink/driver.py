@@ -21,7 +21,7 @@ from spvlink.entry import count, described_bytes, read_pipeline, select_entry, w
 from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES, Inst, Module
-from spvlink.ir.known import forget_all
+from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.options import Options
@@ -147,11 +147,7 @@ class _Session:
     def close(self) -> None:
         """Cut the cycles of the graphs, so that they are gone without a search for them."""
         for stage in self.stages:
-            for function in stage.module.functions:
-                for block in function.blocks:
-                    block.insts = []
-            forget_all(stage.module)
-            stage.module.debug = None
+            abandon(stage.module)
 
     def timed(self, name: str, act: Callable[[], object]) -> None:
         begin = time.perf_counter()

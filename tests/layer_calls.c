@@ -218,7 +218,7 @@ static void hang(struct call *c, const void **where, int type) {
 static void flags_2(struct call *c, uint64_t flags) {
     VkBaseInStructure head = {(VkStructureType)1000470005, NULL};
     memcpy(c->flags_2, &head, sizeof head);
-    c->flags_2[2] = flags;
+    c->flags_2[sizeof head / sizeof flags] = flags; /* 32-bit pointers take half of the room */
     c->info.pNext = c->flags_2;
 }
 

@@ -1,4 +1,5 @@
-"""Random sets: 2 to 4 vertex shaders, 2 to 5 fragment shaders, one interface, random pairs."""
+"""Random sets: 2 to 4 vertex shaders, 2 to 5 fragment shaders, one interface, random pairs; in some
+a geometry shader, or tessellation, stands between all of them."""
 
 from __future__ import annotations
 
@@ -6,7 +7,9 @@ import random
 
 from spvlink.options import Options
 from spvlink.pipeline import Source
+from tests.chain_text import geom, tesc, tese
 from tests.linking import fragment, vertex
+from tests.samples import compile_glsl
 
 LANES = "xyzw"
 
@@ -21,14 +24,16 @@ class Varying:
         self.whole = self.flat and rng.random() < 0.5  # a whole number
         self.name = f"v{location}"
 
-    def declared(self, side: str) -> str:
+    def declared(self, side: str, over: str = "", name: str = "") -> str:
+        """``over``: the array over vertices, if it is one."""
         kinds = ("int", "ivec") if self.whole else ("float", "vec")
         type = kinds[0] if self.size == 1 else f"{kinds[1]}{self.size}"
         flat = "flat " if self.flat else ""
-        return f"layout(location = {self.location}) {flat}{side} {type} {self.name};"
+        return f"layout(location = {self.location}) {flat}{side} {type} {name or self.name}{over};"
 
-    def lane(self, at: int) -> str:
-        return self.name if self.size == 1 else f"{self.name}.{LANES[at]}"
+    def lane(self, at: int, name: str = "") -> str:
+        name = name or self.name
+        return name if self.size == 1 else f"{name}.{LANES[at]}"
 
 
 def _value(rng: random.Random, place: int, whole: bool) -> str:
@@ -66,10 +71,54 @@ def make(seed: int, exact: bool) -> list[tuple[list[Source], Options]]:
                     term = f"float({read}) * 0.0625" if varying.whole else read
                     code += f"s.{rng.choice(LANES)} += {term} * {rng.choice((0.25, 0.5, 1.0))};\n"
         consumers.append(fragment(code + "o = s; }"))
+    middle = _middle(rng, varyings)
     pairs = [(a, b) for a in range(len(producers)) for b in range(len(consumers))]
     chosen = sorted(rng.sample(pairs, rng.randint(3, min(len(pairs), 9))))
     options = Options(complete=True, exact=exact)
-    return [
-        ([Source(producers[a], f"v{a}"), Source(consumers[b], f"f{b}")], options)
-        for a, b in chosen
-    ]  # fmt: skip
+    rows: list[tuple[list[Source], Options]] = []
+    for a, b in chosen:
+        between = [Source(code, f"m{b % len(middle)}") for code in middle[b % len(middle)]]
+        row = [Source(producers[a], f"v{a}"), *between, Source(consumers[b], f"f{b}")]
+        rows.append((row, options))
+    return rows
+
+
+def _middle(rng: random.Random, varyings: list[Varying]) -> list[list[bytes]]:
+    """What stands between vertex and fragment shaders: nothing, or one or two of a kind."""
+    kind = rng.choice(("", "", "geom", "tess"))
+    if not kind:
+        return [[]]
+    return [_stages(rng, varyings, kind) for _ in range(rng.randint(1, 2))]
+
+
+def _stages(rng: random.Random, varyings: list[Varying], kind: str) -> list[bytes]:
+    """They hand on what they get, some of it changed."""
+    handed = {v: [_handed(rng, v, at) for at in range(v.size)] for v in varyings}
+    into = "\n".join(v.declared("in", "[]") for v in varyings)
+    out = "\n".join(v.declared("out", "", f"x{v.location}") for v in varyings)
+    body = "".join(
+        f"{v.lane(at, f'x{v.location}')} = {handed[v][at]};\n"
+        for v in varyings
+        for at in range(v.size)
+    )
+    if kind == "geom":
+        shown = "gl_Position = gl_in[n].gl_Position; EmitVertex();"
+        loop = f"for (int n = 0; n < 3; ++n) {{ {body.replace('VERTEX', 'n')} {shown} }}"
+        return [compile_glsl(text, stage) for stage, text in [geom(f"{into}\n{out}", loop)]]
+    control = "\n".join(v.declared("out", "[]", f"c{v.location}") for v in varyings)
+    copies = "".join(
+        f"c{v.location}[gl_InvocationID] = v{v.location}[gl_InvocationID];\n" for v in varyings
+    )
+    read = "\n".join(v.declared("in", "[]", f"c{v.location}") for v in varyings)
+    body = body.replace("VERTEX", "1")
+    for v in varyings:
+        body = body.replace(f"v{v.location}[", f"c{v.location}[")
+    stages = [tesc(f"{into}\n{control}", copies), tese(f"{read}\n{out}", body)]
+    return [compile_glsl(text, stage) for stage, text in stages]
+
+
+def _handed(rng: random.Random, varying: Varying, at: int) -> str:
+    """A component of the vertex, mostly."""
+    if rng.random() < 0.1:
+        return "2" if varying.whole else "0.25"
+    return varying.lane(at, f"{varying.name}[VERTEX]")

@@ -99,6 +99,23 @@ def loops(count: int) -> Stages:
     ))  # fmt: skip
 
 
+def material(count: int) -> Stages:
+    """An uber shader: functions with a return in a loop, which specialization constants shape."""
+    constants = "".join(
+        f"layout(constant_id = {k}) const uint K{k} = {k % 7}u;\n" for k in range(50)
+    )
+    made = "\n".join(
+        f"vec4 f{k}(vec4 p, vec2 t) {{ vec4 r = p; for (int j = 0; j < block.count; ++j) {{\n"
+        f"switch (K{k % 50} & 3u) {{ case 0u: r += block.k[j & 15]; break;\n"
+        f"case 1u: r *= texture(image, t + r.xy); break;\n"
+        f"case 2u: if (r.x > float(K{(k + 3) % 50})) return r; break;\n"
+        f"default: r = r.wzyx * float(K{k * 7 % 50}); }} }} return r + fract(p * {k}.25); }}"
+        for k in range(count)
+    )
+    calls = "\n".join(f"v0 += f{k}(b * v0, uv * white);" for k in range(count))
+    return fragment(calls, constants + made)
+
+
 def nested(count: int) -> Stages:
     """Ifs one in another."""
     opened = "\n".join(
@@ -127,6 +144,31 @@ layout(location = 0) out vec4 color;
 void main() {{ color = many[block.count];
 {read}
 }}
+"""
+    return [("vert", vert), ("frag", frag)]
+
+
+def counted(count: int) -> Stages:
+    """Loops whose rounds are known, in a row, and one that is unrolled for its varyings."""
+    vert = """#version 450
+layout(location = 0) in vec4 position;
+layout(location = 0) out vec4 many[8];
+void main() { gl_Position = position;
+  for (int i = 0; i < 8; ++i) many[i] = position * float(i); }
+"""
+    body = "\n".join(
+        f"for (int i = 0; i < {2 + k % 5}; ++i) v += block.k[i & 15] * float({k} + i);"
+        for k in range(count)
+    )
+    frag = f"""#version 450
+layout(location = 0) in vec4 many[8];
+layout(set = 0, binding = 1) uniform Block {{ vec4 k[16]; int count; }} block;
+layout(location = 0) out vec4 color;
+void main() {{
+  vec4 v = vec4(0.0);
+  for (int i = 0; i < 8; ++i) v += sin(many[i].xxyy);
+{body}
+  color = v; }}
 """
     return [("vert", vert), ("frag", frag)]
 
@@ -178,6 +220,8 @@ SHAPES: dict[str, tuple[Callable[[int], Stages], list[int]]] = {
     "switch of cases": (switch, [125, 500, 1000, 4000]),
     "inlined functions": (functions, [125, 500, 1000, 2000]),
     "loops in a row": (loops, [50, 200, 400, 800]),
+    "an uber shader's functions": (material, [25, 100, 200, 400]),
+    "loops with known rounds": (counted, [50, 200, 400, 800]),
     "ifs one in another": (nested, [25, 50, 100, 200]),
     "arrays in Locations": (arrays, [16, 32, 64]),
     "a chain's Locations": (chain, [16, 30]),

@@ -64,6 +64,18 @@ def test_where_nothing_crosses_all_goes_out_as_it_came() -> None:
     assert all(stage.body[1] < stage.body[0] for stage in cleaned.stages)
 
 
+def test_what_is_thrown_away_is_not_made() -> None:
+    """Where nothing but packing changes an interface, no code is raised and tidied; the modules are
+    those that come out where somebody looks at each pass, and all of them run."""
+    stages = [vertex(PRODUCER), fragment(CONSUMER)]
+    linked = spvlink.link(stages)
+    assert linked.passed_through is None and linked.validated == "validated"
+    assert linked.seconds.keys().isdisjoint(("raise", "tidy", "trim"))
+    watched = spvlink.link(stages, check_each=True)
+    assert watched.seconds.keys() >= {"raise", "tidy", "trim"}
+    assert [stage.data for stage in linked.stages] == [stage.data for stage in watched.stages]
+
+
 def test_a_consumer_does_not_hear_of_what_it_never_declared() -> None:
     """Its neighbour loses an output; nothing else has to move."""
     frag = fragment(

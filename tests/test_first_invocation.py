@@ -67,7 +67,7 @@ UNSURE = {
     "what nobody knows": "if (u.many < 1000u && i < 8) q[i] = u.tint;",
     "of several": "if (i > 2u) if (i < 7u) { q[i] = u.tint; q[(i + 4u) % 8u] = u.tint; }",
     "a loop that may not run": "for (uint j = i; j < min(u.many | 8u, 8u); j += 9u) q[j] = u.tint;",
-    "a later round": "for (uint j = i; j < 8u; j += 1u) if (j > 0u) q[j] = u.tint;",
+    "a later round": "for (uint j = i; j < 9u; j += 1u) if (j > 0u) q[j - 1u] = u.tint;",
 }
 COUNTS = {
     "the count of primitives": "if (i < np) q[i] = u.tint;",

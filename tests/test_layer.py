@@ -421,11 +421,12 @@ def test_what_the_layer_costs_can_be_measured(tmp_path: Path) -> None:
     )
     result = json.loads(out.read_text())
     modes = result["modes"]
-    assert list(modes) == ["none", "warm", "cold", "never wait", "down"]
+    assert list(modes) == ["none", "warm", "cold", "all waited", "never wait", "down"]
     linked = {mode: figures["linked"] for mode, figures in modes.items()}
-    pipelines = modes["none"]["pipelines"]
-    assert 1 <= linked["warm"] == linked["cold"] <= pipelines  # some may have nothing to gain
+    assert 1 <= linked["warm"] == linked["all waited"] <= modes["none"]["pipelines"]
     assert linked["down"] == linked["none"] == 0
-    assert modes["none"]["ratio"] == modes["none"]["ratio_of_all"] == 1
-    assert modes["cold"]["ms_waited"] > 0 and all(f["ms"] > 0 for f in modes.values())
+    assert modes["none"]["longer"] == modes["none"]["waited"] == modes["none"]["linker"] == 0
+    assert modes["all waited"]["waited"] > 0 and modes["all waited"]["linker"] > 0.1
+    assert modes["warm"]["linker"] == modes["down"]["linker"] == 0
+    assert all(f["ms"] > 0 < f["made"] < f["start"] for f in modes.values())
     assert all(f"| {mode} |" in said.stdout for mode in modes)

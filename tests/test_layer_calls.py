@@ -3,9 +3,14 @@ it does not know stays as it was, and a refusal ends with the original (tests/la
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+from pathlib import Path
+
 import pytest
 
-from tests.layer_place import Place, build_with_layer
+from tests.layer_place import Place, build_with_layer, socket_of
 from tests.render.words import compile_glsl
 
 VERT = """#version 450
@@ -105,24 +110,32 @@ EXPECTED = {
 }
 
 
+class Calls:
+    """The program's own folders and modules; its lines as case -> what it says of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.place = Place(folder)
+        self.folder = folder
+        self.place.variables["VK_SPVLINK_STAGE_LINK_WAIT_MS"] = "20000"
+        self.modules = []
+        for stage, source in (("vert", VERT), ("geom", GEOM), ("frag", FRAG)):
+            path = folder / f"{stage}.spv"
+            path.write_bytes(compile_glsl(stage, source))
+            self.modules.append(str(path))
+
+    def said(self, *flags: str, **variables: str) -> dict[str, str]:
+        program = build_with_layer("layer_calls.c", self.folder, *flags)
+        lines = self.place.program("setarch", "-R", program, *self.modules, **variables)
+        return dict(line.split(": ", 1) for line in lines.splitlines())
+
+
 @pytest.fixture(scope="module")
 def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Case -> what the program says of it."""
-    folder = tmp_path_factory.mktemp("calls")
-    place = Place(folder)
-    paths = []
-    for stage, source in (("vert", VERT), ("geom", GEOM), ("frag", FRAG)):
-        path = folder / f"{stage}.spv"
-        path.write_bytes(compile_glsl(stage, source))
-        paths.append(str(path))
-    sanitizers = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    program = build_with_layer("layer_calls.c", folder, *sanitizers)
-    place.variables["VK_SPVLINK_STAGE_LINK_WAIT_MS"] = "20000"
+    calls = Calls(tmp_path_factory.mktemp("calls"))
     try:
-        lines = place.program("setarch", "-R", program, *paths).splitlines()
+        return calls.said("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
     finally:
-        place.close()
-    return dict(line.split(": ", 1) for line in lines)
+        calls.place.close()
 
 
 def test_every_case_is_there(said: dict[str, str]) -> None:
@@ -132,3 +145,29 @@ def test_every_case_is_there(said: dict[str, str]) -> None:
 @pytest.mark.parametrize("case", EXPECTED)
 def test_what_the_driver_gets(case: str, said: dict[str, str]) -> None:
     assert said[case] == EXPECTED[case]
+
+
+def test_as_a_program_of_32_bits(tmp_path: Path) -> None:
+    """The keys are the same, so what a program of 64 bits left in the cache is found, without any
+    linker process; and with an empty cache nothing is linked then."""
+    word = ["cc", "-m32", "-x", "c", "-", "-o", str(tmp_path / "a.out")]
+    if subprocess.run(
+        word, input=b"#include <stdio.h>\nint main() {}", capture_output=True
+    ).returncode:
+        pytest.skip("cc makes no program of 32 bits here (package gcc-multilib)")
+    calls = Calls(tmp_path)
+    try:
+        assert calls.said() == EXPECTED
+        asked = calls.place.log()
+        nobody = {"VK_SPVLINK_STAGE_LINK_PYTHON": "/no/such/python"}
+        os.kill(int(Path(socket_of(calls.place)).with_suffix(".lock").read_text()), signal.SIGKILL)
+        assert calls.said("-m32", **nobody) == EXPECTED
+        log = calls.place.log()
+        assert log["misses"] == 0 and log["hits"] == asked["hits"] + asked["misses"], log
+        for name in ("linked", "parts", "refused", "not_in_time"):
+            assert log[name] == asked[name], name
+        assert log["linked"] > 10
+        nobody["VK_SPVLINK_STAGE_LINK_CACHE_DIR"] = str(tmp_path / "empty")
+        assert calls.said("-m32", **nobody)["modules"] == UNTOUCHED
+    finally:
+        calls.place.close()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import socket
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
-from spvlink.layer import wire
+from spvlink.layer import serve, wire
 from tests.layer_place import Place, socket_of
 
 
@@ -68,3 +70,15 @@ def test_what_was_asked_for_at_once_is_linked(place: Place, pairs: list[str]) ->
     assert log["linked"] == log["hits"] + log["misses"] == 8 and not log["events"], log
     log = place.layered(*words)
     assert log["linked"] == log["hits"] == 8, log
+
+
+def test_the_linker_stands_behind_the_program(place: Place, pairs: list[str]) -> None:
+    """It starts at the lower priority that its workers have, and these go no lower."""
+    words = [sys.executable, "-m", "tests.render.at_once", "2", *pairs[:2]]
+    assert place.layered(*words)["linked"] == 2
+    server = int(Path(socket_of(place).removesuffix(".socket") + ".lock").read_text())
+    children = Path(f"/proc/{server}/task/{server}/children").read_text().split()
+    own = os.getpriority(os.PRIO_PROCESS, 0)
+    assert children
+    for number in (server, *map(int, children)):
+        assert os.getpriority(os.PRIO_PROCESS, number) == own + serve.NICE

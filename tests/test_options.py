@@ -362,6 +362,28 @@ def test_the_bytes_are_deterministic() -> None:
     assert all(run().data == run().data for _ in range(3))
 
 
+def test_the_bytes_do_not_hang_on_where_things_lie_in_memory() -> None:
+    """A set of instructions has another order each time."""
+    loop = "for (int i = 0; i < 3; ++i) c[3 * {} + i] = p.xyz * float(i + 1) + sin(p.yzw);"
+    store = "".join(loop.format(k) for k in range(4))
+    vert = vertex(
+        f"layout(location = 0) out vec3 c[12]; void main() {{ gl_Position = p; {store} }}"
+    )
+    frag = fragment(
+        "layout(location = 0) in vec3 c[12];"
+        "void main() { o = vec4(c[0] + c[4] * c[7] + c[11], 1.0); }"
+    )
+    made: set[bytes] = set()
+    kept: list[object] = []
+    for number in range(12):
+        linked = spvlink.link([vert, frag])
+        assert linked.passed_through is None
+        made.add(b"".join(stage.data for stage in linked.stages))
+        kept.append([object() for _ in range(997 * number % 1009)])
+        kept.append([spvlink.Options() for _ in range(37 * number % 101)])
+    assert len(made) == 1
+
+
 def test_inputs_and_options_are_not_changed() -> None:
     data = [bytearray(VERT), bytearray(FRAG)]
     sources = [spvlink.Source(bytes(d), name) for d, name in zip(data, "ab", strict=True)]

@@ -17,9 +17,10 @@ PAIRS: dict[str, tuple[bytes, bytes, int, int]] = {
     "arrays": (
         vertex(
             """layout(location = 0) out vec2 c[4]; layout(location = 4) out float w[4];
+            layout(constant_id = 0) const int most = 4;
             void main() {
                 c[0] = p.xy; c[1] = vec2(1.0); c[2] = vec2(0.5); c[3] = p.xy;
-                for (int i = 0; i < 4; ++i) w[i] = p.z * float(i * k.x);
+                for (int i = 0; i < most; ++i) w[i] = p.z * float(i * k.x);
                 gl_Position = p;
             }"""
         ),

@@ -15,11 +15,11 @@ from random import Random
 import pytest
 from fold_oracle import Undefined, bits_of, compute, fused, is_nan, unfused
 
-from spvlink import rules
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, EXECUTION_MODES, Inst, Module, words_of
 from spvlink.ir.edit import resolve
+from spvlink.rules import apply as rules
 from spvlink.rules.lanes import component
 
 SCRIPT = Path(__file__).resolve().parent.parent / "scripts" / "generate-rules"

@@ -230,3 +230,14 @@ def test_debug_information_decides_nothing() -> None:
     for one, other in zip(bare.stages, told.stages):
         assert one.body[1] == other.body[1]
     assert not whole(told)
+
+
+def test_the_order_is_the_same_each_time() -> None:
+    """Wherever blocks happen to lie in memory."""
+    loops = "".join(f"for (int i = 0; i < 6; ++i) s += sin(c[i] * {n}.0);" for n in range(1, 6))
+    codes = [compile_glsl(text, stage) for stage, text in pair(loops)]
+    first, held = spvlink.link(codes, validate=False), []
+    for size in range(8):
+        again = spvlink.link(codes, validate=False)
+        assert [s.data for s in again.stages] == [s.data for s in first.stages]
+        held.append([bytearray(64 * size + n) for n in range(997 * size)])

@@ -9,10 +9,12 @@ rewritten only if something crossed one of its borders, or if its interface is a
 from __future__ import annotations
 
 from spvlink.chain.border import Border
+from spvlink.chain.raising import note_declared
 from spvlink.chain.state import INPUT, OUTPUT, Chain, original
 from spvlink.errors import Broken
 from spvlink.ir.core import Module
-from spvlink.link.border.stage import Stage
+from spvlink.ir.edit import abandon
+from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 from spvlink.link.check import interface
 from spvlink.link.dead.builtins import CONSUMERS
 from spvlink.passes import sample_rate, shell
@@ -31,15 +33,54 @@ def nothing_crossed(chain: Chain) -> bool:
     return not any(stage.linked for stage in chain.stages if stage not in chain.fixed)
 
 
-def restore(chain: Chain) -> None:
+def enclose_early(chain: Chain) -> set[Stage]:
+    """The same as ``restore``, for stages of which it is clear before anything is raised that they
+    get a shell, if not stay: nobody needs what raising would make of their code."""
+    done: set[Stage] = set()
+    if chain.options.clean or not chain.runner.plain:  # somebody looks at what is raised
+        return done
+    for stage in chain.touched():
+        if stage.linked or not all(_moves(border) for border in chain.around(stage)):
+            continue
+        for border in chain.around(stage):
+            note_declared(chain, border, stage)
+        module = original(stage)
+        sides = [OUTPUT if b.producer is stage else INPUT for b in chain.around(stage)]
+        try:
+            before = [_shapes(module, side) for side in sides]
+            fits = _wrap(chain, stage, module)
+            same = before == [_shapes(module, side) for side in sides]
+        except Broken:
+            fits = same = False
+        if fits:
+            done.add(stage)
+            if same:
+                chain.untouched.add(stage)
+            stage.module, module = module, stage.module
+        abandon(module)
+    return done
+
+
+def _moves(border: Border) -> bool:
+    """Whether it is known by now what is declared at a border, and some of it is elsewhere."""
+    link, producer, consumer = border.link, border.producer, border.consumer
+    if link is None or border.payload is not None or border.kept or border.fixed:
+        return False
+    if consumer.name in CONSUMERS or consumer.name == FIXED_FUNCTIONS or link.built is not None:
+        return False
+    return producer.linked or consumer.linked or not _stays(border)
+
+
+def restore(chain: Chain, done: set[Stage] | None = None) -> None:
     """Take back the stages that no border changed. A side fits if it declares what it declared; or
     if everything stays in its place there and the neighbour is taken back, too: the variables that
-    both had may be others than those that were made of it. What does not fit gets a shell."""
+    both had may be others than those that were made of it. What does not fit gets a shell. ``done``
+    are not looked at."""
     options = chain.options
     came = {
         stage: original(stage)
         for stage in chain.touched()
-        if not stage.linked and not options.clean
+        if not stage.linked and not options.clean and stage not in (done or ())
     }
     fit = came
     while True:
@@ -55,12 +96,25 @@ def restore(chain: Chain) -> None:
         if stage in fit:
             chain.untouched.add(stage)
         elif not _enclose(chain, stage, module):
+            abandon(module)
             continue
+        abandon(stage.module)
         stage.module = module
 
 
 def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
     """Give a module as it came the interface that its stage has now; whether that is possible."""
+    try:
+        return _wrap(chain, stage, module) and all(
+            _shapes(stage.module, storage) == _shapes(module, storage)
+            for storage in {OUTPUT if b.producer is stage else INPUT for b in _around(chain, stage)}
+        )
+    except Broken:
+        return False
+
+
+def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
+    """The same, without a look at what came of it."""
     done: set[int] = set()
     for border in _around(chain, stage):
         if border.link is None or border.placement is None or border.payload is not None:
@@ -73,9 +127,7 @@ def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
         moved = {p.variable.id: border.placement.moved[p] for p in side.pinned}
         try:
             shell.run(module, storage, side, chain.declared[stage, storage], moved)
-            if _shapes(stage.module, storage) != _shapes(module, storage):
-                return False
-        except (shell.Unfit, Broken):
+        except shell.Unfit:
             return False
     if stage.per_sample:
         sample_rate.keep_sample_rate(module)

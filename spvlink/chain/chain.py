@@ -67,10 +67,12 @@ def write(chain: Chain) -> list[bytes]:
     for stage in chain.fixed:
         stage.module = original(stage)
         chain.untouched.add(stage)
+    done = as_it_came.enclose_early(chain)
     for stage in chain.touched():
-        in_file(stage, finish, chain, stage)
+        if stage not in done:
+            in_file(stage, finish, chain, stage)
     trim_blocks(chain)
-    as_it_came.restore(chain)
+    as_it_came.restore(chain, done)
     outputs = encode_all(chain)
     check_borders(chain)
     return outputs

@@ -54,6 +54,7 @@ def _raise_border(
         if border.payload is not None:
             border.payload.restore(stage.module)
         return
+    note_declared(chain, border, stage)
     assert border.placement is not None
     is_output = border.producer is stage
     built = closing.of(link)
@@ -72,16 +73,24 @@ def _raise_border(
         runner.run("arrays", stage, dynamic_arrays.promote_locals, link)
 
 
+def note_declared(chain: Chain, border: Border, stage: Stage) -> None:
+    """Which variables a side of a border gets."""
+    assert border.link is not None and border.placement is not None
+    is_output = border.producer is stage
+    # an input needs its output even if nothing is stored there (with dead varyings left alone)
+    keys = {*border.link.used()} if is_output else {*border.link.loads}
+    storage = OUTPUT if is_output else INPUT
+    mine = [v for v in border.placement.varyings if not keys.isdisjoint(v.keys)]
+    chain.declared[stage, storage] = mine
+
+
 def _raise_side(
     chain: Chain, link: Link, placement: Placement, stage: Stage, is_output: bool
 ) -> None:
     runner = chain.runner
     side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
-    # an input needs its output even if nothing is stored there (with dead varyings left alone)
-    keys = {*link.used()} if is_output else {*link.loads}
     storage = OUTPUT if is_output else INPUT
-    mine = [v for v in placement.varyings if not keys.isdisjoint(v.keys)]
-    chain.declared[stage, storage] = mine
+    mine = chain.declared[stage, storage]
     raised = raise_io.Raise(stage.module, mine, storage, side.slots)
     # ``tidy`` comes next
     runner.run("raise", stage, raised.run, runner.plain and not link.locals)

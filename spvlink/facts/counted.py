@@ -66,27 +66,34 @@ def find(module: Module, function: Function) -> dict[Block, Counted]:
     if len(function.blocks) == 1:
         return {}
     cfg, structure = Cfg.of(module, function), Structure.of(module, function)
+    places = {block: at for at, block in enumerate(function.blocks)}
     found: dict[Block, Counted] = {}
-    for header in structure.loops:
-        loop = _loop(cfg, structure, header)
+    for header in structure.continue_of:  # in order, as loops are not
+        loop = _loop(cfg, structure, header, places)
         if loop is not None and _count(loop):
             found[header] = loop
     return found
 
 
-def made_of(value: Inst, loops: dict[Block, Counted]) -> set[Block] | None:
+def counters_of(loops: dict[Block, Counted]) -> dict[Inst, Block]:
+    """The counters of loops, and the header of each."""
+    return {phi: h for h, loop in loops.items() for phi in loop.rounds[0]}
+
+
+def made_of(value: Inst, counters: dict[Inst, Block]) -> set[Block] | None:
     """The headers of the loops whose counters a number is made of; None if of anything else."""
-    counters = {phi: h for h, loop in loops.items() for phi in loop.rounds[0]}
+    zeros: Values = {}
     used: set[Block] = set()
     todo = [value]
     for inst in todo:  # grows
         if inst in counters:
             used.add(counters[inst])
+            zeros[inst] = 0
         elif inst.op in SUMS or inst.op in PASSED:
             todo += inst.args
         if len(todo) > _MOST_DEPTH:
             return None
-    return used if number_of(value, dict.fromkeys(counters, 0)) is not None else None
+    return used if number_of(value, zeros) is not None else None
 
 
 def number_of(inst: Inst, values: Values, depth: int = 0) -> int | None:
@@ -108,14 +115,16 @@ def number_of(inst: Inst, values: Values, depth: int = 0) -> int | None:
 # -- its shape -------------------------------------------------------------------------------------
 
 
-def _loop(cfg: Cfg, structure: Structure, header: Block) -> Counted | None:
+def _loop(
+    cfg: Cfg, structure: Structure, header: Block, places: dict[Block, int]
+) -> Counted | None:
     """The loop of a header, if it is one that could be counted."""
     merge, again = structure.merge_of[header], structure.continue_of[header]
     if merge not in cfg.index or again not in cfg.index:
         return None
     if header.insts[-2].imm[0] & enums.LoopControl_DontUnroll:
         return None
-    blocks = _blocks(cfg, header, merge)
+    blocks = _blocks(cfg, header, merge, places)
     inside = set(blocks)
     back = [b for b in cfg.preds[header] if b in inside]
     if len(cfg.preds[header]) != 2 or len(back) != 1 or len(cfg.preds[merge]) != 1:
@@ -134,18 +143,24 @@ def _loop(cfg: Cfg, structure: Structure, header: Block) -> Counted | None:
     return loop
 
 
-def _blocks(cfg: Cfg, header: Block, merge: Block) -> list[Block]:
+def _blocks(cfg: Cfg, header: Block, merge: Block, places: dict[Block, int]) -> list[Block]:
     """What a header dominates and its merge block does not, and unreachable merge blocks of
-    selections and loops inside."""
-    inside = {
-        b for b in cfg.order if cfg.dominates(header, b) and not cfg.dominates(merge, b)
-    }  # fmt: skip
-    stubs = [
-        target for block, inst in cfg.headers if block in inside
-        for target in inst.args[:2] if target not in cfg.index
-    ]  # fmt: skip
-    inside.update([b for b in stubs if isinstance(b, Block)])
-    return [header, *[b for b in cfg.function.blocks if b in inside and b is not header]]
+    selections and loops inside. That is what one comes to from the header, but by the merge block,
+    and without leaving what the header dominates. ``places``: where blocks stand."""
+    found = [header]
+    inside = {header, merge}
+    for block in found:  # grows
+        named = block.successors()
+        step = block.merge() if block in cfg.index else None
+        if step is not None:
+            named += [b for b in step.args[:2] if isinstance(b, Block) and b not in cfg.index]
+        elif block not in cfg.index:
+            named = []
+        for after in named:
+            if after not in inside and (after not in cfg.index or cfg.dominates(header, after)):
+                inside.add(after)
+                found.append(after)
+    return [header, *sorted(found[1:], key=places.__getitem__)]
 
 
 def _straight(cfg: Cfg, block: Block, end: Block) -> bool:

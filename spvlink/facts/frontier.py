@@ -1,4 +1,4 @@
-"""Where the dominance of a block ends."""
+"""Where the dominance of a block ends, and values of a variable meet."""
 
 from __future__ import annotations
 
@@ -24,14 +24,64 @@ def dominance_frontiers(cfg: Cfg) -> dict[Block, list[Block]]:
     return frontier
 
 
-def live_in(cfg: Cfg, exposed: set[Block], written: set[Block]) -> set[Block]:
+def live_in(cfg: Cfg, exposed: set[Block], written: set[Block], first: int) -> set[Block]:
     """The blocks at whose start a variable's value is wanted. ``exposed`` read it before they write
-    it, ``written`` write it."""
+    it, ``written`` write it. Blocks before ``first`` in the order are left out (``earliest``)."""
     found = set(exposed)
     todo = [*found]
+    index = cfg.index
     while todo:
         for pred in cfg.preds[todo.pop()]:
-            if pred not in found and pred not in written:
+            if pred not in found and pred not in written and index[pred] >= first:
                 found.add(pred)
                 todo.append(pred)
     return found
+
+
+def earliest(cfg: Cfg) -> list[int]:
+    """For each block of the order, by its number: no block before this number in the order can be
+    reached from it, or from one behind it. Only a branch back leads to a lower number, so this is
+    the start of the outermost loop around a block, of whatever shape loops are."""
+    loops = sorted(
+        (index, cfg.index[pred])
+        for index, block in enumerate(cfg.order)
+        for pred in cfg.preds[block]
+        if cfg.index[pred] >= index
+    )
+    found = list(range(len(cfg.order)))
+    begin = end = -1
+    for header, latch in loops:
+        if header > end:
+            begin, end = header, header
+        if latch > end:
+            found[end + 1 : latch + 1] = [begin] * (latch - end)
+            end = latch
+    return found
+
+
+class Joins:
+    """Blocks of a function where several values of a variable meet."""
+
+    def __init__(self, cfg: Cfg) -> None:
+        self.cfg = cfg
+        self.frontier = dominance_frontiers(cfg)
+        self.begins = earliest(cfg)
+
+    def of(self, exposed: set[Block], written: set[Block]) -> tuple[int, list[Block]]:
+        """No block before this number in the order has what is ``written``; and the blocks in which
+        a variable needs a phi, which are those where it is wanted (``live_in``)."""
+        todo = sorted(written, key=lambda b: self.cfg.index[b])
+        first = self.begins[self.cfg.index[todo[0]]]
+        live = live_in(self.cfg, exposed, written, first)
+        seen = set(todo)
+        found: list[Block] = []
+        placed: set[Block] = set()
+        while todo:
+            for target in self.frontier.get(todo.pop(), ()):
+                if target in live and target not in placed:
+                    placed.add(target)
+                    found.append(target)
+                    if target not in seen:
+                        seen.add(target)
+                        todo.append(target)
+        return first, found

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import CAPABILITIES, COPY, IMPORTS, Block, Function, Inst, Module
+from spvlink.ir.known import forget_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -18,6 +19,20 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _OF_TARGETS: Final = frozenset((ops.OpDecorate, ops.OpDecorateId, ops.OpDecorateString))
+
+
+def abandon(module: Module) -> None:
+    """Nobody looks at a module any more: cut its cycles, so that it is gone without a search for
+    them. Blocks name each other, and what a loop makes of a phi is an operand of it."""
+    for function in module.functions:
+        for block in function.blocks:
+            for inst in block.insts:
+                if inst.op != ops.OpPhi:
+                    break
+                inst.args = []
+            block.insts = []
+    forget_all(module)
+    module.debug = None
 
 
 def resolve(value: Inst) -> Inst:

@@ -22,10 +22,14 @@ def install(implicit: bool) -> str:
     kind, other = ("implicit", "explicit") if implicit else ("explicit", "implicit")
     path = os.path.join(places.manifests(kind), build.MANIFEST)
     output.write_all([(path, build.manifest(library, implicit).encode())])
-    _remove(os.path.join(places.manifests(other), build.MANIFEST))  # one name, one layer
+    replaced = _remove(os.path.join(places.manifests(other), build.MANIFEST))  # one name, one layer
     _forget_log()
-    switch = f"{build.ENABLE}=1" if implicit else f"VK_INSTANCE_LAYERS={places.LAYER}"
-    return f"installed {places.LAYER} ({path}); it is off until {switch} is set\n"
+    switches = [f"{build.ENABLE}=1", f"VK_INSTANCE_LAYERS={places.LAYER}"]
+    switch, dead = switches if implicit else switches[::-1]
+    said = f"installed {places.LAYER} ({path}); it is off until {switch} is set\n"
+    if replaced:
+        said += f"the {other} one is gone: {dead} does not switch it on any more\n"
+    return said
 
 
 def uninstall() -> str:

@@ -33,7 +33,7 @@ QUEUE_LIMIT: Final = 256 << 20  # bytes of requests that wait
 KEPT_LIMIT: Final = 32 << 20  # bytes of answers in memory, for where the disk takes none
 PENDING_EVERY: Final = 1.0  # seconds
 LINKS_A_WORKER: Final = 500  # then a new one, so that nothing adds up
-NICE: Final = 5  # workers stand behind the application, which compiles and draws meanwhile
+NICE: Final = 10  # linking stands behind the application, which compiles and draws meanwhile
 TROUBLE_LIMIT: Final = 150  # bytes of what the layer's log is to say about our disk
 _SIZE: Final = struct.Struct("<I")
 _SIZES: Final = struct.Struct("<2I")
@@ -356,7 +356,7 @@ def _work(connection: socket.socket) -> None:
     status = 1
     try:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        os.nice(NICE)
+        os.nice(max(0, NICE - os.nice(0)))  # the layer starts all of us so
         _limit_memory()
         with connection.makefile("rwb") as stream:
             while len(head := stream.read(4)) == 4:

@@ -29,7 +29,7 @@ from __future__ import annotations
 from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.dominating import Values
-from spvlink.facts.frontier import dominance_frontiers, live_in
+from spvlink.facts.frontier import Joins
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
@@ -82,6 +82,7 @@ class Promotion:
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
         self.exposed: dict[int, set[Block]] = {}  # cell -> blocks that read it before they write it
         self.at_exit: dict[Block, dict[int, Inst]] = {}
+        self.first: dict[int, int] = {}  # cell -> no block before this one in the order can know it
         self.phis: dict[Block, dict[int, Inst]] = {}
         self.start: dict[int, Inst] = {}  # value on entry to the function
         self.variables: list[Inst] = []  # new ones of the function
@@ -297,22 +298,13 @@ class Promotion:
         wanted = {c: self.written[c] for c in self.exposed if c in self.written}
         if not wanted:
             return
-        frontier = dominance_frontiers(self.cfg)
+        joins = Joins(self.cfg)
         for cell in sorted(wanted):
-            todo = sorted(wanted[cell], key=lambda b: self.cfg.index[b])
-            seen = set(todo)
-            live = live_in(self.cfg, self.exposed[cell], self.written[cell])
-            while todo:
-                for target in frontier.get(todo.pop(), ()):
-                    if target not in live:
-                        continue
-                    here = self.phis.setdefault(target, {})
-                    if cell in here:
-                        continue
-                    here[cell] = value(self.module, ops.OpPhi, self.cells[cell].type, [], [])
-                    if target not in seen:
-                        seen.add(target)
-                        todo.append(target)
+            first, blocks = joins.of(self.exposed[cell], wanted[cell])
+            self.first[cell] = first
+            for block in blocks:
+                phi = value(self.module, ops.OpPhi, self.cells[cell].type, [], [])
+                self.phis.setdefault(block, {})[cell] = phi
 
     def fill_phis(self, block: Block) -> None:
         phis = self.phis.get(block)
@@ -330,7 +322,8 @@ class Promotion:
         """The value of a cell at the end of ``block``."""
         trail: list[Block] = []
         at: Block | None = block
-        while at is not None:
+        first = self.first.get(cell, 0)
+        while at is not None and self.cfg.index[at] >= first:
             found = self.at_exit[at].get(cell)
             if found is not None:
                 break

@@ -36,8 +36,8 @@ from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import LOOKS_THROUGH
 from spvlink.passes.vectors import RULES as VECTOR_RULES
-from spvlink.rules import INNER
-from spvlink.rules import simplify as algebra
+from spvlink.rules.apply import INNER
+from spvlink.rules.apply import simplify as algebra
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

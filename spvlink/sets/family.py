@@ -27,9 +27,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Family(Chain):
     """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``. ``open``:
     stages behind which something comes that is not known. ``stiff``: pairs of stages whose
-    interface has to stay."""
+    interface has to stay. ``stubs``: stages that do not go out. ``literal``: a value crosses by
+    being known only if that is a constant, or another input as it is (``freeze``)."""
 
-    __slots__ = ("open", "pipelines", "stiff_pairs")
+    __slots__ = ("literal", "open", "pipelines", "stiff_pairs", "stubs")
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
@@ -39,6 +40,8 @@ class Family(Chain):
         met = [(stages[a], stages[b]) for a, b in pairs]
         Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
         self.pipelines = pipelines
+        self.stubs: frozenset[Stage] = frozenset()
+        self.literal = False
         self.open = frozenset(stages[n] for n in open)
         self.stiff_pairs = frozenset((stages[a], stages[b]) for a, b in stiff)
 

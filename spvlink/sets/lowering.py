@@ -33,7 +33,8 @@ def lower(family: Family, specs: list[Spec], staying: frozenset[int]) -> None:
         if values or defaults:
             act = spec_constants.run
             in_file(stage, runner.run, "specialize", stage, act, stage.module, values, defaults)
-    give_builtins(family)
+    if not family.literal:  # a stub says nothing of patches
+        give_builtins(family)
     find_resources(family)
     prepare(family)
     for stage in (family.stages[at] for at in staying):

@@ -17,6 +17,7 @@ from spvlink.chain.state import in_file
 from spvlink.chain.sweep import MAX_SWEEPS, clean
 from spvlink.chain.table import Site
 from spvlink.facts import invariant
+from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.edit import remove_stores
@@ -25,6 +26,8 @@ from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import varyings
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
+from spvlink.link.resources.blocks import Cannot
+from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.values import dedup, propagate
 from spvlink.passes import read_back
 from spvlink.pipeline import REMOVED, UNDEFINED
@@ -41,16 +44,13 @@ def sweep(family: Family) -> None:
     """All stages until nothing changes; bounded, as each round needs a change in the one before."""
     for _ in range(MAX_SWEEPS):
         versions = [stage.module.version for stage in family.stages]
-        for stage in family.stages:
+        stages = [stage for stage in family.stages if stage not in family.stubs]
+        for stage in stages:
             hold(family, stage)
-        for stage in family.stages:
-            links = links_of(family.befores, stage)
-            if links:
-                in_file(stage, _consumer, family, stage, links)
-        for stage in reversed(family.stages):
-            links = links_of(family.afters, stage)
-            if links:
-                in_file(stage, _producer, family, stage, links)
+        for stage in stages:
+            consume(family, stage)
+        for stage in reversed(stages):
+            produce(family, stage)
         if versions == [stage.module.version for stage in family.stages]:
             return
 
@@ -72,10 +72,24 @@ def hold(family: Family, stage: Stage) -> None:
         found = border.link.settled_outputs()
         keys |= found[0]
         variables |= found[1]
-    if stage in family.open:
+    if stage in family.open or (family.literal and stage.name != "frag"):
         hold_all(stage)
     else:
         invariant.hold(stage.module, frozenset(keys), frozenset(variables))
+
+
+def consume(family: Family, stage: Stage) -> None:
+    """What a stage knows of its producers."""
+    links = links_of(family.befores, stage)
+    if links:
+        in_file(stage, _consumer, family, stage, links)
+
+
+def produce(family: Family, stage: Stage) -> None:
+    """What a stage does for none of its consumers."""
+    links = links_of(family.afters, stage)
+    if links:
+        in_file(stage, _producer, family, stage, links)
 
 
 # -- a stage and its consumers ---------------------------------------------------------------------
@@ -108,7 +122,7 @@ def _drop_unread(stage: Stage, links: list[Link]) -> None:
     if dead:
         remove_stores(stage, dead)
         for link in links:
-            why = f"no {link.consumer.name} stage of the set reads it"
+            why = f"no {link.consumer.name} stage reads it"
             for key in dead:
                 link.fate.setdefault(key, (REMOVED, why))
     varyings.read_back_as_zero(links[0])
@@ -130,7 +144,7 @@ def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
     for link in links:
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage of the set reads it")
+            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
 
 
 # -- a stage and its producers ---------------------------------------------------------------------
@@ -138,15 +152,15 @@ def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
 
 def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
     runner, options = family.runner, family.options
-    sites = [Site(family, link) for link in links]
+    ways = [_way(family, link) for link in links]
     acts: list[tuple[str, Callable[[], object]]] = [
         ("dead", lambda: _read_as_zero(links)),
-        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:])),
+        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:], family.literal)),
         (
             "propagate",
             lambda: propagate.run(
-                links[0], sites[0].forth, options.exact, options.cost_limit,
-                [(site.link, site.forth) for site in sites[1:]],
+                links[0], ways[0](), options.exact, options.cost_limit,
+                [(link, way()) for link, way in zip(links[1:], ways[1:])],
             ),
         ),
     ]  # fmt: skip
@@ -159,6 +173,23 @@ def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
                 break
         else:
             return
+
+
+def _way(family: Family, link: Link) -> Callable[[], Transfer]:
+    """The way of a producer's expressions into its consumer, as it is when it is needed."""
+    if family.literal:
+        return lambda: Literal(link.producer.module, link.consumer.module, Grant(frozenset()))
+    site = Site(family, link)
+    return lambda: site.forth
+
+
+class Literal(Transfer):
+    """Constants alone."""
+
+    def check(self, root_value: Inst) -> int:
+        if root_value.type is not None and types.bits_of(root_value) is None:
+            raise Cannot("only a constant can be part of an interface")
+        return Transfer.check(self, root_value)
 
 
 def _tell_all(links: list[Link]) -> None:
@@ -176,6 +207,6 @@ def _read_as_zero(links: list[Link]) -> None:
         unwritten.append(link.loads.keys() - link.stores.keys())
     lost = unwritten[0].intersection(*unwritten[1:])
     varyings.zero_loads(links[0], lost)
-    why = f"no {links[0].producer.name} stage of the set writes it; read as zero"
+    why = f"no {links[0].producer.name} stage writes it; read as zero"
     for key in lost:
         links[0].fate[key] = (UNDEFINED, why)

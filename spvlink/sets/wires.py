@@ -96,7 +96,7 @@ class Crossing:
         made: list[Unit] = []
         for sharing, keys in units.items():
             base = self._base(keys[0], list(kinds[sharing]))
-            made += [Unit(run, base, kinds[sharing]) for run in _runs(keys, base)]
+            made += [Unit(run, base, kinds[sharing]) for run in runs(keys, base)]
         return made
 
     def _wires(self) -> list[tuple[int, list[Side]]]:
@@ -260,17 +260,17 @@ class Crossing:
         return sorted(made, key=lambda v: (v.location, v.component))
 
 
-def _runs(keys: list[int], base: str) -> list[list[int]]:
+def runs(keys: list[int], base: str) -> list[list[int]]:
     """Keys of one Location as neighbours: what has a gap is more than one variable, since
     everything may stay in its place."""
     step = 4 if base.endswith("64") else 2
-    runs: list[list[int]] = []
+    found: list[list[int]] = []
     for key in keys:
-        if runs and runs[-1][-1] + step == key:
-            runs[-1].append(key)
+        if found and found[-1][-1] + step == key:
+            found[-1].append(key)
         else:
-            runs.append([key])
-    return runs
+            found.append([key])
+    return found
 
 
 def _by_sharing(unit: Unit) -> tuple[int, ...]:

@@ -112,10 +112,10 @@ static void environment(char *into[], size_t room) {
 
 /* Files that the application has open are none of the linker's; somebody may wait for their end.
  * The package is the one that the layer was built with, which is not the one that this Python finds
- * if there are several, or none.
+ * if there are several, or none. It stands behind the application from the first moment on.
  */
 #define PROGRAM                                                                                    \
-    "import os, sys; os.closerange(3, 1 << 20);"                                                   \
+    "import os, sys; os.nice(10); os.closerange(3, 1 << 20);"                                      \
     "from importlib.util import module_from_spec, spec_from_file_location;"                        \
     "path = sys.argv.pop(1);"                                                                      \
     "spec = spec_from_file_location('spvlink', path + '/__init__.py',"                             \

@@ -33,7 +33,7 @@ from spvlink.link.shape.array_side import (
     vectors,
     word_count,
 )
-from spvlink.passes import unroll
+from spvlink.passes import attributes, unroll
 from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
@@ -85,10 +85,11 @@ def _loops(side: ArraySide, most: int) -> Loops | None:
     module = side.stage.module
     assert module.entry is not None
     every, wanted = counted.find(module, module.entry.function), set[Block]()
+    counters = counted.counters_of(every)
     for chain in side.chains:
         for step in side.steps(chain):
             if types.index_of(step) is None:
-                used = counted.made_of(step, every)
+                used = counted.made_of(step, counters)
                 if used is None:
                     return None
                 wanted |= used
@@ -113,6 +114,8 @@ def _unroll(side: ArraySide, loops: Loops) -> None:
         loop = counted.find(module, function).get(header)
         if loop is not None:
             unroll.run(module, function, loop)
+    if side.stage.name == "vert":
+        attributes.run(module)  # what the counters named are components now
 
 
 # -- what comes of it ------------------------------------------------------------------------------

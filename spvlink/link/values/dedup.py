@@ -61,27 +61,31 @@ _LOOKED_THROUGH: Final = (ops.OpFNegate, ops.OpBitcast)
 class Rules:
     """What the consumer and the user allow, the same for all slots of a border."""
 
-    __slots__ = ("equal", "fast_math", "functions", "preserved", "signed")
+    __slots__ = ("equal", "fast_math", "functions", "preserved", "signed", "ways")
 
-    def __init__(self, link: Link, exact: bool) -> None:
+    def __init__(self, link: Link, exact: bool, plain: bool = False) -> None:
         module = link.consumer.module
         mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
-        self.equal = mixed and not exact  # look for values that are equal for a primitive
+        self.ways = (SAME,) if plain else (SAME, NEGATED, CAST)
+        self.equal = (
+            mixed and not exact and not plain
+        )  # look for values that are equal for a primitive
         asked = Floats.of(module)
         self.preserved, self.fast_math = asked.preserved, asked.fast_math
         self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
-        self.functions = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
+        asking = any(c.imm[0] in _FUNCTIONS for c in module.sections[CAPABILITIES])
+        self.functions = asking and not plain
 
 
-def run(link: Link, exact: bool, others: Sequence[Link] | None = None) -> bool:
+def run(link: Link, exact: bool, others: Sequence[Link] | None = None, plain: bool = False) -> bool:
     """Merge duplicates; whether there were any. ``others``: in a set, the links of the same
     consumer to its other producers: all have to agree, and nothing is done to producers, which may
-    have other consumers."""
+    have other consumers. ``plain``: only what is the same as it is, read in the same way."""
     link.gather()
     if not _alike(link):
         return False
-    rules = Rules(link, exact)
-    agreeing = [(other, Rules(other, exact)) for other in others or ()]
+    rules = Rules(link, exact, plain)
+    agreeing = [(other, Rules(other, exact, plain)) for other in others or ()]
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
     for key in _order(link):
@@ -103,6 +107,14 @@ def run(link: Link, exact: bool, others: Sequence[Link] | None = None) -> bool:
         why = f"{_WORDS[how]} {_called(link, other)}"
         link.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
     return True
+
+
+def same(link: Link, key: int, other: int) -> bool:
+    """Whether one output holds what another one does wherever it is stored."""
+    for one in (key, other):
+        if one not in link.stores or not link.stored_once(one):
+            return False
+    return _covers(link, other, _sites(link, key), SAME)
 
 
 def _alike(link: Link) -> bool:
@@ -210,7 +222,7 @@ def _twin(
 ) -> Twin | None:  # fmt: skip
     """What to read instead, or None."""
     site, stored = next(iter(sites.items()))
-    for how in (SAME, NEGATED, CAST):
+    for how in rules.ways:
         wanted = _seen(stored, how)
         if wanted is None:
             continue

@@ -1,0 +1,324 @@
+"""Each stage linked by itself, with what stands for its neighbours, against a frozen interface."""
+
+from __future__ import annotations
+
+from spvlink import validate
+from spvlink.chain import remarks
+from spvlink.chain.border import Border
+from spvlink.chain.runner import Runner
+from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.driver import rank, read_stages
+from spvlink.entry import count
+from spvlink.errors import BadSpirv, Broken, Refused
+from spvlink.grammar import enums
+from spvlink.ir.known import forget_all
+from spvlink.link.border.edit import remove_stores
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.link.values import dedup
+from spvlink.options import Options
+from spvlink.pipeline import (
+    KEPT,
+    NOTHING_TO_GAIN,
+    REMOVED,
+    VALIDATED,
+    Linked,
+    Remark,
+    Source,
+    StageResult,
+)
+from spvlink.sets import stub
+from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
+from spvlink.sets.contract import Contract, place_of
+from spvlink.sets.raising import Odd, write
+from spvlink.sets.sweep import consume, hold, sweep
+from spvlink.sets.wires import Crossing, Unit
+
+
+def obey_all(sources: list[Source], contracts: list[Contract], options: Options) -> Linked:
+    """Each stage by itself."""
+    linked = Linked()
+    stages = read_stages(sources)
+    env = options.target_env or validate.lowest_env([s.module.spirv_version for s in stages])
+    linked.target_env = env
+    told: dict[tuple[int, int], Border] = {}
+    for row, before, behind in _rows(stages, contracts):
+        _Obedient(row, before, behind, options, linked, told).run()
+    for _, border in sorted(told.items()):
+        remarks.report(linked, border)
+        if border.link is not None:
+            forget_all(border.link)
+    for contract in contracts:
+        if contract.kept and contract.producer and contract.consumer:
+            _tell_kept(linked, contract)
+    _validate(linked, sources, options, env)
+    if not any(result.changed for result in linked.stages):
+        linked.passed_through = NOTHING_TO_GAIN
+    return linked
+
+
+def _tell_kept(linked: Linked, contract: Contract) -> None:
+    title = f"{contract.producer}->{contract.consumer}"
+    linked.told.append(Remark(title, "the interface", "", KEPT, contract.kept))
+
+
+def _validate(linked: Linked, sources: list[Source], options: Options, env: str) -> None:
+    """spirv-val over what is about to go out. Raises Broken."""
+    if not options.validate:
+        linked.validated = "not validated: switched off"
+        return
+    linked.validated = VALIDATED
+    verdicts = validate.validate_all([result.data for result in linked.stages], env)
+    for result, source, verdict in zip(linked.stages, sources, verdicts):
+        if verdict is None:
+            continue
+        own = validate.validate(source.data, env)
+        if own is None:
+            raise Broken(f"spirv-val refuses the new {result.stage} module: {verdict}")
+        linked.validated = f"not validated: spirv-val refuses the input too ({own})"
+
+
+class Needed(BadSpirv):
+    """Components that a stage needs and an interface does not have, or only knows."""
+
+    def __init__(self, stage: Stage, link: Link, contract: Contract, keys: set[int]) -> None:
+        first = min(keys)
+        slot = link.slot(first)
+        side = "input" if link.consumer is stage else "output"
+        what = f"{side} {slot.name if slot is not None else ''} at Location {place_of(first)}"
+        what += " is not part of the interface"
+        if any(fact.key == first for fact in contract.known):
+            why = link.notes.get(first, "it has to be read as it is")
+            what += f", which knows what it holds: {why}"
+        super().__init__(what)
+        self.file = stage.source.file
+        self.contract = contract
+        self.keys = keys
+
+
+def _rows(
+    stages: list[Stage], contracts: list[Contract]
+) -> list[tuple[list[Stage], Contract | None, Contract | None]]:
+    """Stages that are linked together, since the interface says nothing of what is between them,
+    with the borders before and behind them. Raises BadSpirv for a stage that it does not have."""
+    given = [stage.name for stage in stages]
+    borders = {_ends(contract, given): contract for contract in contracts}
+    fronts = {consumer: contract for (_, consumer), contract in borders.items()}
+    backs = {producer: contract for (producer, _), contract in borders.items()}
+    rows: list[list[Stage]] = []
+    for stage in stages:
+        if rows and rows[-1][-1].name not in backs and stage.name not in fronts:
+            rows[-1].append(stage)
+        else:
+            rows.append([stage])
+    found = [(row, fronts.get(row[0].name), backs.get(row[-1].name)) for row in rows]
+    for row, before, behind in found:
+        if before is None and behind is None:
+            raise row[0].bad(f"the interface has no {row[0].name} stage")
+    return found
+
+
+def _ends(contract: Contract, given: list[str]) -> tuple[str, str]:
+    """Producer and consumer of a border; at an end that was open the next one that is given."""
+    producer, consumer = contract.producer, contract.consumer
+    if not consumer:
+        consumer = next((n for n in given if rank(n) > rank(producer)), "")
+    elif not producer:
+        producer = next((n for n in reversed(given) if rank(n) < rank(consumer)), "")
+    return producer, consumer
+
+
+class _Obedient:
+    """Stages, mostly one, and what stands for their neighbours."""
+
+    def __init__(
+        self, row: list[Stage], before: Contract | None, behind: Contract | None,
+        options: Options, linked: Linked, told: dict[tuple[int, int], Border],
+    ) -> None:  # fmt: skip
+        self.row = row
+        self.before = before
+        self.behind = behind
+        self.options = options
+        self.linked = linked
+        self.told = told
+
+    def run(self) -> None:
+        """Link them. Raises BadSpirv where one needs more than there is."""
+        sizes = [count(stage.module) for stage in self.row]
+        first, last, row = self.row[0], self.row[-1], [*self.row]
+        if self.before is not None and self.before.kept:
+            self.check_inputs(first, self.before)
+        elif self.before is not None:
+            row.insert(0, self.producer(first, self.before))
+        if self.behind is not None and self.behind.kept:
+            self.check_whole(last, self.behind)
+        elif self.behind is not None:
+            wanted = stub.of_contract(self.behind, facts=False)
+            row.append(stub.consumer_for(last.name, self.behind.consumer, wanted))
+        outputs = [stage.source.data for stage in row]
+        if len(row) > 1:
+            outputs = self.link(row)
+        for stage, size in zip(self.row, sizes):
+            source, data = stage.source, outputs[row.index(stage)]
+            result = StageResult(stage.name, source.file, data, data != source.data)
+            after = count(stage.module) if result.changed else size
+            result.instructions, result.body = (size[0], after[0]), (size[1], after[1])
+            result.bytes = len(source.data), len(data)
+            self.linked.stages.append(result)
+
+    def producer(self, stage: Stage, contract: Contract) -> Stage:
+        """What stands before a stage. It writes, too, what the stage reads and the interface does
+        not have, so that this is not taken for what nobody writes."""
+        wanted = stub.of_contract(contract, facts=True)
+        known = {*contract.wire_keys(), *(fact.key for fact in contract.known)}
+        try:
+            wanted += [one for one in all_of(stage, INPUT) if one.key not in known]
+        except Broken as why:
+            raise stage.bad(why.message) from None
+        return stub.producer_for(stage.name, wanted)
+
+    def link(self, row: list[Stage]) -> list[bytes]:
+        """Raises BadSpirv."""
+        family = Apart(row, self.options, Runner(self.options))
+        try:
+            family.to_slots()
+        except Refused as why:
+            raise self.row[0].bad(f"it cannot obey an interface: {why}") from None
+        for border in family.borders:
+            if contract := self.contract(family, border):
+                self.check(border, contract)
+        for stage in self.row:
+            hold(family, stage)
+            consume(family, stage)
+        if self.behind is not None and not self.behind.kept:
+            link = family.borders[-1].link
+            assert link is not None
+            self.check_outputs(link, self.behind)
+        sweep(family)
+        crossings = [Crossing(family, seam) for seam in family.seams() if not seam[0].kept]
+        for crossing in crossings:
+            (link,) = crossing.links
+            contract = self.contract(family, crossing.seam[0])
+            if contract is None:
+                crossing.place(family.runner.enabled("compact"))
+                continue
+            consumes = link.producer in family.stubs
+            self.place(crossing, link, contract, consumes)
+            if consumes:  # what the stub stored beside was to be found out
+                remove_stores(link.producer, link.stores.keys() - contract.wire_keys().keys())
+        try:
+            outputs = write(family, crossings)
+        except Odd:
+            raise self.row[0].bad("it does not fit its neighbour, or the interface") from None
+        for border in family.borders:
+            self.tell(family, border)
+        self.linked.seconds = family.runner.seconds
+        return outputs
+
+    def contract(self, family: Apart, border: Border) -> Contract | None:
+        """What is said of a border; None of one between stages that are given."""
+        if border.producer in family.stubs:
+            return self.before
+        return self.behind if border.consumer in family.stubs else None
+
+    def tell(self, family: Apart, border: Border) -> None:
+        """Of both sides of a border the producer's is told, with what the consumer found out."""
+        contract = self.contract(family, border)
+        if contract is not None:
+            border.producer.name = contract.producer or border.producer.name
+            border.consumer.name = contract.consumer or border.consumer.name
+        name = rank(border.producer.name), rank(border.consumer.name)
+        first = self.told.setdefault(name, border)
+        if first is not border and first.link is not None and border.link is not None:
+            first.link.fate.update(border.link.fate)
+
+    def check(self, border: Border, contract: Contract) -> None:
+        """Whether a side can be what an interface says at all. Raises BadSpirv."""
+        stage = self.row[0] if contract is self.before else self.row[-1]
+        if border.link is None:
+            raise stage.bad(f"it cannot obey an interface: {border.kept}")
+        why = unsupported(border.link)
+        if why:
+            raise stage.bad(f"{why}; the interface has components only")
+
+    def check_outputs(self, link: Link, contract: Contract) -> None:
+        """Whether a producer writes what the contract says. Raises BadSpirv."""
+        link.gather()
+        stage, slots = link.producer, link.outputs.slots
+        for wire in contract.wires:
+            for key in wire.keys:
+                slot = slots.get(key)
+                if slot is None:
+                    what = f"no output at Location {place_of(key)}"
+                    raise stage.bad(f"{what}, where the interface has {wire.name or 'one'}")
+                kind = wire.qualifiers
+                if kind is not None and _patch(slot.qualifiers) != _patch(kind):
+                    raise stage.bad(f"only one of output {slot.name} and the interface has Patch")
+        for fact in contract.known:
+            if fact.key not in link.stores:
+                continue
+            if fact.bits is not None:
+                fits, said = constant(link, fact.key) == fact.bits, f"0x{fact.bits:08x}"
+            elif fact.twin is not None:
+                fits, said = dedup.same(link, fact.key, fact.twin), f"as {place_of(fact.twin)}"
+            else:
+                fits, said = False, "never written"
+            if not fits:
+                raise stage.bad(
+                    f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the interface"
+                    f" says that it is {said}, and this stage writes something else"
+                )
+
+    def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:
+        """Give what crosses the places of the contract. Raises BadSpirv for what has none."""
+        out, into = (link.producer, OUTPUT), (link.consumer, INPUT)
+        side, other = (into, out) if consumes else (out, into)
+        slots, wires = crossing.sides[side].slots, contract.wire_keys()
+        missing = crossing.declared[side] - wires.keys()
+        if missing:
+            raise Needed(side[0], link, contract, missing)
+        crossing.units = []
+        for wire in contract.wires:
+            mine = [slots[key] for key in wire.keys if key in crossing.declared[side]]
+            kind = wire.qualifiers
+            if kind is None:  # as this stage has it
+                kind = mine[0].qualifiers if mine else ()
+            for slot in mine if consumes else ():
+                if slot.qualifiers != kind:
+                    what = f"input {slot.name} at Location {place_of(slot.key)}"
+                    why = "is interpolated in another way than the interface says"
+                    raise side[0].bad(f"{what} {why}")
+            kinds = {other: kind}
+            if mine or not consumes:
+                kinds[side] = kind
+            unit = Unit(wire.keys, wire.base, kinds)
+            unit.location, unit.lane = wire.location, wire.component
+            crossing.units.append(unit)
+        if not consumes:
+            for key in link.outputs.slots.keys() - wires.keys() - link.fate.keys():
+                link.fate[key] = REMOVED, "it is not part of the interface"
+
+    def check_inputs(self, stage: Stage, contract: Contract) -> None:
+        """Before a stage everything stays as it is: all that it reads has to be there. Raises
+        BadSpirv."""
+        if contract.outputs is None:
+            return
+        there = {(w.location, w.component): w.shape for w in contract.outputs}
+        for own in wholes(stage, INPUT) or ():  # what is not in order is not ours to judge
+            if there.get((own.location, own.component)) != own.shape:
+                raise stage.bad(f"input {own.name} is not part of the interface")
+
+    def check_whole(self, stage: Stage, contract: Contract) -> None:
+        """Behind a stage everything stays as it is: it has to write all. Raises BadSpirv."""
+        found = wholes(stage, OUTPUT)
+        if found is None:
+            return
+        mine = {(v.location, v.component): v.shape for v in found}
+        needed = contract.outputs if contract.outputs is not None else contract.inputs
+        for whole in needed or ():
+            if mine.get((whole.location, whole.component)) != whole.shape:
+                raise stage.bad(f"no output like {whole.name} of the interface")
+
+
+def _patch(qualifiers: tuple[int, ...]) -> bool:
+    return enums.Decoration_Patch in qualifiers
