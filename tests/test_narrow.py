@@ -239,3 +239,12 @@ def test_flags_of_different_widths_alone() -> None:
     stages = [(s, t.replace("450\n", "450\n" + types)) for s, t in stages]
     linked = prove(stages)
     assert linked.interfaces[0].locations == (2, 1)
+
+
+def test_a_producer_need_not_say_flat() -> None:
+    """What counts is how the fragment shader reads it."""
+    body = """uint u = floatBitsToUint(a.x), v = floatBitsToUint(b.y);
+c = a.xyz; d = u & 0xffffu; e = int(v >> 20); f = floatBitsToUint(b.zwx);"""
+    outs = OUTS.replace("flat out uint d", "out uint d")
+    linked = prove([vert(outs, body), frag(OUTS.replace(" out ", " in "), SHOW)])
+    assert linked.interfaces[0].locations == (4, 2)

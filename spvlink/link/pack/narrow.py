@@ -32,7 +32,7 @@ takes.
 from __future__ import annotations
 
 from spvlink.facts.numbers import is_denormal
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import rewrite, touched, value
@@ -192,11 +192,13 @@ def _bits(link: Link, key: int) -> int:
 
 
 def _group(link: Link, key: int) -> tuple[object, ...]:
-    """What the parts of one word have in common."""
+    """What the parts of one word have in common. How a producer says that they are interpolated
+    means nothing; whether they are of a patch or a primitive does."""
     slot, out = link.inputs.slots[key], link.outputs.slots[key]
     lengths = [None if n is None else types.index_of(n) for n in (slot.length, out.length)]
     sites = frozenset(link.sites[s] for s in link.stores[key]) if link.in_place else None
-    return (slot.qualifiers, out.qualifiers, *lengths, sites)
+    kinds = tuple(q for q in out.qualifiers if q in info.KIND_DECORATIONS)
+    return (slot.qualifiers, kinds, *lengths, sites)
 
 
 def _two_values(link: Link, key: int) -> list[int] | None:
