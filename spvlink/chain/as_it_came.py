@@ -43,12 +43,15 @@ def enclose_early(chain: Chain) -> set[Stage]:
         if stage.linked or not all(_moves(border) for border in chain.around(stage)):
             continue
         for border in chain.around(stage):
-            note_declared(chain, border, stage)
+            note_declared(chain, border, border.producer)
+            note_declared(chain, border, border.consumer)
         module = original(stage)
         sides = [OUTPUT if b.producer is stage else INPUT for b in chain.around(stage)]
         try:
             before = [_shapes(module, side) for side in sides]
-            fits = _wrap(chain, stage, module)
+            fits = _wrap(chain, stage, module) and all(
+                _declares(chain, border, stage, module) for border in chain.around(stage)
+            )
             same = before == [_shapes(module, side) for side in sides]
         except Broken:
             fits = same = False
@@ -59,6 +62,18 @@ def enclose_early(chain: Chain) -> set[Stage]:
             stage.module, module = module, stage.module
         abandon(module)
     return done
+
+
+def _declares(chain: Chain, border: Border, stage: Stage, module: Module) -> bool:
+    """Whether a module has the variables of a side and no others: code that nobody calls may name
+    some."""
+    assert border.link is not None and border.placement is not None
+    is_output = border.producer is stage
+    storage, link = OUTPUT if is_output else INPUT, border.link
+    pinned = (link.outputs if is_output else link.inputs).pinned
+    wanted = {(v.location, v.component) for v in chain.declared[stage, storage]}
+    wanted |= {(border.placement.moved[p], p.component) for p in pinned}
+    return wanted == {d.place for d in interface.declared(module, storage)}
 
 
 def _moves(border: Border) -> bool:

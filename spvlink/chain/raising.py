@@ -74,9 +74,11 @@ def _raise_border(
 
 
 def note_declared(chain: Chain, border: Border, stage: Stage) -> None:
-    """Which variables a side of a border gets."""
+    """Which variables a side of a border gets; once, while both have their slots."""
     assert border.link is not None and border.placement is not None
     is_output = border.producer is stage
+    if (stage, OUTPUT if is_output else INPUT) in chain.declared:
+        return
     # an input needs its output even if nothing is stored there (with dead varyings left alone)
     keys = {*border.link.used()} if is_output else {*border.link.loads}
     storage = OUTPUT if is_output else INPUT
