@@ -206,6 +206,94 @@ def test_a_geometry_shader_between() -> None:
     assert len(border(document)["equal"]) == 2 and len(border(document, 1)["variables"]) == 1
 
 
+BACK = "layout(location = 0) in vec4 va[]; layout(location = 0) out vec4 c[]; "
+CONTROLS = {
+    "plain": BACK + "void main() { c[gl_InvocationID] = va[gl_InvocationID]; }",
+    "per vertex": BACK + "layout(location = 5) out vec4 x[]; void main() { x[gl_InvocationID] ="
+    " va[gl_InvocationID]; barrier(); c[gl_InvocationID] = x[(gl_InvocationID + 1) % 3]; }",
+    "per patch": BACK + "layout(location = 5) patch out vec4 x; void main() {"
+    " if (gl_InvocationID == 0) x = va[0] * 2.0; barrier();"
+    " c[gl_InvocationID] = x * va[gl_InvocationID]; }",
+    "in the way": BACK.replace("0) out", "3) out") + "layout(location = 0) out vec4 x[];"
+    " void main() { x[gl_InvocationID] = va[gl_InvocationID]; barrier();"
+    " c[gl_InvocationID] = x[(gl_InvocationID + 1) % 3]; }",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("first", CONTROLS)
+@pytest.mark.parametrize("then", CONTROLS)
+def test_what_a_control_shader_reads_back_is_its_own(first: str, then: str) -> None:
+    place = {name: 3 if name == "in the way" else 0 for name in CONTROLS}
+    if place[first] != place[then]:
+        return  # they never fitted
+
+    def stages(name: str) -> list[bytes]:
+        _, text = tesc(*CONTROLS[name].replace("}", "\n}").split("void main() {", 1))
+        texts = [
+            vert("layout(location = 0) out vec4 va;", "va = b;"),
+            ("tesc", text.rstrip().removesuffix("}")),
+            tese(f"layout(location = {place[name]}) in vec4 c[]; layout(location = 0) out vec4 e;",
+                 "e = c[0] * w.x + c[1] * w.y + c[2] * w.z;"),
+            frag("layout(location = 0) in vec4 e;", "color = e;"),
+        ]  # fmt: skip
+        return [compile_glsl(text, stage) for stage, text in texts]
+
+    codes, others = stages(first), stages(then)
+    new, document = frozen(codes)
+    assert_drawn(codes, new)
+    new[1] = frozen([others[1]], document)[0][0]
+    assert_drawn(others, new)
+    crossing = border(document, 1)["variables"]
+    assert [v["components"][0][0] for v in crossing] == [str(place[first])]
+
+
+def test_a_consumer_that_reads_the_twin_only() -> None:
+    _, document = frozen([vertex(A), fragment(X)])
+    for text in (
+        "layout(location = 3) in vec4 twin; void main() { o = twin.yxwz; }",
+        INPUTS + "void main() { o = twin * 2.0 + lit.x; }",
+    ):
+        new = frozen([vertex(A)], document)[0] + frozen([fragment(text)], document)[0]
+        assert_drawn([vertex(A), fragment(text)], new)
+
+
+WHOLE = "layout(location = 2) in vec4 a[2]; void main() { o = a[int(gl_FragCoord.x) & 1]; }"
+
+
+def test_where_all_stays_later_modules_are_compared() -> None:
+    producer = WHOLE.partition("void")[0].replace(" in ", " out ")
+    producer += "void main() { a[0] = p; a[1] = p.yxwz; gl_Position = p; }"
+    other = "layout(location = 9) in vec4 z; void main() { o = z; }"
+    for first in ([fragment(WHOLE)], [vertex(producer), fragment(WHOLE)]):
+        new, document = frozen(first)
+        assert "dynamic index" in border(document)["kept"] and new == first
+        assert frozen([vertex(producer)], document)[0] and frozen([fragment(WHOLE)], document)[0]
+        with pytest.raises(BadSpirv, match="input z is not part of the interface"):
+            link_frozen([fragment(other)], document)
+        with pytest.raises(BadSpirv, match="no output like a"):
+            link_frozen([vertex(producer.replace("= 2)", "= 1)"))], document)
+
+
+def test_per_patch_is_not_per_vertex() -> None:
+    control = "layout(location = 0) out vec4 c[]; layout(location = 3) out vec4 x[][2];"
+    stages = tesc(control, "c[gl_InvocationID] = vec4(1.0);"
+                  " x[gl_InvocationID][0] = x[gl_InvocationID][1] = vec4(1.0);")  # fmt: skip
+    read = control.replace(" out vec4 c[]", " patch in vec4 c").replace(" out ", " in ")
+    behind = tese(read + "layout(location = 0) out vec4 e;", "e = c + x[0][int(w.x * 1.9)];")
+    code, other = [compile_glsl(text, stage) for stage, text in (behind, stages)]
+    _, document = frozen([code])
+    with pytest.raises(BadSpirv, match="no output like c"):
+        link_frozen([other], document)
+
+
+def test_no_fragment_shader() -> None:
+    """That these are all stages is no matter: somebody reads the interface."""
+    options = spvlink.Options(exact=True, complete=True)
+    for codes in ([vertex(A)], [build("pn_triangles")[0]], list(build("meshlets"))[:1]):
+        new, document = frozen(codes, None, options)
+        assert (new, document) == frozen(codes)
+
+
 # -- the file --------------------------------------------------------------------------------------
 
 
@@ -220,7 +308,13 @@ def spoil(document: dict[str, Any]) -> dict[str, tuple[dict[str, Any], str]]:
 
     spoiled("version", "only 1 is known")["version"] = 2
     spoiled("no borders", "expected a list").pop("borders")
+    spoiled("a real number", "only 1 is known")["version"] = 1.0
     spoiled("twice", "stands there twice")["borders"] *= 2
+    two = spoiled("two behind", "stands there twice")["borders"]
+    two.append({**two[0], "consumer": "geom"})
+    border(spoiled("backwards", "no such stages meet")).update(producer="frag", consumer="vert")
+    border(spoiled("vert and mesh", "no such stages meet"))["consumer"] = "mesh"
+    border(spoiled("behind the last", "no such stages meet")).update(producer="frag", consumer=None)
     border(spoiled("stage", "expected a stage"))["producer"] = "comp"
     border(spoiled("unknown key", "unknown key 'more'"))["more"] = 1
     both = border(spoiled("shared", "two variables share Location 1.x"))["variables"]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
+
 from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file, original
 from spvlink.chain.sweep import clean
 from spvlink.errors import Broken
-from spvlink.grammar import ops
+from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.slot import OTHER_SIDE, base_of, key_of
@@ -28,6 +30,10 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.sets.lowering import Spec
 
 _READ: Final = frozenset(QUALIFIERS.values())
+KINDS: Final = {
+    enums.Decoration_Patch: "Patch",
+    enums.Decoration_PerPrimitiveEXT: "PerPrimitiveEXT",
+}
 
 
 class Apart(Family):
@@ -37,6 +43,8 @@ class Apart(Family):
 
     def __init__(self, stages: list[Stage], options: Options, runner: Runner) -> None:
         rows = [list(range(len(stages)))]
+        options = copy.copy(options)
+        options.complete = False  # what stands behind the last stage is here
         Family.__init__(self, stages, rows, options, runner, frozenset(), frozenset())
         self.stubs = frozenset(s for s in stages if s.linked)
         self.literal = True
@@ -88,7 +96,10 @@ def wholes(stage: Stage, storage: int) -> list[Whole] | None:
         declared = interface.declared(original(stage), storage)
     except Broken:
         return None
-    return [Whole(*v.place, v.shape, v.name) for v in declared]
+    return [
+        Whole(*v.place, " ".join([v.shape, *sorted(map(KINDS.__getitem__, v.kind))]), v.name)
+        for v in declared
+    ]
 
 
 def unsupported(link: Link) -> str:

@@ -39,6 +39,11 @@ QUALIFIERS: Final[dict[str, int]] = {
     "Sample": enums.Decoration_Sample,
 }
 _NAMES: Final = {number: name for name, number in QUALIFIERS.items()}
+# Stages that meet.
+_PAIRS: Final = (
+    ("vert", "tesc"), ("vert", "geom"), ("vert", "frag"), ("tesc", "tese"), ("tese", "geom"),
+    ("tese", "frag"), ("geom", "frag"), ("task", "mesh"), ("mesh", "frag"),
+)  # fmt: skip
 _MOST_LOCATION: Final = 4095
 _WORD: Final = 1 << 32
 
@@ -202,14 +207,15 @@ def from_json(document: object) -> list[Contract]:
     """The borders of a document, its shape checked. Raises Usage with the place and what was
     expected."""
     top = _object(document, "the interface", ("version", "borders"))
-    if top.get("version") != VERSION:
-        raise Usage(f"version {top.get('version')!r}: only {VERSION} is known")
+    version = top.get("version")
+    if isinstance(version, bool) or not isinstance(version, int) or version != VERSION:
+        raise Usage(f"version {version!r}: only {VERSION} is known")
     found: list[Contract] = []
     for number, one in enumerate(_list(top.get("borders"), "borders")):
         contract = _border_in(one, f"borders[{number}]")
-        pair = contract.producer, contract.consumer
-        if any((c.producer, c.consumer) == pair for c in found):
-            raise Usage(f"borders[{number}]: {pair[0]}->{pair[1]} stands there twice")
+        for other in found:
+            if contract.producer == other.producer or contract.consumer == other.consumer:
+                raise Usage(f"borders[{number}]: one of its stages stands there twice")
         found.append(contract)
     return found
 
@@ -223,8 +229,9 @@ def _border_in(value: object, where: str) -> Contract:
         if stage is not None and stage not in STAGES.values():
             raise Usage(f"{where}.{name}: expected a stage, or null")
         stages.append("" if stage is None else str(stage))
-    if not any(stages):
-        raise Usage(f"{where}: neither a producer nor a consumer")
+    known = [pair for pair in _PAIRS if all(not s or s == p for s, p in zip(stages, pair))]
+    if not known or not any(stages):
+        raise Usage(f"{where}: no such stages meet")
     contract = Contract(*stages)
     kept = one.get("kept", "")
     if not isinstance(kept, str):

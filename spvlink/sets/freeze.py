@@ -102,14 +102,14 @@ class _Freezer:
         first, last = stages[0], stages[-1]
         if first.name in ("tesc", "tese", "geom", "frag"):
             stages.insert(0, stub.producer_for(first.name, self.all_of(first, INPUT, 0)))
-        if last.name in ("vert", "tesc", "tese", "geom") and not self.options.complete:
+        if last.name in ("vert", "tesc", "tese", "geom"):
             wanted = self.all_of(last, OUTPUT, len(stages) - 1)
             stages.append(stub.consumer_for(last.name, "", wanted))
         return Apart(stages, self.options, Runner(self.options))
 
     def open_mesh(self, last: Stage) -> list[Contract]:
         """What is behind a mesh shader alone: it stays as it is."""
-        if last.name != "mesh" or self.options.complete:
+        if last.name != "mesh":
             return []
         contract = Contract("mesh", "")
         contract.kept, contract.outputs = _MESH, wholes(last, OUTPUT)
@@ -210,6 +210,8 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
     else:  # a stub reads all: what any consumer can do without is what nobody writes
         crossed = {key: unit for key, unit in crossed.items() if key in known.stored}
     for unit in crossing.units:
+        if (link.consumer, INPUT) not in unit.kinds:
+            continue  # the producer alone reads it back
         left = [key for key in unit.keys if key in crossed]
         for run in runs(left, unit.base):
             lane = unit.lane + unit.keys.index(run[0])
@@ -231,8 +233,9 @@ def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Option
 def _kind(link: Link, unit: Unit, contract: Contract) -> tuple[int, ...] | None:
     """The qualifiers of a variable, None if a consumer that is not there says them; but Patch is on
     both sides."""
-    if contract.consumer:
-        return unit.kinds.get((link.consumer, INPUT))
+    read = unit.kinds.get((link.consumer, INPUT))
+    if contract.consumer and read is not None:
+        return read
     if contract.producer == "tesc":
         return tuple(q for q in unit.kinds[link.producer, OUTPUT] if q == enums.Decoration_Patch)
     return None

@@ -11,7 +11,9 @@ from spvlink.driver import rank, read_stages
 from spvlink.entry import count
 from spvlink.errors import BadSpirv, Broken, Refused
 from spvlink.grammar import enums
+from spvlink.ir.edit import touched
 from spvlink.ir.known import forget_all
+from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
@@ -19,6 +21,7 @@ from spvlink.link.values import dedup
 from spvlink.options import Options
 from spvlink.pipeline import (
     KEPT,
+    MERGED,
     NOTHING_TO_GAIN,
     REMOVED,
     VALIDATED,
@@ -187,6 +190,8 @@ class _Obedient:
         for border in family.borders:
             if contract := self.contract(family, border):
                 self.check(border, contract)
+        if self.before is not None and family.borders[0].link is not None:
+            _read_twins(family.borders[0].link, self.before)
         for stage in self.row:
             hold(family, stage)
             consume(family, stage)
@@ -212,7 +217,8 @@ class _Obedient:
             raise self.row[0].bad("it does not fit its neighbour, or the interface") from None
         for border in family.borders:
             self.tell(family, border)
-        self.linked.seconds = family.runner.seconds
+        for name, seconds in family.runner.seconds.items():
+            self.linked.seconds[name] = self.linked.seconds.get(name, 0.0) + seconds
         return outputs
 
     def contract(self, family: Apart, border: Border) -> Contract | None:
@@ -275,9 +281,13 @@ class _Obedient:
         side, other = (into, out) if consumes else (out, into)
         slots, wires = crossing.sides[side].slots, contract.wire_keys()
         missing = crossing.declared[side] - wires.keys()
+        if not consumes:
+            missing -= link.read_back.keys()
         if missing:
             raise Needed(side[0], link, contract, missing)
-        crossing.units = []
+        # what a control shader alone reads back
+        own = [unit for unit in crossing.units if unit.kinds.keys() == {side} and not consumes]
+        crossing.units = _beside(own, {wire.location for wire in contract.wires})
         for wire in contract.wires:
             mine = [slots[key] for key in wire.keys if key in crossing.declared[side]]
             kind = wire.qualifiers
@@ -301,9 +311,10 @@ class _Obedient:
     def check_inputs(self, stage: Stage, contract: Contract) -> None:
         """Before a stage everything stays as it is: all that it reads has to be there. Raises
         BadSpirv."""
-        if contract.outputs is None:
+        known = contract.outputs if contract.outputs is not None else contract.inputs
+        if known is None:
             return
-        there = {(w.location, w.component): w.shape for w in contract.outputs}
+        there = {(w.location, w.component): w.shape for w in known}
         for own in wholes(stage, INPUT) or ():  # what is not in order is not ours to judge
             if there.get((own.location, own.component)) != own.shape:
                 raise stage.bad(f"input {own.name} is not part of the interface")
@@ -318,6 +329,46 @@ class _Obedient:
         for whole in needed or ():
             if mine.get((whole.location, whole.component)) != whole.shape:
                 raise stage.bad(f"no output like {whole.name} of the interface")
+
+
+def _beside(units: list[Unit], taken: set[int]) -> list[Unit]:
+    """Variables of one stage only, in Locations that nothing else has."""
+    moved: dict[int, int] = {}
+    for unit in units:
+        if unit.location not in moved:
+            place = unit.location
+            while place in taken:
+                place += 1
+            moved[unit.location] = place
+            taken.add(place)
+        unit.location = moved[unit.location]
+    return units
+
+
+def _read_twins(link: Link, contract: Contract) -> None:
+    """Read what crosses in place of what is equal to it, where the stage reads the latter only."""
+    link.gather()
+    wires, slots = contract.wire_keys(), link.inputs.slots
+    for fact in contract.known:
+        twin, loads = fact.twin, link.loads.get(fact.key)
+        if twin is None or loads is None or twin in link.loads or link.frozen(fact.key):
+            continue
+        mine = slots[fact.key]
+        if mine.qualifiers == wires[twin].qualifiers and mine.base == wires[twin].base:
+            for load in loads:
+                load.imm = [twin, *load.imm[1:]]
+            slots.setdefault(twin, _moved(mine, twin))
+            link.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
+            touched(link.consumer.module)
+            link.gather()
+
+
+def _moved(slot: Slot, key: int) -> Slot:
+    """A slot like another one, elsewhere."""
+    return Slot(
+        key, slot.type, slot.variable, slot.name, slot.lane, slot.group, slot.base,
+        slot.qualifiers, slot.relaxed, slot.extras, slot.length,
+    )  # fmt: skip
 
 
 def _patch(qualifiers: tuple[int, ...]) -> bool:
