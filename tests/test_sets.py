@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -119,6 +120,42 @@ def test_a_planted_partner_changes_the_answer() -> None:
     lanes = [{r.slot: r.action for r in linked.remarks} for linked in (before, after)]
     assert lanes[0]["2.x"] == "propagated" and lanes[1]["2.x"] != "propagated"
     drawn(made.pipelines, more, False)
+
+
+def moved(code: bytes, name: str, other: str) -> bytes:
+    """A module in which one variable has the Location of another one."""
+    text = subprocess.run(["spirv-dis", "-"], input=code, capture_output=True, check=True)
+    lines = text.stdout.decode().splitlines()
+    (place,) = [line.split()[-1] for line in lines if f"OpDecorate %{other} Location" in line]
+    at = next(n for n, line in enumerate(lines) if f"OpDecorate %{name} Location" in line)
+    lines[at] = f"OpDecorate %{name} Location {place}"
+    made = subprocess.run(
+        ["spirv-as", "-", "-o", "-"],
+        input="\n".join(lines).encode(),
+        capture_output=True,
+        check=True,
+    )
+    return made.stdout
+
+
+def test_planted_faults_are_seen() -> None:
+    """What would be wrong in a set is not overlooked: a partner that reads what is gone, a producer
+    with another constant, two wires in one slot."""
+    found = results(link_set(rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)])))
+    a, x = [stage.data for stage in found[0].stages]
+    assert not mismatches([a, x])
+    reads = INPUTS + "void main() { o = gone + twin; }"
+    assert any("is not written" in m for m in mismatches([a, fragment(reads)]))
+
+    c = A.replace("one = vec4(1.0,", "one = vec4(1.5,")
+    apart = results(link_set(rows_of([vertex(c), vertex(B.replace("vec4(1.0,", "vec4(1.5,"))],
+                                     [fragment(X), fragment(Y)])))  # fmt: skip
+    other = apart[0].stages[0].data
+    assert not mismatches([other, x])  # it looks as if it fitted
+    scene, before = draw_covering([vertex(c), fragment(X)])
+    assert compare(before, draw([other, x], scene))
+
+    assert any("overlap" in m for m in mismatches([moved(a, "n", "lit"), x]))
 
 
 def test_uniforms_are_read_where_all_producers_read_them() -> None:
