@@ -437,3 +437,19 @@ def test_functions_are_short() -> None:
         and node.end_lineno - node.lineno >= 60
     }  # fmt: skip
     assert not long, sorted(long)
+
+
+def test_nothing_is_compared_with_what_is_assigned_beside_it() -> None:
+    """``x != (x := f())``: compiled code reads x behind the assignment, and the two are equal."""
+
+    def compares(node: ast.AST) -> bool:
+        if not isinstance(node, (ast.Compare, ast.BinOp)):
+            return False
+        parts = list(ast.walk(node))
+        assigned = {p.target.id for p in parts if isinstance(p, ast.NamedExpr)}
+        read = {p.id for p in parts if isinstance(p, ast.Name) and isinstance(p.ctx, ast.Load)}
+        return not assigned.isdisjoint(read)
+
+    assert compares(ast.parse("x != (x := f())", mode="eval").body)
+    wrong = [own_name(path) for path in FILES if any(map(compares, nodes(path)))]
+    assert not wrong

@@ -426,7 +426,7 @@ def test_what_the_layer_costs_can_be_measured(tmp_path: Path) -> None:
     assert 1 <= linked["warm"] == linked["all waited"] <= modes["none"]["pipelines"]
     assert linked["down"] == linked["none"] == 0
     assert modes["none"]["longer"] == modes["none"]["waited"] == modes["none"]["linker"] == 0
-    assert modes["all waited"]["waited"] > 0 and modes["all waited"]["linker"] > 0.1
+    assert modes["all waited"]["waited"] > 0 and modes["all waited"]["linker"] > 0
     assert modes["warm"]["linker"] == modes["down"]["linker"] == 0
     assert all(f["ms"] > 0 < f["made"] < f["start"] for f in modes.values())
     assert all(f"| {mode} |" in said.stdout for mode in modes)

@@ -44,10 +44,11 @@ def lower(family: Family, specs: list[Spec], staying: frozenset[int]) -> None:
     _keep(family)
     lows = _analyse(family)
     borders = [b for b in family.borders if not b.kept]
-    held = -1
-    while held != (held := _whole(lows)):
+    held, now = -1, _whole(lows)
+    while held != now:
         for border in borders:
             agreement.run(lows[border.producer], lows[border.consumer])
+        held, now = now, _whole(lows)
     for stage, low in lows.items():
         in_file(stage, runner.run, "promote", stage, low.finish, runner.plain)
         stage.inputs, stage.outputs = low.inputs, low.outputs
