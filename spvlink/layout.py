@@ -6,7 +6,10 @@ from spvlink.errors import Usage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
+    from collections.abc import Callable
+    from typing import Final, TypeVar
+
+    T = TypeVar("T")
 
 # VkShaderStageFlagBits without prefix and _BIT.
 STAGE_FLAGS: Final[dict[str, int]] = {
@@ -25,36 +28,41 @@ STAGE_FLAGS: Final[dict[str, int]] = {
 
 def read_layout(path: str) -> dict[str, object]:
     """The layout in a JSON file, its shape checked. Raises Usage."""
+    return read_document(path, check_layout)
+
+
+def read_document(path: str, check: Callable[[object], T]) -> T:
+    """What ``check`` makes of the JSON in a file. Raises Usage that names the file."""
     import json
 
     try:
         with open(path, "rb") as file:
-            layout = json.load(file)
+            document = json.load(file)
     except OSError as error:
         raise Usage(f"{path}: cannot read it: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
         raise Usage(f"{path}: not JSON: {error}") from None
     try:
-        return check_layout(layout)
+        return check(document)
     except Usage as trouble:
         raise Usage(f"{path}: {trouble.message}") from None
 
 
 def check_layout(layout: object) -> dict[str, object]:
     """The same layout if its shape is right; raises Usage with the place and what was expected."""
-    top = _object(layout, "the layout", ("setLayouts", "pushConstantRanges"))
+    top = object_of(layout, "the layout", ("setLayouts", "pushConstantRanges"))
     numbers: set[int] = set()
-    for index, entry in enumerate(_list(top.get("setLayouts", []), "setLayouts")):
+    for index, entry in enumerate(list_of(top.get("setLayouts", []), "setLayouts")):
         where = f"setLayouts[{index}]"
-        one = _object(entry, where, ("set", "bindings"))
+        one = object_of(entry, where, ("set", "bindings"))
         number = _number(one.get("set", index), f"{where}.set")
         if number in numbers:
             raise Usage(f"{where}: set {number} stands there twice")
         numbers.add(number)
-        _check_bindings(_list(_needed(one, "bindings", where), f"{where}.bindings"), where)
-    for index, entry in enumerate(_list(top.get("pushConstantRanges", []), "pushConstantRanges")):
+        _check_bindings(list_of(_needed(one, "bindings", where), f"{where}.bindings"), where)
+    for index, entry in enumerate(list_of(top.get("pushConstantRanges", []), "pushConstantRanges")):
         where = f"pushConstantRanges[{index}]"
-        one = _object(entry, where, ("stageFlags", "offset", "size"))
+        one = object_of(entry, where, ("stageFlags", "offset", "size"))
         stage_mask(_needed(one, "stageFlags", where), f"{where}.stageFlags")
         _number(_needed(one, "offset", where), f"{where}.offset")
         _number(_needed(one, "size", where), f"{where}.size")
@@ -65,7 +73,7 @@ def _check_bindings(bindings: list[object], where: str) -> None:
     numbers: set[int] = set()
     for index, entry in enumerate(bindings):
         place = f"{where}.bindings[{index}]"
-        one = _object(
+        one = object_of(
             entry, place,
             ("binding", "descriptorType", "descriptorCount", "stageFlags", "immutableSamplers"),
         )  # fmt: skip
@@ -99,22 +107,22 @@ def granted(
     of descriptors."""
     ranges: list[tuple[int, int]] = []
     bindings: set[tuple[int, int]] = set()
-    for entry in _list(layout.get("pushConstantRanges", []), "pushConstantRanges"):
-        one = _object(entry, "a range", ("stageFlags", "offset", "size"))
+    for entry in list_of(layout.get("pushConstantRanges", []), "pushConstantRanges"):
+        one = object_of(entry, "a range", ("stageFlags", "offset", "size"))
         if stage_mask(one["stageFlags"]) & stage_bit:
             start = _number(one["offset"], "offset")
             ranges.append((start, start + _number(one["size"], "size")))
-    for at, entry in enumerate(_list(layout.get("setLayouts", []), "setLayouts")):
-        one = _object(entry, "a set", ("set", "bindings"))
+    for at, entry in enumerate(list_of(layout.get("setLayouts", []), "setLayouts")):
+        one = object_of(entry, "a set", ("set", "bindings"))
         number = _number(one.get("set", at), "set")
-        for binding in _list(one["bindings"], "bindings"):
+        for binding in list_of(one["bindings"], "bindings"):
             assert isinstance(binding, dict)
             if stage_mask(binding.get("stageFlags")) & stage_bit:
                 bindings.add((number, _number(binding["binding"], "binding")))
     return ranges, bindings
 
 
-def _object(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
+def object_of(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
     if not isinstance(value, dict):
         raise Usage(f"{where}: expected an object")
     for key in value:
@@ -123,7 +131,7 @@ def _object(value: object, where: str, keys: tuple[str, ...]) -> dict[str, objec
     return value
 
 
-def _list(value: object, where: str) -> list[object]:
+def list_of(value: object, where: str) -> list[object]:
     if not isinstance(value, list):
         raise Usage(f"{where}: expected a list")
     return value

@@ -6,6 +6,7 @@ from __future__ import annotations
 import copy
 import json
 import random
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,10 @@ REFUSED_PRODUCERS = {
     "what is not equal": (A.replace("twin = lit", "twin = -lit"), "says that it is as 1.x"),
     "equal on one path only": (
         A.replace("twin = lit;", "twin = lit; if (p.x > 0.0) twin = p;"), "output twin"),
+    "what is rounded on the way": (
+        A.replace("(location = 1) out", "(location = 1) mediump out"), "says that it is as 1.x"),
+    "Invariant alone": (
+        A.replace("(location = 3) out", "(location = 3) invariant out"), "says that it is as 1.x"),
     "no output": (
         A.replace("layout(location = 5) flat out ivec2 id;", "ivec2 id;"), "has id"),
 }  # fmt: skip
@@ -255,6 +260,16 @@ def test_a_consumer_that_reads_the_twin_only() -> None:
     ):
         new = frozen([vertex(A)], document)[0] + frozen([fragment(text)], document)[0]
         assert_drawn([vertex(A), fragment(text)], new)
+
+
+def test_the_twin_is_read_as_precisely() -> None:
+    """However the stage declares what it does not read."""
+    _, document = frozen([vertex(A), fragment(X)])
+    text = """layout(location = 1) mediump in vec4 lit; layout(location = 3) in vec4 twin;
+void main() { o = twin; }"""
+    (new,), _ = frozen([fragment(text)], document)
+    done = subprocess.run(["spirv-dis", "-"], input=new, capture_output=True, check=True)
+    assert b"Location 1" in done.stdout and b"RelaxedPrecision" not in done.stdout
 
 
 WHOLE = "layout(location = 2) in vec4 a[2]; void main() { o = a[int(gl_FragCoord.x) & 1]; }"

@@ -22,6 +22,7 @@ from __future__ import annotations
 from spvlink.errors import Usage
 from spvlink.grammar import enums
 from spvlink.ir.slot import key_of
+from spvlink.layout import list_of, object_of, read_document
 from spvlink.pipeline import STAGES
 
 TYPE_CHECKING = False
@@ -186,32 +187,18 @@ def _whole_out(whole: Whole) -> dict[str, object]:
 
 def read(path: str) -> dict[str, object]:
     """The document in a file. Raises Usage."""
-    import json
-
-    try:
-        with open(path, "rb") as file:
-            found = json.load(file)
-    except OSError as error:
-        raise Usage(f"{path}: cannot read it: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise Usage(f"{path}: not JSON: {error}") from None
-    try:
-        from_json(found)
-    except Usage as trouble:
-        raise Usage(f"{path}: {trouble.message}") from None
-    assert isinstance(found, dict)
-    return found
+    return to_json(read_document(path, from_json))
 
 
 def from_json(document: object) -> list[Contract]:
     """The borders of a document, its shape checked. Raises Usage with the place and what was
     expected."""
-    top = _object(document, "the interface", ("version", "borders"))
+    top = object_of(document, "the interface", ("version", "borders"))
     version = top.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version != VERSION:
         raise Usage(f"version {version!r}: only {VERSION} is known")
     found: list[Contract] = []
-    for number, one in enumerate(_list(top.get("borders"), "borders")):
+    for number, one in enumerate(list_of(top.get("borders"), "borders")):
         contract = _border_in(one, f"borders[{number}]")
         for other in found:
             if contract.producer == other.producer or contract.consumer == other.consumer:
@@ -222,7 +209,7 @@ def from_json(document: object) -> list[Contract]:
 
 def _border_in(value: object, where: str) -> Contract:
     parts = ("variables", "constants", "equal", "unwritten")
-    one = _object(value, where, ("producer", "consumer", "kept", "outputs", "inputs", *parts))
+    one = object_of(value, where, ("producer", "consumer", "kept", "outputs", "inputs", *parts))
     stages: list[str] = []
     for name in ("producer", "consumer"):
         stage = one.get(name)
@@ -241,10 +228,10 @@ def _border_in(value: object, where: str) -> Contract:
         contract.outputs = _wholes_in(one.get("outputs"), f"{where}.outputs")
         contract.inputs = _wholes_in(one.get("inputs"), f"{where}.inputs")
         return contract
-    for number, entry in enumerate(_list(one.get("variables"), f"{where}.variables")):
+    for number, entry in enumerate(list_of(one.get("variables"), f"{where}.variables")):
         contract.wires.append(_wire_in(entry, f"{where}.variables[{number}]"))
     for name in parts[1:]:
-        for number, entry in enumerate(_list(one.get(name), f"{where}.{name}")):
+        for number, entry in enumerate(list_of(one.get(name), f"{where}.{name}")):
             contract.known.append(_fact_in(entry, name, f"{where}.{name}[{number}]"))
     _check_places(contract, where)
     return contract
@@ -276,8 +263,8 @@ def _check_places(contract: Contract, where: str) -> None:
 
 def _wire_in(value: object, where: str) -> Wire:
     keys = ("location", "component", "type", "qualifiers", "name", "components")
-    one = _object(value, where, keys)
-    places = _list(one.get("components"), f"{where}.components")
+    one = object_of(value, where, keys)
+    places = list_of(one.get("components"), f"{where}.components")
     component = _number(one.get("component"), f"{where}.component", len(LANES) - 1)
     if not places or component + len(places) > len(LANES):
         raise Usage(f"{where}.components: expected one to four, within a Location")
@@ -292,7 +279,7 @@ def _wire_in(value: object, where: str) -> Wire:
 def _fact_in(value: object, kind: str, where: str) -> Fact:
     more = {"constants": "value", "equal": "as"}.get(kind)
     keys = ("component", "type", "qualifiers", "name")
-    one = _object(value, where, (*keys, more) if more is not None else keys)
+    one = object_of(value, where, (*keys, more) if more is not None else keys)
     fact = Fact(
         _key(one.get("component"), where), _base(one.get("type"), where), _qualifiers(one, where),
         _name(one, where),
@@ -314,9 +301,9 @@ def _wholes_in(value: object, where: str) -> list[Whole] | None:
     if value is None:
         return None
     found: list[Whole] = []
-    for number, entry in enumerate(_list(value, where)):
+    for number, entry in enumerate(list_of(value, where)):
         at = f"{where}[{number}]"
-        one = _object(entry, at, ("location", "component", "type", "name"))
+        one = object_of(entry, at, ("location", "component", "type", "name"))
         shape = one.get("type")
         if not isinstance(shape, str):
             raise Usage(f"{at}.type: expected text")
@@ -324,21 +311,6 @@ def _wholes_in(value: object, where: str) -> list[Whole] | None:
         lane = _number(one.get("component"), f"{at}.component", len(LANES) - 1)
         found.append(Whole(place, lane, shape, _name(one, at)))
     return found
-
-
-def _object(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:
-    if not isinstance(value, dict):
-        raise Usage(f"{where}: expected an object")
-    for key in value:
-        if key not in keys:
-            raise Usage(f"{where}: unknown key {key!r} (there are: {', '.join(keys)})")
-    return value
-
-
-def _list(value: object, where: str) -> list[object]:
-    if not isinstance(value, list):
-        raise Usage(f"{where}: expected a list")
-    return value
 
 
 def _number(value: object, where: str, most: int) -> int:
@@ -357,7 +329,7 @@ def _name(one: dict[str, object], where: str) -> str:
 def _qualifiers(one: dict[str, object], where: str) -> tuple[int, ...] | None:
     if one.get("qualifiers") is None:
         return None
-    named = _list(one["qualifiers"], f"{where}.qualifiers")
+    named = list_of(one["qualifiers"], f"{where}.qualifiers")
     if not all(isinstance(name, str) and name in QUALIFIERS for name in named):
         raise Usage(f"{where}.qualifiers: there are {', '.join(QUALIFIERS)}")
     return tuple(sorted({QUALIFIERS[str(name)] for name in named}))

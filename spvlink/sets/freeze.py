@@ -89,10 +89,8 @@ class _Freezer:
             family = self.family()
             made: list[Contract] = []
             for border in family.borders:
-                given = [
-                    s.name * (s not in family.stubs) for s in (border.producer, border.consumer)
-                ]
-                made.append(Contract(*given))
+                sides = border.producer, border.consumer
+                made.append(Contract(*["" if s in family.stubs else s.name for s in sides]))
             if self.attempt(family, made):
                 return made + self.open_mesh(family.stages[-1])
 

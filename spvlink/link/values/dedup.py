@@ -67,9 +67,8 @@ class Rules:
         module = link.consumer.module
         mixed = not link.exact and len({link.inputs.slots[k].qualifiers for k in link.loads}) > 1
         self.ways = (SAME,) if plain else (SAME, NEGATED, CAST)
-        self.equal = (
-            mixed and not exact and not plain
-        )  # look for values that are equal for a primitive
+        # look for values that are equal for a primitive
+        self.equal = mixed and not exact and not plain
         asked = Floats.of(module)
         self.preserved, self.fast_math = asked.preserved, asked.fast_math
         self.signed = {16, 32, 64} if exact else self.preserved  # widths whose zeros keep signs
@@ -110,11 +109,19 @@ def run(link: Link, exact: bool, others: Sequence[Link] | None = None, plain: bo
 
 
 def same(link: Link, key: int, other: int) -> bool:
-    """Whether one output holds what another one does wherever it is stored."""
+    """Whether one output holds what another one does wherever it is stored, and is declared so that
+    any consumer may read that one instead."""
     for one in (key, other):
         if one not in link.stores or not link.stored_once(one):
             return False
-    return _covers(link, other, _sites(link, key), SAME)
+    return _comes_alike(link, key, other) and _covers(link, other, _sites(link, key), SAME)
+
+
+def _comes_alike(link: Link, key: int, other: int) -> bool:
+    """Whether what an output loses on the way another one loses too, and what it promises that one
+    does: RelaxedPrecision may round, and an Invariant output is not read from one that is none."""
+    mine, theirs = link.outputs.slots[key], link.outputs.slots[other]
+    return mine.relaxed == theirs.relaxed and all(w in theirs.extras for w in mine.extras)
 
 
 def _alike(link: Link) -> bool:
@@ -278,13 +285,8 @@ def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
 def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None:
     """Which way to read ``other`` in place of ``key``; None if the qualifiers do not allow it."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
-    if mine.relaxed != theirs.relaxed:
+    if mine.relaxed != theirs.relaxed or not _comes_alike(link, key, other):
         return None
-    if link.outputs.slots[key].relaxed != link.outputs.slots[other].relaxed:
-        return None  # one of them may be rounded on the way out
-    kept = link.outputs.slots[other].extras
-    if any(words not in kept for words in link.outputs.slots[key].extras):
-        return None  # an Invariant output is not read from one that is none
     if link.frozen(key) or (mine.qualifiers != theirs.qualifiers and link.settled(key)):
         return None
     if how == CAST:
