@@ -382,13 +382,17 @@ def test_a_damaged_store_is_done_again(manifest: Path, whole: Path, tmp_path: Pa
 
 
 def test_two_at_once(manifest: Path, tmp_path: Path) -> None:
+    """The first one is stopped while it holds the folder, however fast it is."""
     out = tmp_path / "out"
     words = command(manifest, "-o", out, "--jobs", "1")
     process = subprocess.Popen(words, env=VARIABLES, stderr=subprocess.PIPE)
-    while not (tmp_path / "out.partial" / "lock").exists():
-        time.sleep(0.01)
-    time.sleep(0.05)
-    assert "another spvlink batch is at work there" in batch(manifest, "-o", out, status=2)
+    while not (tmp_path / "out.partial" / "jobs").exists():  # made behind the lock
+        time.sleep(0.001)
+    process.send_signal(signal.SIGSTOP)
+    try:
+        assert "another spvlink batch is at work there" in batch(manifest, "-o", out, status=2)
+    finally:
+        process.send_signal(signal.SIGCONT)
     assert process.stderr is not None and process.stderr.read() and process.wait() == 0
 
 
