@@ -81,7 +81,17 @@ def _validate(linked: Linked, sources: list[Source], options: Options, env: str)
         linked.validated = f"not validated: spirv-val refuses the input too ({own})"
 
 
-class Needed(BadSpirv):
+class Unfit(BadSpirv):
+    """A stage that could obey an interface in which these components cross."""
+
+    def __init__(self, stage: Stage, what: str, contract: Contract, keys: set[int]) -> None:
+        super().__init__(what)
+        self.file = stage.source.file
+        self.contract = contract
+        self.keys = keys
+
+
+class Needed(Unfit):
     """Components that a stage needs and an interface does not have, or only knows."""
 
     def __init__(self, stage: Stage, link: Link, contract: Contract, keys: set[int]) -> None:
@@ -93,10 +103,7 @@ class Needed(BadSpirv):
         if any(fact.key == first for fact in contract.known):
             why = link.notes.get(first, "it has to be read as it is")
             what += f", which knows what it holds: {why}"
-        super().__init__(what)
-        self.file = stage.source.file
-        self.contract = contract
-        self.keys = keys
+        super().__init__(stage, what, contract, keys)
 
 
 def _rows(
@@ -270,10 +277,9 @@ class _Obedient:
             else:
                 fits, said = False, "never written"
             if not fits:
-                raise stage.bad(
-                    f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the interface"
-                    f" says that it is {said}, and this stage writes something else"
-                )
+                what = f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the"
+                what += f" interface says that it is {said}, and this stage writes something else"
+                raise Unfit(stage, what, contract, {fact.key})
 
     def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:
         """Give what crosses the places of the contract. Raises BadSpirv for what has none."""

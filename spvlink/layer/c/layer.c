@@ -118,6 +118,7 @@ static void device_free(struct device *device) {
     table_free(device->modules);
     table_free(device->set_layouts);
     table_free(device->layouts);
+    table_free(device->halves);
     table_free(device->refused);
     free(device);
 }
@@ -129,8 +130,9 @@ static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     d->modules = table_new();
     d->set_layouts = table_new();
     d->layouts = table_new();
+    d->halves = table_new();
     d->refused = table_new();
-    if (!d->modules || !d->set_layouts || !d->layouts || !d->refused) {
+    if (!d->modules || !d->set_layouts || !d->layouts || !d->halves || !d->refused) {
         device_free(d);
         return NULL;
     }
@@ -281,6 +283,7 @@ static PFN_vkVoidFunction hook_named(const char *name, bool device_only, bool *e
         HOOK("vkCreatePipelineLayout", create_layout, DEVICE),
         HOOK("vkDestroyPipelineLayout", destroy_layout, DEVICE),
         HOOK("vkCreateGraphicsPipelines", hook_create_pipelines, DEVICE),
+        HOOK("vkDestroyPipeline", hook_destroy_pipeline, DEVICE),
         HOOK("vkCreateShadersEXT", hook_create_shaders, EXTENSION),
     };
     for (size_t i = 0; i < sizeof HOOKS / sizeof *HOOKS; i++) {
