@@ -163,6 +163,41 @@ def test_other_interpolation() -> None:
     assert not moved(made)
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_stays_in_one(first: bool) -> None:
+    """One consumer asks for a Flat input at another place of the pixel, so it stays; whichever is
+    looked at first."""
+    of = "layout(location = 4) flat out vec2 n;\n"
+    into = of.replace(" out ", " in ")
+    a, b = (of + code.replace("r =", "n = p.zw; r =") for code in (A, B))
+    x = into + X.replace("o.x", "o.z += interpolateAtCentroid(n).x * 2.0; o.x")
+    y = into + Y.replace("o.y +=", "o.z += n.x * 2.0 + n.y; o.y +=")
+    _, made = linked([a, b], [x, y] if first else [y, x])
+    assert moved(made) == {"t", "q", "n"}  # y of n
+
+
+@pytest.mark.parametrize("blank", [False, True])
+def test_stored_for_nobody(blank: bool) -> None:
+    """What moves in one producer is captured in another one, of which nobody reads it."""
+    place, none = "layout(location = 5, {}) out vec4 c;\n", "component = 0"
+    a, b = (
+        place.format(how) + code.replace("r =", "c = p * 3.0; r =")
+        for how, code in (("xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16", A), (none, B))
+    )
+    x = "void main() { o = vec4(1.0); }" if blank else X
+    y = place.format(none).replace(" out ", " in ") + Y.replace(
+        "o.y +=", "o.z += c.x + c.y * pc.tint.x; o.y +="
+    )
+    codes = [vertex(a), vertex(b), fragment(x), fragment(y)]
+    rows = [
+        ([Source(codes[v]), Source(codes[f])], spvlink.Options(complete=True))
+        for v, f in ((0, 2), (1, 2), (1, 3))
+    ]
+    made = link_set(rows)
+    drawn(made.pipelines, rows, False)
+    assert moved(made) == {"t", "q", "c"}
+
+
 def test_invariant_consumer() -> None:
     """What a depth hangs on stays."""
     y = Y.replace("o.y += abs(r.y);", "gl_FragDepth = 0.5 + 0.25 * (t * pc.other + q).x;")

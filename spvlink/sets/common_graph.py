@@ -38,6 +38,7 @@ class Common:
         self.inputs: dict[int, Node] = {}
         self.numbered: dict[object, Node] = {}
         self.homeless: set[Node] = set()
+        self.stuck: set[int] = set()  # keys that one of the consumers reads in a way that stays
         self.weights: dict[Node, int] = {}  # the least of those that make it
         producers = list(dict.fromkeys(link.producer for link in links))
         self.first = {stage: n * _STRIDE for n, stage in enumerate(producers)}
@@ -99,6 +100,7 @@ class SharedGraph(ConsumerGraph):
         common = self.common
         self.nodes, self.inputs, self.numbered = common.nodes, common.inputs, common.numbered
         self.homeless, self.widths = common.homeless, common.widths
+        self.stuck = common.stuck
         self.exact, self.linear = common.exact, common.linear
 
     # -- what every producer has to be able to -----------------------------------------------------

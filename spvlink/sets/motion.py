@@ -281,6 +281,10 @@ class _Production(Move):
         super().__init__(
             first, seam.graphs[first.consumer], made, places, seam.freed & self.reading.keys()
         )
+        # not what this producer stores for nobody: that may be anything, and anywhere
+        self.inputs = {
+            k: node for k, node in self.inputs.items() if k in self.reading and node in self.homes
+        }
         self.target = producer.module
         offset = seam.common.first[producer]
         self.sites = {store: offset + site for store, site in first.sites.items()}
