@@ -133,6 +133,30 @@ def test_one_producer_cannot(other: str) -> None:
     assert any("not moved: v1 of another pipeline cannot" in why for why in whys(made))
 
 
+@pytest.mark.parametrize(
+    ("other", "alone", "may"),
+    [
+        ("o = vec4(abs(r), 0.0, 1.0) * u.b;", False, True),
+        ("o = vec4(abs(r), 0.0, 1.0) * u.a;", False, False),
+        ("o = u.a; if (r.x > 0.5) o += u.b;", False, False),
+        ("o = vec4(abs(r), 0.0, 1.0) * u.b;", True, False),  # and no fragment shader at all
+    ],
+)
+def test_bound_in_all_pipelines(other: str, alone: bool, may: bool) -> None:
+    """A producer reads no more of a buffer than it or the consumer does in each of its pipelines:
+    where that is less, less may be bound (VUID-vkCmdDraw-uniformBuffers-06935)."""
+    block = "layout(set = 0, binding = 0) uniform U { vec4 a;%s } u;\n"
+    a = vertex(A.replace(BLOCK, block % "").replace("pc.tint.x", "u.a"))
+    both = IN.replace(BLOCK, block % " vec4 b;")
+    x = fragment(both + "void main() { o = t * u.b + q * u.a; o.x += r.x; }")
+    y = fragment(both + f"void main() {{ {other} }}")
+    options = spvlink.Options(complete=True)
+    rows = [([Source(a), Source(code)], options) for code in (x, y)]
+    made = link_set([*rows, ([Source(a)], options)] if alone else rows)
+    drawn(made.pipelines[:2], rows, False)
+    assert moved(made) == ({"t", "q"} if may else {"q"})
+
+
 def test_what_is_not_stored() -> None:
     """A producer that never writes one of the operands."""
     _, made = linked([A, B.replace("q = p.yxwz;", "")], [X, Y])

@@ -86,7 +86,8 @@ class _Seam:
         self.expect = family.options.expect
         for link in self.links:
             link.gather()
-        self.common = Common(self.links, self.exact)
+        last = {family.stages[row[-1]] for row in family.pipelines}
+        self.common = Common(ways, self.exact, last)
         self.graphs: dict[Stage, SharedGraph] = {}
         self.places: dict[Node, int] = {}
         self.made: list[Node] = []
