@@ -222,6 +222,22 @@ def test_stored_for_nobody(blank: bool) -> None:
     assert moved(made) == {"t", "q", "c"}
 
 
+def test_matrix_product_that_stays_in_one() -> None:
+    """One lane of it is equal in another consumer, where all of it moves."""
+    matrix = "layout(push_constant) uniform P { vec4 tint; mat4 m; } pc;\n"
+    a, b, into = (code.replace(BLOCK, matrix) for code in (A, B, IN))
+    x = into + "void main() { o = pc.m * t + q; o.x += abs(r.x); }"
+    y = into + "void main() { o = vec4(floor((pc.m * t).y * 8.0)); o.x += (pc.m * t).x; }"
+    codes = [vertex(a), vertex(b), fragment(x), fragment(y)]
+    rows = [
+        ([Source(codes[v]), Source(codes[f])], spvlink.Options(complete=True))
+        for v, f in ((0, 2), (1, 3), (1, 2))
+    ]
+    made = link_set(rows)
+    drawn(made.pipelines, rows, False)
+    assert moved(made) == {"q"}
+
+
 def test_invariant_consumer() -> None:
     """What a depth hangs on stays."""
     y = Y.replace("o.y += abs(r.y);", "gl_FragDepth = 0.5 + 0.25 * (t * pc.other + q).x;")
