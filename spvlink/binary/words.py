@@ -28,11 +28,9 @@ def words_in(data: bytes) -> tuple[list[int], bool]:
         raise BadSpirv(f"not SPIR-V: the magic number is missing (found {data[:4].hex()})", 0)
     if len(data) % 4:
         raise BadSpirv(f"the size of {len(data)} bytes is no multiple of 4", len(data) // 4)
+    words = array("I", data)
     if swapped:
-        octets = array("I", data)
-        octets.byteswap()
-        data = octets.tobytes()
-    words: list[int] = memoryview(data).cast("I").tolist()  # takes three quarters of array's time
+        words.byteswap()
     if len(words) < 5:
         raise BadSpirv("the header ends early: it has five words", len(words))
-    return words, swapped
+    return words.tolist(), swapped
