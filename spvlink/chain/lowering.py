@@ -28,7 +28,7 @@ from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import given_builtins, sample_rate, spec_constants, storage16
+from spvlink.passes import sample_rate, storage16
 from spvlink.passes.cells import WHOLE
 from spvlink.passes.lower_io import Lowering
 
@@ -46,6 +46,8 @@ def specialize(chain: Chain) -> None:
     given = {stage for stage, _ in spec}
     for stage in chain.stages:
         if defaults or stage.name in given:
+            from spvlink.passes import spec_constants  # seldom: see chain/table
+
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
             act, module = spec_constants.run, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
@@ -65,6 +67,8 @@ def give_builtins(chain: Chain) -> None:
         if views == 0:
             given[enums.BuiltIn_ViewIndex] = 0
         if given:
+            from spvlink.passes import given_builtins  # seldom: see chain/table
+
             chain.runner.run("specialize", stage, given_builtins.run, stage.module, given)
 
 

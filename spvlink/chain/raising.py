@@ -8,10 +8,9 @@ from spvlink.ir.core import Inst
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.built_ins import closing
-from spvlink.link.dead import builtin_blocks, builtins
+from spvlink.link.dead import builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
-from spvlink.link.shape import dynamic_arrays
 from spvlink.passes import raise_io, sample_rate, storage16, trim
 
 
@@ -70,6 +69,8 @@ def _raise_border(
         linked.add(OUTPUT if is_output else INPUT)
     dropped += (link.outputs if is_output else link.inputs).variables
     if not is_output and link.locals and runner.enabled("arrays"):
+        from spvlink.link.shape import dynamic_arrays  # seldom: see chain/table
+
         runner.run("arrays", stage, dynamic_arrays.promote_locals, link)
 
 
@@ -112,6 +113,8 @@ def trim_blocks(chain: Chain) -> None:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead"):
+            from spvlink.link.dead import builtin_blocks  # seldom: see chain/table
+
             if runner.run("dead", border.producer, builtin_blocks.run, link):
                 stages[border.producer] = None
                 border.producer.linked = True

@@ -8,7 +8,7 @@ from spvlink.errors import Broken
 from spvlink.grammar import enums
 from spvlink.ir.slot import Interface, Pinned, Varying
 from spvlink.link.border.link import PRODUCER, Link
-from spvlink.link.built_ins import closing, known
+from spvlink.link.built_ins import closing
 from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared
 from spvlink.link.pack.placement import Placement
@@ -60,7 +60,11 @@ class Story:
         self.halves = link.halves
         self.idle = link.idle
         built = closing.of(link)
-        self.built = known.tell(built) if built is not None else []
+        self.built: list[tuple[str, tuple[str, str]]] = []
+        if built is not None:
+            from spvlink.link.built_ins import known  # seldom: see chain/table
+
+            self.built = known.tell(built)
         self.gone = link.gone
         self.pinned = link.pinned()
         self.placement = placement

@@ -22,8 +22,6 @@ from spvlink.link.dead import varyings
 from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
-from spvlink.link.shape import split_late
-from spvlink.passes import read_back, vertex_copies
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -46,6 +44,8 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
 
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
+    from spvlink.passes import vertex_copies  # seldom: see chain/table
+
     entry = stage.module.entry
     assert entry is not None
     if runner.run("promote", stage, vertex_copies.run, stage.module, entry.function):
@@ -55,6 +55,8 @@ def _read_vertices(runner: Runner, stage: Stage) -> None:
 
 def _read_back(runner: Runner, stage: Stage) -> None:
     """Values that an invocation reads back from its own outputs."""
+    from spvlink.passes import read_back  # seldom: see chain/table
+
     if runner.run("promote", stage, read_back.run, stage.module):
         runner.promote_again(stage)
         runner.clean(stage)
@@ -87,6 +89,8 @@ def _sweep_due(chain: Chain, moving: bool) -> None:
 
 def _link_last(runner: Runner, link: Link) -> None:
     """Outputs of a pipeline that ends without a fragment shader."""
+    from spvlink.link.shape import split_late  # seldom: see chain/table
+
     producer = link.producer
     if runner.run("promote", producer, split_late.run, link):
         runner.clean(producer)

@@ -3,6 +3,9 @@ data: the sweep reads it, ``spvlink passes`` prints it, a test holds ORDER, the 
 
 Code that moves waits until everything dead is gone (``moving``). What brings code or constants into
 a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).
+
+Passes that few pipelines need are imported by the functions that run them: importing a dozen of
+them would take a tenth of the time of a process that links one pair (docs/speed.md).
 """
 
 from __future__ import annotations
@@ -13,17 +16,15 @@ from spvlink.ir.known import fact
 from spvlink.layout import granted
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
-from spvlink.link.built_ins import closing, known
-from spvlink.link.dead import builtins, payload_members, varyings
-from spvlink.link.motion import backward, blended, forward, weighted
-from spvlink.link.pack import narrow, per_patch, split64
+from spvlink.link.built_ins import closing
+from spvlink.link.dead import builtins, varyings
+from spvlink.link.motion import backward, forward
+from spvlink.link.pack import narrow
 from spvlink.link.payload import payload
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.rounding import exact
-from spvlink.link.shape import dynamic_arrays, split_late, unrolled
-from spvlink.link.values import captured_twins, dedup, partly, propagate
+from spvlink.link.values import dedup, partly, propagate
 from spvlink.options import Options
-from spvlink.passes import read_back
 from spvlink.pipeline import STAGE_BITS
 
 TYPE_CHECKING = False
@@ -142,11 +143,31 @@ def _has_built_ins(link: Link) -> bool:
     return link.built is not None
 
 
-# -- run: what takes more than one word ------------------------------------------------------------
+# -- run: what takes more than one word, or is seldom needed ---------------------------------------
+
+
+def _read_back(at: Site) -> None:
+    from spvlink.passes import read_back
+
+    read_back.forward(at.link.producer.module)
+
+
+def _payload_members(at: Site) -> None:
+    from spvlink.link.dead import payload_members
+
+    payload_members.run(at.link)
+
+
+def _split_late(at: Site) -> None:
+    from spvlink.link.shape import split_late
+
+    split_late.run(at.link)
 
 
 def _arrays(at: Site) -> None:
     """What one side alone indexes dynamically, if what is dead in it may go."""
+    from spvlink.link.shape import dynamic_arrays
+
     link, options = at.link, at.options
     if at.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
         moves = at.forth.moves if at.enabled("propagate") else None
@@ -155,6 +176,8 @@ def _arrays(at: Site) -> None:
 
 def _unroll(at: Site) -> None:
     """What both sides, or one, index by the counters of loops."""
+    from spvlink.link.shape import unrolled
+
     link, options = at.link, at.options
     if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
         packs = at.enabled("compact") and not _has_payload(link)
@@ -168,18 +191,48 @@ def _dedup(at: Site) -> None:
     if built is None:
         dedup.run(link, exact)
     else:
+        from spvlink.link.built_ins import known
+
         known.merge(link, built, exact)
 
 
+def _captured_twins(at: Site) -> None:
+    from spvlink.link.values import captured_twins
+
+    captured_twins.read_captured(at.link)
+
+
+def _blended(at: Site) -> None:
+    from spvlink.link.motion import blended
+
+    blended.run(at.link, at.forth, at.options.exact)
+
+
 def _propagate_built_ins(at: Site) -> None:
+    from spvlink.link.built_ins import known
+
     built = closing.of(at.link)
     assert built is not None
     at.real = known.move(built, at.forth, at.options.exact, at.options.cost_limit)
 
 
 def _dead_built_ins(at: Site) -> None:
+    from spvlink.link.built_ins import known
+
     assert at.link.built is not None
     known.dead(at.link.built)
+
+
+def _halves(at: Site) -> None:
+    from spvlink.link.pack import split64
+
+    split64.run(at.link, at.enabled)
+
+
+def _halves_to_save(at: Site) -> None:
+    from spvlink.link.pack import split64
+
+    split64.split_to_save(at.link, at.convergent)
 
 
 def _forward(at: Site) -> None:
@@ -189,6 +242,8 @@ def _forward(at: Site) -> None:
 
 def _weighted(at: Site) -> None:
     """What the control shader can make for sums over vertices of the evaluation shader."""
+    from spvlink.link.motion import weighted
+
     held = frozenset[int]()
     after = at.chain.after(at.link.consumer)
     if after is not None and after.consumer.name == "geom":
@@ -199,6 +254,8 @@ def _weighted(at: Site) -> None:
 
 
 def _share(at: Site) -> None:
+    from spvlink.link.pack import per_patch
+
     before = at.chain.before(at.link.producer)
     per_patch.run(at.link, before.link if before is not None else None, at.options.exact)
 
@@ -208,9 +265,8 @@ def _share(at: Site) -> None:
 # At one border, again and again until none of them changes anything.
 TABLE: Final = (
     Pass(
-        "promote", lambda at: read_back.forward(at.link.producer.module),
-        "what is read back twice is read once", when=_in_place, adds_code=True,
-        alone=(CONSUMER,),
+        "promote", _read_back, "what is read back twice is read once", when=_in_place,
+        adds_code=True, alone=(CONSUMER,),
     ),
     Pass(
         "payload", lambda at: payload.read_back_constants(at.link),
@@ -219,8 +275,8 @@ TABLE: Final = (
         when=_has_payload, adds_code=True,
     ),
     Pass(
-        "payload", lambda at: payload_members.run(at.link),
-        "members of structs in arrays that nobody reads", when=_has_payload, adds_code=True,
+        "payload", _payload_members, "members of structs in arrays that nobody reads",
+        when=_has_payload, adds_code=True,
     ),
     Pass(
         "dead", lambda at: varyings.run(at.link),
@@ -237,8 +293,8 @@ TABLE: Final = (
         when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
     ),
     Pass(
-        "promote", lambda at: split_late.run(at.link), "an index may be constant by now",
-        when=_has_whole, adds_code=True,
+        "promote", _split_late, "an index may be constant by now", when=_has_whole,
+        adds_code=True,
     ),
     Pass(
         "unroll", _unroll, "before arrays: what is no dynamic index any more needs no copies",
@@ -256,16 +312,15 @@ TABLE: Final = (
         "an output that says what another says is read from that one", alone=(PRODUCER,),
     ),
     Pass(
-        "dedup", lambda at: captured_twins.read_captured(at.link),
-        "what is captured crosses anyway", when=lambda link: link.outputs.captured,
+        "dedup", _captured_twins, "what is captured crosses anyway",
+        when=lambda link: link.outputs.captured,
     ),
     Pass(
         "propagate", lambda at: partly.run(at.link, at.options.exact),
         "what is one constant wherever it is defined is that constant", adds_code=True,
     ),
     Pass(
-        "propagate", lambda at: blended.run(at.link, at.forth, at.options.exact),
-        "what is blended of one value is that value",
+        "propagate", _blended, "what is blended of one value is that value",
         when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
     ),
     Pass(
@@ -278,8 +333,7 @@ TABLE: Final = (
         "propagate", _propagate_built_ins, "as of varyings", when=_has_built_ins, beside=True,
     ),
     Pass(
-        "halves", lambda at: split64.run(at.link, at.enabled),
-        "words die and merge where numbers do not",
+        "halves", _halves, "words die and merge where numbers do not",
         "64-bit values cross as two words where one need not, or where that saves a Location",
         when=lambda link: link.wide, adds_code=True,
     ),
@@ -310,8 +364,7 @@ TABLE: Final = (
 # At each border once all of them are settled, when it is known how many components are left.
 REPACKING: Final = (
     Pass(
-        "halves", lambda at: split64.split_to_save(at.link, at.convergent),
-        "first: words may move where 64-bit numbers could not",
+        "halves", _halves_to_save, "first: words may move where 64-bit numbers could not",
         when=lambda link: link.wide, needs=("compact",),
     ),
     Pass(

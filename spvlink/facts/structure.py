@@ -17,7 +17,9 @@ from spvlink.ir.known import fact
 class Structure:
     """Headers with their merge and continue blocks, and the parent of each reachable block."""
 
-    __slots__ = ("continue_of", "function", "header_of_merge", "loops", "merge_of", "parent")
+    __slots__ = (
+        "continue_of", "continues", "function", "header_of_merge", "loops", "merge_of", "parent",
+    )  # fmt: skip
 
     def __init__(self, cfg: Cfg) -> None:
         self.function = cfg.function
@@ -25,6 +27,7 @@ class Structure:
         self.merge_of: dict[Block, Block] = {}
         self.header_of_merge: dict[Block, Block] = {}
         self.continue_of: dict[Block, Block] = {}  # loop header -> continue target
+        self.continues: set[Block] = set()  # continue targets
         self.loops: set[Block] = set()
         for block, merge in cfg.headers:
             target = merge.args[0]
@@ -36,6 +39,7 @@ class Structure:
                 after = merge.args[1]
                 assert isinstance(after, Block)
                 self.continue_of[block] = after
+                self.continues.add(after)
         for block in cfg.order:
             header = self.header_of_merge.get(block)
             if header is not None and header in self.parent:

@@ -157,7 +157,7 @@ def _through(
     while arm is not merge:
         if len(arm.insts) > 1 or arm.insts[0].op != ops.OpBranch or cfg.preds[arm] != [before]:
             return None
-        if arm in structure.header_of_merge or arm in structure.continue_of.values():
+        if arm in structure.header_of_merge or arm in structure.continues:
             return None  # another construct needs it
         before, to = arm, arm.insts[0].args[0]
         assert isinstance(to, Block)
@@ -212,7 +212,7 @@ def merge_blocks(module: Module, function: Function) -> None:
         return
     cfg = Cfg.of(module, function)
     structure = Structure.of(module, function)
-    named = set(structure.header_of_merge) | set(structure.continue_of.values())
+    named = structure.header_of_merge.keys() | structure.continues
     gone: set[Block] = set()
     copies = False
     for block in cfg.order:

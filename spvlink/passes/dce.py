@@ -129,7 +129,7 @@ class _Marker:
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
         spread, never, odd, by_lane = self.spread, NEVER_ROOTS, _ODD, _BY_LANE
-        volatile, passed, every, vector = self.effects.volatile, _PASSED, ALL, ops.OpTypeVector
+        volatile, passed, every, vector = self.effects.any_volatile, _PASSED, ALL, ops.OpTypeVector
         phis, roots, trimmed, moves, flow = _PHIS, _ROOTS, _TRIMMED, self.moves, _FLOW
         aggregates = AGGREGATES
         alive = block in self.live_blocks

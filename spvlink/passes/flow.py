@@ -76,7 +76,7 @@ def leave_loops(module: Module, function: Function) -> None:
         stub = merge.args[0]
         if stub in cfg.index or merge.op == ops.OpLoopMerge or not isinstance(stub, Block):
             continue
-        if stub in structure.continue_of.values():  # it has to go back
+        if stub in structure.continues:  # it has to go back
             continue
         loop = next((h for h in structure.around(header) if h in structure.loops), None)
         if loop is None:

@@ -41,6 +41,7 @@ from spvlink.passes.twins import twins_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterator
     from typing import Final
 
 _RETURNS: Final = frozenset((ops.OpReturn, ops.OpReturnValue))
@@ -87,20 +88,20 @@ def run(module: Module) -> None:
 
 def _callees_first(entry: Function) -> list[Function]:
     """The call graph below ``entry`` in postorder. Raises BadSpirv for recursion."""
-    done: list[Function] = []
-    active: dict[Function, list[Function]] = {entry: callees(entry)}
+    done: dict[Function, None] = {}
+    active: dict[Function, Iterator[Function]] = {entry: iter(callees(entry))}
     while active:
         function, rest = next(reversed(active.items()))
-        if not rest:
-            done.append(function)
+        callee = next(rest, None)
+        if callee is None:
+            done[function] = None
             del active[function]
             continue
-        callee = rest.pop(0)
         if callee in active:
             raise BadSpirv("a function calls itself, directly or through others")
         if callee not in done:
-            active[callee] = callees(callee)
-    return done
+            active[callee] = iter(callees(callee))
+    return list(done)
 
 
 def _check_growth(module: Module, order: list[Function]) -> None:
@@ -342,7 +343,7 @@ class _Body:
                 block.insts.append(Inst(ops.OpStore, None, [flag, true], []))
             block.insts.append(branch(targets[0]))
             for inner, outer in zip(targets, targets[1:]):
-                if any(inner is c for c in structure.continue_of.values()):
+                if inner in structure.continues:
                     raise Refused("a loop ends where another one continues, with a return inside")
                 tests[inner] = outer
         for merge, target in tests.items():
@@ -465,7 +466,7 @@ class _Passed:
             if known not in self.variables:
                 self.variables[known] = self.body.variable(known.type)
             made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], []))
-        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op != ops.OpTypePointer):
+        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op not in types.POINTERS):
             lost = [self.is_lost(arg, user) for arg in known.args]
             args = [
                 self.fetched(resolve(arg), user, made) if gone else arg

@@ -15,10 +15,9 @@ from collections import Counter
 from spvlink import validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
-from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file
-from spvlink.chain.sweep import clean
+from spvlink.chain.sweep import MAX_ROUNDS, clean
 from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -32,7 +31,8 @@ from spvlink.pipeline import (
     Source,
     StageResult,
 )
-from spvlink.sets.family import Family
+from spvlink.sets import motion
+from spvlink.sets.family import Family, open_family
 from spvlink.sets.lowering import lower
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.shared import Shared, shared_wires
@@ -281,8 +281,12 @@ class _Linker:
         lower(family, self.specs, self.staying)
         for stage in family.touched():
             in_file(stage, clean, family, stage)
-        open_borders(family)
+        open_family(family)
         sweep(family)
+        for _ in range(MAX_ROUNDS):
+            if not motion.run(family):
+                break
+            sweep(family)
         seams = [seam for seam in family.seams() if not seam[0].kept]
         crossings = [Crossing(family, seam) for seam in seams]
         for crossing in crossings:
