@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 import spvlink
+from spvlink.grammar import enums, ops
 from spvlink.pipeline import Source
 from spvlink.sets.link_set import LinkedSet, link_set, link_versions
-from tests.linking import fragment, vertex
+from tests.linking import fragment, module_of, vertex
+from tests.render import draw, draw_covering
+from tests.test_pipelines import assert_close
 from tests.test_sets import drawn, results, rows_of
 
 BLOCK = "layout(push_constant) uniform P { vec4 tint; vec4 other; } pc;\n"
@@ -251,3 +254,37 @@ def test_switched_off() -> None:
     options.disabled = frozenset(("backward",))
     rows = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)], options)
     assert not moved(link_set(rows))
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_a_layout_shows_what_a_producer_lacks(uniform: bool) -> None:
+    """Two consumers, whose own code it is, ask one producer for the same bytes: they are declared
+    once."""
+    block = (
+        "layout(set = 0, binding = 0) uniform P" if uniform else "layout(push_constant) uniform P"
+    )
+    here = BLOCK.replace("layout(push_constant) uniform P", block)
+    bindings = [{"binding": 0, "descriptorType": 6, "descriptorCount": 1, "stageFlags": 17}]
+    layout = {
+        "pushConstantRanges": [{"stageFlags": 17, "offset": 0, "size": 32}],
+        "setLayouts": [{"set": 0, "bindings": bindings}],
+    }
+    options = spvlink.Options(complete=True, layout=layout)
+    a, b = (code.replace(BLOCK, "").replace("pc.tint", "vec4(2.0)") for code in (A, B))
+    a = a.replace("vec4(2.0).x", "2.0")
+    x, y = (code.replace(BLOCK, here) for code in (X, Y))
+    other = x.replace("+ q;", "+ q.wzyx;").replace("pc.other", "pc.other.zwxy")
+    for consumers in ([x, y], [x, other]):
+        rows = rows_of([vertex(a), vertex(b)], [*map(fragment, consumers)], options)
+        made = link_set(rows)
+        assert moved(made) == {"t", "q"}
+        for one, (sources, _) in zip(results(made), rows):
+            codes = [source.data for source in sources]
+            scene, _ = draw_covering(codes)
+            scene.open_to_all()
+            assert_close(draw(codes, scene), draw([s.data for s in one.stages], scene))
+            assert one.validated == "validated"
+            blocks = module_of(one.stages[0].data).globals
+            classes = (enums.StorageClass_Uniform, enums.StorageClass_PushConstant)
+            found = [v for v in blocks if v.op == ops.OpVariable and v.imm[0] in classes]
+            assert len(found) == 1
