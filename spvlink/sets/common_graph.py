@@ -18,7 +18,7 @@ from spvlink.link.motion.backward import comes_back
 from spvlink.link.motion.consumer_graph import ConsumerGraph
 from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, replaceable
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, held_by, shape
-from spvlink.link.resources.transfer import Grant, Transfer, surely_there
+from spvlink.link.resources.transfer import Transfer, surely_there
 from spvlink.link.rounding.exact import comes_exact
 
 TYPE_CHECKING = False
@@ -87,7 +87,7 @@ class Common:
                 continue
             own = transfer.to_blocks
             if access.key[0] == enums.StorageClass_PushConstant:
-                found = Grant(producer.visible).allows(access, holds(own, access)) is None
+                found = transfer.grant.allows(access, holds(own, access)) is None
             elif producer in self.last:
                 found = surely_there(access, own)
             else:
