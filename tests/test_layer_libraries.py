@@ -13,7 +13,8 @@ from spvlink.archive.archive import Archive
 from spvlink.archive.records import Pipeline
 from spvlink.layer import libraries, places, wire
 from spvlink.layer.recorded import request_of
-from tests.layer_place import Place, assert_same
+from spvlink.layer.store import Store
+from tests.layer_place import Place, assert_same, build_with_layer
 from tests.layer_validation import python_with_validation
 from tests.linking import fragment
 from tests.test_joint import INPUTS
@@ -245,3 +246,62 @@ def test_of_a_recorded_program_the_keys_are_those_of_the_layer(place: Place) -> 
     program = (sys.executable, "-m", "tests.archives.record", "--draw")
     log = place.layered(*program, options=EXACT, **NOBODY)
     assert log["frozen"] == 2 and log["joined"] == 1 and log["joined_as_it_was"] == 0, log
+
+
+# -- seen by a driver ------------------------------------------------------------------------------
+
+OWN, LINKED, DONE = "V F 0 behind 0", "linked linked 0 behind 0", "0 behind 0"
+# tests/layer_libraries.c: what each pipeline is made from, V F O for the application's own modules,
+# the result, and how many structures stand before the libraries
+EXPECTED = {
+    "both halves": LINKED,
+    "one half": f"V {DONE}",
+    "an unknown partner": f"V O {DONE}",
+    "two of one side": f"V V {DONE}",
+    "three halves": f"V V F {DONE}",
+    "too many": f"V F {'O ' * 7}{DONE}",
+    "behind others": "linked linked 0 behind 2",
+    "before something unknown": OWN,
+    "behind something unknown": "V F 0 behind 1",
+    "refused": OWN,
+    "refused always": "-13 behind 0",
+    "and again": LINKED,
+    "alive": "7",
+    "left": "0",
+    "made in one call": LINKED,
+    "one of two is refused": "0 1, alive: 2",
+    "left by calls": "0",
+    "one handle": "1",
+    "after one of two destroys": LINKED,
+    "left by one handle": "0",
+    "a derivative": OWN,
+    "not optimized": OWN,
+    "the own one is refused": "0, alive: 2",
+    "the linked one is refused": OWN,
+    "after that": OWN,
+    "left by libraries": "0",
+}
+
+
+def test_what_a_driver_gets(place: Place, modules: dict[str, Path], tmp_path: Path) -> None:
+    """With sanitizers: what is left or used too late ends the program."""
+    family = libraries.Family()
+    for name, bit, side in (("a", 1, family.producers), ("x", 16, family.consumers)):
+        request = wire.Request()
+        request.identity, request.half = places.identity(), True
+        stage = wire.Stage()
+        stage.bit, stage.entry, stage.code = bit, "main", modules[name].read_bytes()
+        request.stages.append(stage)
+        side.append(wire.write_request(request))
+    frozen = libraries.link_family(family)
+    assert len(frozen.answers) == 2, frozen.reasons
+    store = Store(str(place.folder / "cache/spvlink/linked"), 1 << 20)
+    for key, answer in frozen.answers:
+        store.put(key, answer)
+    flags = "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
+    program = build_with_layer("layer_libraries.c", tmp_path, *flags)
+    words = [str(modules[name]) for name in "axz"]
+    said = place.program("setarch", "-R", program, *words, **NOBODY)
+    assert dict(line.split(": ", 1) for line in said.splitlines()) == EXPECTED
+    log = place.log()
+    assert log["events"] == {"the driver refused linked modules; it got the original ones": 1}, log

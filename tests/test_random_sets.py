@@ -2,7 +2,7 @@
 
 Promises: every pipeline draws what it drew; with one version there are never more modules than came
 in; no module of a set takes more Locations; a set that was linked has nothing more to gain; and of
-modules that were linked with one interface, any two that should fit do.
+modules that were linked with one interface, any two that should fit do, also if it was made of all.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import pytest
 import spvlink
 from spvlink.errors import BadSpirv
 from spvlink.pipeline import MOVED_BACKWARD, Linked
+from spvlink.sets.joint import Member, link_joint
 from spvlink.sets.link_set import LinkedSet, link_versions
 from tests import random_harness
 from tests.random_harness import Failure, in_two_processes
@@ -46,6 +47,7 @@ def check_seed(seed: int) -> str:
         if most == 1:
             _again(rows, new, made, exact)
             moved = MOVED if _moved(made) else ""
+    check_joint(rows, exact)
     return _check_frozen(rows, exact) + moved
 
 
@@ -118,6 +120,26 @@ def _check_frozen(rows: list[list[bytes]], exact: bool) -> str:
             _draw(row, [known[code] for code in row], exact, "an interface")
             others += row != rows[0]
     return SETS if others else REFUSED
+
+
+def check_joint(rows: list[list[bytes]], exact: bool) -> int:
+    """One interface for all of them: each half fits each other one, whoever met. Gives how many
+    pairs were drawn."""
+    options = spvlink.Options(exact=exact)
+    halves: tuple[dict[tuple[bytes, ...], Member], ...] = {}, {}
+    for row in rows:
+        for side, codes in zip(halves, (row[:-1], row[-1:])):
+            side.setdefault(tuple(codes), Member([spvlink.Source(c) for c in codes], options))
+    link_joint(*[list(side.values()) for side in halves])
+    drawn = 0
+    for before, ahead in halves[0].items():
+        for other, behind in halves[1].items():
+            if ahead.linked is None or behind.linked is None:
+                continue
+            new = [stage.data for part in (ahead, behind) for stage in part.linked.stages]
+            _draw([*before, *other], new, exact, "one interface for all")
+            drawn += 1
+    return drawn
 
 
 def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:

@@ -351,6 +351,7 @@ def _read_twins(link: Link, contract: Contract) -> None:
             slots[twin] = _moved(mine, twin)  # whatever was declared there is not read
             link.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
             touched(link.consumer.module)
+            link.consumer.linked = True
             link.gather()
 
 

@@ -112,6 +112,13 @@ static VKAPI_ATTR void VKAPI_CALL destroy_layout(VkDevice handle, VkPipelineLayo
     device->destroy_layout(handle, layout, allocator);
 }
 
+/* -- queues ---------------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR *info) {
+    presents();
+    return device_of(queue)->present(queue, info);
+}
+
 /* -- devices --------------------------------------------------------------------------------------- */
 
 static void device_free(struct device *device) {
@@ -150,6 +157,7 @@ static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     NEXT(destroy_pipeline, "vkDestroyPipeline");
     NEXT(create_shaders, "vkCreateShadersEXT");
     NEXT(destroy_shader, "vkDestroyShaderEXT");
+    NEXT(present, "vkQueuePresentKHR");
 #undef NEXT
     return d;
 }
@@ -284,6 +292,7 @@ static PFN_vkVoidFunction hook_named(const char *name, bool device_only, bool *e
         HOOK("vkDestroyPipelineLayout", destroy_layout, DEVICE),
         HOOK("vkCreateGraphicsPipelines", hook_create_pipelines, DEVICE),
         HOOK("vkDestroyPipeline", hook_destroy_pipeline, DEVICE),
+        HOOK("vkQueuePresentKHR", queue_present, EXTENSION),
         HOOK("vkCreateShadersEXT", hook_create_shaders, EXTENSION),
     };
     for (size_t i = 0; i < sizeof HOOKS / sizeof *HOOKS; i++) {

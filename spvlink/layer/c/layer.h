@@ -60,6 +60,7 @@ struct settings {
     uint64_t wait_ns;         /* for one answer; 0: never wait */
     uint64_t wait_total_ns;   /* for all answers of this process */
     uint32_t wait_percent;    /* of the time since the layer was loaded, for all answers */
+    bool wait_presenting;     /* also on a thread that has presented */
     uint32_t cache_mb, idle_s;
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
@@ -173,6 +174,7 @@ struct device {
     PFN_vkDestroyPipeline destroy_pipeline;
     create_shaders_fn create_shaders;
     destroy_shader_fn destroy_shader;
+    PFN_vkQueuePresentKHR present;
     struct table *modules, *set_layouts, *layouts;
     struct table *halves;  /* libraries that are kept in two versions (libraries.c) */
     struct table *refused; /* by the first 8 bytes of the key: linked modules the driver refused */
@@ -240,6 +242,8 @@ void chain_refused(struct device *device, const unsigned char *key);
 /* NULL and the answer's bytes in `reply`, or why there is none: always, if it does not wait. */
 const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
                 struct bytes *reply);
+
+void presents(void); /* this thread: a frame would be late if it waited */
 
 /* -- the hooks ------------------------------------------------------------------------------------ */
 

@@ -122,7 +122,7 @@ union known { /* what may stand before the structure that names the libraries */
 
 /* What a pipeline is made from in place of the application's libraries. */
 struct join {
-    const void *chain;
+    const VkBaseInStructure *chain;
     VkPipelineLibraryCreateInfoKHR libraries;
     VkPipeline made_from[MOST_LIBRARIES];
     union known before[MOST_BEFORE];
@@ -140,13 +140,13 @@ static size_t size_of(int type) {
 
 /* The chain again up to the libraries, with ours in their place. */
 static bool copy_chain(struct join *join, const void *chain) {
-    const void **link = &join->chain;
+    const VkBaseInStructure **link = &join->chain;
     uint32_t count = 0;
     for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext) {
         if ((int)at->sType == LIBRARIES) {
             memcpy(&join->libraries, at, sizeof join->libraries);
             join->libraries.pLibraries = join->made_from;
-            *link = &join->libraries;
+            *link = (const VkBaseInStructure *)&join->libraries;
             return true;
         }
         size_t size = size_of((int)at->sType);
@@ -154,8 +154,8 @@ static bool copy_chain(struct join *join, const void *chain) {
             return false;
         union known *copy = &join->before[count++];
         memcpy(copy, at, size);
-        *link = copy;
-        link = (const void **)&copy->head.pNext;
+        *link = &copy->head;
+        link = &copy->head.pNext;
     }
     return false;
 }
