@@ -123,7 +123,8 @@ class SharedGraph(ConsumerGraph):
         self.own: dict[Node, tuple[Inst, int]] = {}  # the first lane here that a node is
         self.found: dict[Inst, bool] = {}  # whether what they read is there in all pipelines
         before = {node: len(node.places) for node in common.nodes}
-        super().__init__(*ways[0], common.exact, common.convergent)
+        link, transfer = ways[0]  # no star: mypyc puts what follows it first
+        super().__init__(link, transfer, common.exact, common.convergent)
         for node in common.nodes:
             added = node.places[before.get(node, 0) :]
             if added:

@@ -171,8 +171,8 @@ class _Seam:
         for link, transfer in self.ways.items():
             if link.producer is producer:
                 graph = self.graphs[link.consumer]
-                for node, lane in graph.own.items():
-                    found.setdefault(node, (graph, transfer, *lane))
+                for node, (inst, lane) in graph.own.items():
+                    found.setdefault(node, (graph, transfer, inst, lane))
         return found
 
     def declared(self) -> bool:
