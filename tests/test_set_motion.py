@@ -288,3 +288,8 @@ def test_a_layout_shows_what_a_producer_lacks(uniform: bool) -> None:
             classes = (enums.StorageClass_Uniform, enums.StorageClass_PushConstant)
             found = [v for v in blocks if v.op == ops.OpVariable and v.imm[0] in classes]
             assert len(found) == 1
+
+    blank = y.replace(here, "").replace("o = sin(t * pc.other + q);", "o = vec4(1.0);")
+    assert blank.count("pc") == 0
+    rows = rows_of([vertex(a), vertex(b)], [fragment(x), fragment(blank)], options)
+    assert not moved(link_set(rows))  # with that one nothing need be bound
