@@ -360,22 +360,15 @@ def pointee(value: Inst) -> Inst | None:
     return type.args[0] if type is not None and type.op == ops.OpTypePointer else None
 
 
-def _is_untyped(value: Inst) -> bool:
-    """Whether a value is an untyped pointer: what it points to is what is read or written."""
-    return value.type is not None and value.type.op == ops.OpTypeUntypedPointerKHR
-
-
 def _load(inst: Inst) -> str:
     target = pointee(inst.args[0])
-    if target is inst.type or _is_untyped(inst.args[0]):
+    if target is inst.type:
         return ""
     return _differ(inst.args[0], f"a pointer to {show(inst.type)}")
 
 
 def _store(inst: Inst) -> str:
     target, value = pointee(inst.args[0]), inst.args[1]
-    if _is_untyped(inst.args[0]):
-        return ""
     if target is None:
         return _differ(inst.args[0], "a pointer")
     return "" if target is value.type else _differ(value, show(target))
@@ -383,11 +376,7 @@ def _store(inst: Inst) -> str:
 
 def _copy_memory(inst: Inst) -> str:
     target, source = pointee(inst.args[0]), pointee(inst.args[1])
-    if target is None and source is None:
-        return _differ(inst.args[0], "a typed pointer")
-    if _is_untyped(inst.args[0]) or _is_untyped(inst.args[1]):
-        return ""
-    if source is not target:
+    if target is None or source is not target:
         return _differ(inst.args[1], "a pointer like the target")
     return ""
 
