@@ -47,6 +47,23 @@ def _value(rng: random.Random, place: int, whole: bool) -> str:
     return f"int(floor(({value}) * 8.0))" if whole else value
 
 
+def _together(rng: random.Random, varyings: list[Varying]) -> dict[tuple[int, int], str]:
+    """What all fragment shaders make of some components in the same way, two and two."""
+    found: dict[tuple[int, int], str] = {}
+    if rng.random() < 0.4:
+        return found
+    for whole, flat in ((False, False), (False, True), (True, True)):
+        alike = [v for v in varyings if (v.whole, v.flat) == (whole, flat)]
+        places = [(v, at) for v in alike for at in range(v.size)]
+        rng.shuffle(places)
+        for (v, a), (w, b) in zip(places[::2], places[1::2]):
+            if rng.random() < 0.7:
+                factor = "3" if whole else rng.choice(("pc.tint.x", "0.5", "pc.tint.w"))
+                made = f"({v.lane(a)} * {factor} + {w.lane(b)})"
+                found[v.location, a] = found[w.location, b] = made
+    return found
+
+
 def make(seed: int, exact: bool) -> list[tuple[list[Source], Options]]:
     """The pipelines of a set, as ``link_set`` takes them."""
     rng = random.Random(seed)
@@ -61,6 +78,8 @@ def make(seed: int, exact: bool) -> list[tuple[list[Source], Options]]:
                 code += f"{varying.lane(at)} = {value};\n"
         producers.append(vertex(code + "gl_Position = p; }"))
     consumers: list[bytes] = []
+    own = random.Random(f"motion {seed}")  # beside the other, so that seeds stay what they are
+    together = _together(own, varyings)
     for _ in range(rng.randint(2, 5)):
         code = block + "\n".join(v.declared("in") for v in varyings)
         code += "\nvoid main() { vec4 s = pc.tint;\n"
@@ -68,6 +87,8 @@ def make(seed: int, exact: bool) -> list[tuple[list[Source], Options]]:
             for at in range(varying.size):
                 if rng.random() < 0.4:
                     read = varying.lane(at)
+                    if own.random() < 0.97:
+                        read = together.get((varying.location, at), read)
                     term = f"float({read}) * 0.0625" if varying.whole else read
                     code += f"s.{rng.choice(LANES)} += {term} * {rng.choice((0.25, 0.5, 1.0))};\n"
         consumers.append(fragment(code + "o = s; }"))

@@ -44,10 +44,10 @@ RANKS = {
     "chain": 12,
     "driver": 13,
     "arguments": 14,
-    "layer": 14,
     "sets": 14,  # modules that pipelines share
     "page": 14,  # what is told of links, for a browser
     "batches": 15,
+    "layer": 15,
     "lint": 16,  # ``spvlink check``: reads sets as batches do
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves

@@ -417,3 +417,18 @@ def test_stages_that_are_not_there() -> None:
         link_frozen([vertex(A), vertex(B)], document)
     with pytest.raises(Usage, match="no stages"):
         link_frozen([], document)
+
+
+def test_a_consumer_that_reads_only_what_is_equal() -> None:
+    """Nothing else is done to it; as it came, with another interface around (chain/as_it_came), it
+    would read zero."""
+    text = "layout(location = 1) %s vec3 v;"
+    before = vertex(
+        text % "out" + "void main() { float s = sin(p.x); v = vec3(s, p.y, s); gl_Position = p; }"
+    )
+    reader = text % "in" + "void main() { o = vec4(v.%s, 1.0); }"
+    (first, _), document = frozen([before, fragment(reader % "xyz")])
+    assert border(document)["equal"]
+    behind = fragment(reader % "zyy")
+    (alone,), _ = frozen([behind], document)
+    assert_drawn([before, behind], [first, alone])

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from spvlink.layer import serve, wire
-from tests.layer_place import Place, socket_of
+from tests.layer_place import Place, build_with_layer, socket_of
 
 
 @contextlib.contextmanager
@@ -82,3 +82,28 @@ def test_the_linker_stands_behind_the_program(place: Place, pairs: list[str]) ->
     assert children
     for number in (server, *map(int, children)):
         assert os.getpriority(os.PRIO_PROCESS, number) == own + serve.NICE
+
+
+def test_a_thread_that_has_presented_does_not_wait(
+    place: Place, pairs: list[str], tmp_path: Path
+) -> None:
+    """But before its first frame, and other threads always; and it does if it is told to."""
+    program = build_with_layer("layer_present.c", tmp_path, "-fsanitize=address,undefined")
+
+    def said(cache: str, **variables: str) -> list[str]:
+        place.variables["VK_SPVLINK_STAGE_LINK_CACHE_DIR"] = str(tmp_path / cache)
+        words = ["setarch", "-R", program, *pairs[:2]]
+        lines = place.program(
+            *words, VK_SPVLINK_STAGE_LINK_WAIT_MS="20000", **variables
+        ).splitlines()
+        assert lines[1] == "presented: 1000001003"
+        return [line.split(": ")[1] for line in (lines[0], *lines[2:])]
+
+    linked, late = "linked", "not waited for"
+    never = {"VK_SPVLINK_STAGE_LINK_WAIT_PRESENTING": "0"}
+    assert said("a", **never) == [linked, late, linked]
+    log = place.log()
+    assert log["not_in_time"] == 1 and not log["events"], log
+    reason = "not linked yet: not waited for on a thread that presents"
+    assert log["passed_through"] == {reason: 1}
+    assert said("b") == [linked] * 3

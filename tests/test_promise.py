@@ -275,6 +275,20 @@ def test_a_sum_that_something_hangs_on_stays(name: str) -> None:
     assert_same(modules, done.data)
 
 
+@pytest.mark.parametrize("use", ["floor(second[n])", "second[n]"])
+def test_a_sum_that_is_read_through_another_buffer(use: str) -> None:
+    """Two buffers may be bound to the same bytes: what is stored in one is read from any."""
+    views = "layout(set = 0, binding = 5) buffer {} {{ float {}[64]; }};\n"
+    both = views.format("A", "first") + views.format("B", "second")
+    inputs = UNIFORMS + both + IN.format("")
+    body = f"int n = int(gl_FragCoord.x) & 63; first[n] = {SUM}.x; o = vec4({use}) + u.d * 0.0001;"
+    modules = [compiled(ATTRIBUTES), fragment(f"{inputs} void main() {{ {body} }}")]
+    whys = {why for _, why in {**fates(linked(modules)), **fates(linked(modules), "b")}.values()}
+    moved = any("computes" in why for why in whys)
+    assert moved != any("not moved: Floor" in why for why in whys), whys
+    assert moved == (use == "second[n]")
+
+
 CONTINUOUS = ("{}.x", "cos({}.x)", "1.0 / (abs({}.x) + 0.5)", "max({}.x, 0.25)", "{}.x * {}.y")
 
 

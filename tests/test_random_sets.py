@@ -2,7 +2,7 @@
 
 Promises: every pipeline draws what it drew; with one version there are never more modules than came
 in; no module of a set takes more Locations; a set that was linked has nothing more to gain; and of
-modules that were linked with one interface, any two that should fit do.
+modules that were linked with one interface, any two that should fit do, also if it was made of all.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import pytest
 
 import spvlink
 from spvlink.errors import BadSpirv
-from spvlink.pipeline import Linked
+from spvlink.pipeline import MOVED_BACKWARD, Linked
+from spvlink.sets.joint import Member, link_joint
 from spvlink.sets.link_set import LinkedSet, link_versions
 from tests import random_harness
 from tests.random_harness import Failure, in_two_processes
@@ -23,6 +24,7 @@ from tests.test_pipelines import assert_close
 
 SEEDS = range(12)
 SETS, REFUSED = "linked", "linked, and nobody else fits the interface"
+MOVED = ", and code moved"
 
 
 def modules(seed: int) -> list[bytes]:
@@ -34,6 +36,7 @@ def check_seed(seed: int) -> str:
     """Raises Failure; else says what was there to see."""
     exact = seed % 2 == 0
     rows = [[source.data for source in sources] for sources, _ in make(seed, exact)]
+    moved = ""
     for most in (1, 2, 3):
         made = link_versions(make(seed, exact), most)
         new = _new(made)
@@ -43,7 +46,17 @@ def check_seed(seed: int) -> str:
             raise Failure("more modules than there were")
         if most == 1:
             _again(rows, new, made, exact)
-    return _check_frozen(rows, exact)
+            moved = MOVED if _moved(made) else ""
+    check_joint(rows, exact)
+    return _check_frozen(rows, exact) + moved
+
+
+def _moved(made: LinkedSet) -> bool:
+    """Whether code moved in a set."""
+    if made.least[0] == 0:
+        return False
+    found = [one for one in made.pipelines if isinstance(one, Linked)]
+    return any(r.action == MOVED_BACKWARD for one in found for r in one.remarks)
 
 
 def _again(rows: list[list[bytes]], new: list[list[bytes]], made: LinkedSet, exact: bool) -> None:
@@ -109,6 +122,26 @@ def _check_frozen(rows: list[list[bytes]], exact: bool) -> str:
     return SETS if others else REFUSED
 
 
+def check_joint(rows: list[list[bytes]], exact: bool) -> int:
+    """One interface for all of them: each half fits each other one, whoever met. Gives how many
+    pairs were drawn."""
+    options = spvlink.Options(exact=exact)
+    halves: tuple[dict[tuple[bytes, ...], Member], ...] = {}, {}
+    for row in rows:
+        for side, codes in zip(halves, (row[:-1], row[-1:])):
+            side.setdefault(tuple(codes), Member([spvlink.Source(c) for c in codes], options))
+    link_joint(*[list(side.values()) for side in halves])
+    drawn = 0
+    for before, ahead in halves[0].items():
+        for other, behind in halves[1].items():
+            if ahead.linked is None or behind.linked is None:
+                continue
+            new = [stage.data for part in (ahead, behind) for stage in part.linked.stages]
+            _draw([*before, *other], new, exact, "one interface for all")
+            drawn += 1
+    return drawn
+
+
 def check_many(seeds: Iterable[int]) -> Iterator[tuple[int, object]]:
     return random_harness.check_many(check_seed, modules, seeds, timeout=120.0)
 
@@ -127,4 +160,9 @@ def test_promises_hold(seed: int, verdicts: dict[int, object]) -> None:
 
 def test_others_fit(verdicts: dict[int, object]) -> None:
     """Else nothing was seen of interfaces."""
-    assert list(verdicts.values()).count(SETS) >= 3
+    assert sum(str(verdict).removesuffix(MOVED) == SETS for verdict in verdicts.values()) >= 3
+
+
+def test_code_moves(verdicts: dict[int, object]) -> None:
+    """Else nothing was seen of motion."""
+    assert any(str(verdict).endswith(MOVED) for verdict in verdicts.values())

@@ -25,6 +25,7 @@ _DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
 # VkGraphicsPipelineLibraryFlagsEXT: pre-rasterization and fragment shader. Between the stages of a
 # library that holds both nobody else can stand.
 _SHADER_PARTS: Final = 0x6
+_PART: Final = "it is a pipeline library that others may complete"
 _KNOWN_STAGE_FLAGS: Final = 0x3  # subgroup sizes: linking moves no subgroup operation
 _FRAGMENT: Final = 0x10
 _STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
@@ -70,6 +71,10 @@ class Pipeline:
                    fragment stage, which then never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
     patch_points   control points of an input patch, None: no tessellation, or set while drawing
+    part           of a library that others may complete: which shader stages it holds, as
+                   VkGraphicsPipelineLibraryFlagsEXT (2: before rasterization, 4: fragment), 0 for
+                   any other pipeline. It has a reason, and ``stages`` and ``layout`` all the same
+    libraries      keys of the libraries that it is made from; then that is its reason
     robust         whether accesses out of bounds are defined: by a feature of the device, or by the
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
@@ -79,8 +84,8 @@ class Pipeline:
     """
 
     __slots__ = (
-        "discard", "flags", "key", "layout", "patch_points", "reason", "robust", "stages",
-        "stream", "target_env", "view_mask",
+        "discard", "flags", "key", "layout", "libraries", "part", "patch_points", "reason",
+        "robust", "stages", "stream", "target_env", "view_mask",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -93,6 +98,8 @@ class Pipeline:
         self.discard: bool | None = False
         self.stream = 0
         self.patch_points: int | None = None
+        self.part = 0
+        self.libraries: list[str] = []
         self.robust = False
         self.flags = 0
 
@@ -110,7 +117,7 @@ def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
 
 def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     structures.check(recorded)
-    _read_flags(pipeline, recorded)
+    part = _read_flags(pipeline, recorded)
     _read_state(pipeline, recorded)
     stages = as_list(recorded.get("stages", []), "stages")
     pipeline.stages = [_stage(as_object(item, "stages")) for item in stages]
@@ -126,10 +133,13 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
     if render_pass:
         pipeline.view_mask = layouts.view_mask(render_pass, subpass)
+    if part:
+        pipeline.part = part
+        raise BadArchive(_PART)
 
 
-def _read_flags(pipeline: Pipeline, recorded: Object) -> None:
-    """Creation flags, and what they forbid."""
+def _read_flags(pipeline: Pipeline, recorded: Object) -> int:
+    """Creation flags, and what they forbid; gives ``Pipeline.part``."""
     flags = number(recorded, "flags")
     wide = structures.find(recorded, structures.FLAGS_2)
     pipeline.flags = flags = flags if wide is None else number(wide, "flags", 64)
@@ -137,13 +147,24 @@ def _read_flags(pipeline: Pipeline, recorded: Object) -> None:
         raise BadArchive(f"it has a creation flag that spvlink does not know: {flags:#x}")
     libraries = structures.find(recorded, structures.LIBRARIES)
     if libraries is not None and libraries.get("libraries"):
+        pipeline.libraries = _keys(libraries["libraries"])
         raise BadArchive("it is made from pipeline libraries")
     parts = structures.find(recorded, structures.LIBRARY_PARTS)
     held = number(parts, "flags") if parts is not None else 0
-    if (parts is not None or flags & _LIBRARY) and held & _SHADER_PARTS != _SHADER_PARTS:
-        raise BadArchive("it is a pipeline library that others may complete")
+    part = held & _SHADER_PARTS
+    if (parts is not None or flags & _LIBRARY) and part == 0:
+        raise BadArchive(_PART)
     if flags & _DISABLE_OPTIMIZATION:
         raise BadArchive("the application wants it not optimized")
+    return 0 if part == _SHADER_PARTS else part
+
+
+def _keys(libraries: object) -> list[str]:
+    """Keys of pipelines."""
+    named = as_list(libraries, "libraries")
+    if not all(isinstance(key, str) for key in named):
+        raise BadArchive("the key of a library is no text")
+    return [str(key) for key in named]
 
 
 def _read_state(pipeline: Pipeline, recorded: Object) -> None:

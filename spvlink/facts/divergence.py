@@ -35,8 +35,9 @@ DRAW: Final = 1
 PRIMITIVE: Final = 2
 VERTEX: Final = 3
 
-_SPECIALIZED: Final = frozenset(
+_DRAW: Final = frozenset(  # the same for all of a draw
     (
+        ops.OpVariable, ops.OpUntypedVariableKHR,
         ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
         ops.OpSpecConstantComposite, ops.OpSpecConstantOp,
     )
@@ -95,7 +96,7 @@ class Divergence:
         """The level of a value."""
         if value.op in types.CONSTANTS:
             return CONSTANT
-        if value.op in _SPECIALIZED or value.op == ops.OpVariable:
+        if value.op in _DRAW:
             return DRAW
         return self.levels.get(value, VERTEX)
 
@@ -129,7 +130,7 @@ class Divergence:
         for arg in inst.args:
             found = levels.get(arg)
             if found is None:
-                found = CONSTANT if arg.op == ops.OpExtInstImport else self.of(arg)
+                found = CONSTANT if arg.type is None else self.of(arg)  # an import, a type
             if found > level:
                 level = found
                 if level == VERTEX:

@@ -22,6 +22,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpCopyObject))
+UNTYPED_CHAINS: Final = frozenset(
+    (ops.OpUntypedAccessChainKHR, ops.OpUntypedInBoundsAccessChainKHR)
+)
 _VOLATILE: Final = enums.Decoration_Volatile
 _PRIVATE_FLAGS: Final[dict[int, int]] = {
     LOAD_INPUT: info.PURE | info.REMOVABLE | info.SPECULATABLE,
@@ -34,7 +37,15 @@ FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
 class Effects:
     """Per module: which imports are which, which variables never change during the draw."""
 
-    __slots__ = ("constant_memory", "glsl", "nonsemantic", "signatures", "tables", "volatile")
+    __slots__ = (
+        "any_volatile",
+        "constant_memory",
+        "glsl",
+        "nonsemantic",
+        "signatures",
+        "tables",
+        "volatile",
+    )
 
     def __init__(self, module: Module) -> None:
         self.glsl: set[Inst] = set()
@@ -61,6 +72,7 @@ class Effects:
         for part, notes in tables.members.items():
             if alone in notes:
                 structs.add(part[0])
+        self.any_volatile = bool(structs) or volatile
         self.volatile: set[Inst] = (
             {
                 v
@@ -68,7 +80,7 @@ class Effects:
                 if v.op == ops.OpVariable
                 and (_pointee(v) in structs or tables.find(v, _VOLATILE) is not None)
             }
-            if structs or volatile
+            if self.any_volatile
             else set()
         )
 
@@ -98,18 +110,20 @@ class Effects:
 
     def removable(self, inst: Inst) -> bool:
         """Whether an instruction may go if nothing reads its value."""
-        if self.volatile and self.reads_volatile(inst):
+        if self.any_volatile and self.reads_volatile(inst):
             return False
         return self.flags(inst) & info.REMOVABLE != 0
 
     def reads_volatile(self, inst: Inst) -> bool:
-        """Whether an OpLoad, or an image instruction, reads what is decorated Volatile."""
+        """Whether an OpLoad, or an image instruction, reads what is decorated Volatile, or may: one
+        through an address or an untyped pointer. To be asked where anything is (any_volatile)."""
         source = inst.args[0] if inst.args else inst
         if source.op == ops.OpLoad and inst.op in IMAGE_MASK_AT:
             source = source.args[0]
         elif inst.op != ops.OpLoad:
             return False
-        return root(source) in self.volatile
+        variable = root(source)
+        return variable in self.volatile or variable.op != ops.OpVariable
 
     def reads_constant(self, load: Inst) -> bool:
         """Whether an OpLoad gives the same value whenever it runs in this invocation."""
@@ -118,9 +132,23 @@ class Effects:
         variable = root(load.args[0])
         known = self.constant_memory.get(variable)
         if known is None:
-            known = variable.op == ops.OpVariable and _never_changes(self.tables, variable)
+            if variable.op == ops.OpUntypedVariableKHR:
+                known = self.never_changes_untyped(variable)
+            else:
+                known = variable.op == ops.OpVariable and _never_changes(self.tables, variable)
             self.constant_memory[variable] = known
         return known
+
+    def never_changes_untyped(self, variable: Inst) -> bool:
+        """Whether what an untyped variable leads to stays the same. Any type may lie over it, so
+        none of the module may be a buffer that shaders write (BufferBlock) or Volatile."""
+        if self.any_volatile:
+            return False
+        if variable.imm[0] == enums.StorageClass_PushConstant:
+            return True
+        written = [enums.Decoration_BufferBlock]
+        uniform = variable.imm[0] == enums.StorageClass_Uniform
+        return uniform and not any(written in notes for notes in self.tables.targets.values())
 
 
 IMAGE_MASK_AT: Final = frozenset(
@@ -133,9 +161,13 @@ _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPriv
 
 def root(pointer: Inst) -> Inst:
     """The variable (or whatever else) that a chain of access chains starts from."""
-    while pointer.op in _CHAINS:
-        pointer = pointer.args[0]
-    return pointer
+    while True:
+        if pointer.op in _CHAINS:
+            pointer = pointer.args[0]
+        elif pointer.op in UNTYPED_CHAINS:
+            pointer = pointer.args[1]  # behind the type
+        else:
+            return pointer
 
 
 def _pointee(variable: Inst) -> Inst | None:

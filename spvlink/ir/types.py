@@ -206,9 +206,12 @@ def index_of(value: Inst) -> int | None:
     return bits
 
 
+POINTERS: Final = frozenset((ops.OpTypePointer, ops.OpTypeUntypedPointerKHR))
+
+
 def holds_pointers(type: Inst) -> bool:
     """Whether values of a type are or hold pointers of the logical addressing model."""
-    if type.op == ops.OpTypePointer:
+    if type.op in POINTERS:
         return type.imm[0] != enums.StorageClass_PhysicalStorageBuffer
     if type.op in _COMPOSITES:
         return any(holds_pointers(a) for a in type.args if a.type is None)

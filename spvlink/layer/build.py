@@ -129,7 +129,8 @@ def built() -> str:
     from hashlib import blake2b
 
     digest = blake2b(digest_size=8)
-    for path in [*sources(), os.path.join(SOURCES, "layer.h")]:
+    headers = sorted(n for n in os.listdir(SOURCES) if n.endswith(".h"))
+    for path in [*sources(), *(os.path.join(SOURCES, name) for name in headers)]:
         with open(path, "rb") as file:
             digest.update(file.read())
     digest.update("\0".join((*FLAGS, manifest("", False), compiler(), config())).encode())

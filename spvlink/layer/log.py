@@ -24,6 +24,7 @@ FILES: Final = (TOTAL, RUNS, LOCK)
 _HEAD: Final = struct.Struct("<8s2q40s")
 _SUM: Final = struct.Struct("<Q200s")
 _MAGIC: Final = b"SPVLRUN1"
+_LIBRARIES: Final = ("frozen", "joined", "joined_as_it_was")
 # What became of a pipeline with shaders: each is one of these.
 OUTCOMES: Final = ("linked", "nothing_to_gain", "parts", "refused", "not_in_time")
 
@@ -58,7 +59,7 @@ class Sums:
         fields: dict[str, object] = {}
         if self.program is not None:
             fields["program"] = self.program
-        for name in ("pipelines", *OUTCOMES, "without_shaders", "hits", "misses"):
+        for name in ("pipelines", *OUTCOMES, "without_shaders", *_LIBRARIES, "hits", "misses"):
             fields[name] = n.get(name, 0)
         fields["passed_through"] = self.passed_through
         for name in ("components", "locations"):
@@ -149,6 +150,11 @@ def _lines(sums: Sums) -> Iterator[str]:
         f"{n.get(name, 0)} {name.replace('_', ' ')}" for name in OUTCOMES if n.get(name, 0)
     )
     yield f"  {n.get('pipelines', 0)} pipelines with shaders{': ' if became else ''}{became}"
+    if n.get("frozen", 0):
+        yield (
+            f"  {n['frozen']} libraries in two versions; {n.get('joined', 0)} pipelines made of"
+            f" linked libraries, {n.get('joined_as_it_was', 0)} of the originals"
+        )
     yield f"  {n.get('hits', 0)} from the cache, {n.get('misses', 0)} asked for"
     before_after = [
         f"{n.get(what + '_before', 0)} -> {n.get(what + '_after', 0)}"

@@ -17,8 +17,10 @@ import time
 from spvlink import validate
 from spvlink.archive.archive import Archive
 from spvlink.errors import BadArchive, Usage
-from spvlink.layer import places, wire
+from spvlink.layer import libraries, places, wire
+from spvlink.layer.recorded import request_of
 from spvlink.layer.serve import LINK_LIMIT, serve
+from spvlink.layer.store import Store
 from spvlink.report import wrap
 
 TYPE_CHECKING = False
@@ -26,8 +28,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
     from typing import Any, Final
-
-    from spvlink.archive.records import Pipeline
 
 START_LIMIT: Final = 20.0  # seconds until a linker process listens
 _WIDTH: Final = 100  # columns
@@ -49,6 +49,9 @@ class Tally:
         self.keys: set[bytes] = set()
         self.became = dict.fromkeys(_WORDS, 0)
         self.reasons: dict[str, int] = {}
+        self.libraries = 0  # distinct ones of half the shaders that meet others
+        self.frozen = 0  # of these, linked
+        self.interfaces = 0
         self.trouble = ""  # of the linker process with its disk
 
     def reason(self, text: str) -> None:
@@ -60,6 +63,11 @@ class Tally:
             f"{self.pipelines} pipelines, {len(self.keys)} distinct: {', '.join(parts) or 'none'};"
             f" they are in {cache}"
         ]
+        if self.libraries:
+            lines.append(
+                f"{self.libraries} libraries that hold half of the shaders, {self.frozen} of them"
+                f" linked against {self.interfaces} frozen interfaces"
+            )
         for text, count in sorted(self.reasons.items(), key=lambda item: -item[1]):
             lines += wrap(f"  {count} times: {text}", _WIDTH, "    ")
         return "\n".join(lines) + "\n"
@@ -73,6 +81,7 @@ def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: 
     tally = Tally()
     with Archive(archives) as archive, _linker(cache, cache_mb, jobs) as path:
         _ask_all(path, _requests(archive, exact, tally), 2 * jobs, tally)
+        _freeze(archive, exact, Store(cache, cache_mb << 20), jobs, tally)
         for line in archive.warnings:
             tally.reason(f"warning: {line}")
     if tally.trouble:
@@ -88,11 +97,13 @@ def _requests(archive: Archive, exact: bool, tally: Tally) -> Iterator[bytes]:
     identity = places.identity()
     for recorded in archive.pipelines():
         tally.pipelines += 1
+        if recorded.part or recorded.libraries:
+            continue  # ``_freeze``
         if recorded.reason is not None:
             tally.reason(f"left out: {recorded.reason}")
             continue
         try:
-            data = wire.write_request(_request(archive, recorded, identity, exact))
+            data = wire.write_request(request_of(archive, recorded, identity, exact))
         except BadArchive as error:
             tally.reason(f"left out: {error.message}")
             continue
@@ -102,17 +113,35 @@ def _requests(archive: Archive, exact: bool, tally: Tally) -> Iterator[bytes]:
             yield data
 
 
-def _request(archive: Archive, recorded: Pipeline, identity: bytes, exact: bool) -> wire.Request:
-    request = wire.Request()
-    request.identity, request.exact, request.complete = identity, exact, True
-    request.layout = recorded.layout
-    for shader in recorded.stages:
-        stage = wire.Stage()
-        stage.bit, stage.entry = shader.bit, shader.entry
-        stage.spec = list(shader.spec.items())
-        stage.code = archive.module(shader.module)
-        request.stages.append(stage)
-    return request
+# -- libraries -------------------------------------------------------------------------------------
+
+
+def _freeze(archive: Archive, exact: bool, store: Store, jobs: int, tally: Tally) -> None:
+    """Libraries that hold half of the shaders, with interfaces that those that meet share."""
+    found, reasons = libraries.families(archive, places.identity(), exact)
+    for text in reasons:
+        tally.reason(text)
+    tally.libraries = sum(len(f.producers) + len(f.consumers) for f in found)
+    for frozen in _each(found, jobs):
+        tally.interfaces += bool(frozen.answers)
+        for key, answer in frozen.answers:
+            tally.frozen += 1
+            if store.get(key) != answer:
+                store.put(key, answer)
+        for text in frozen.reasons:
+            tally.reason(f"a library: {text}")
+    tally.trouble = tally.trouble or store.trouble
+
+
+def _each(found: list[libraries.Family], jobs: int) -> Iterator[libraries.Frozen]:
+    """Link all families, ``jobs`` at a time."""
+    if jobs == 1 or len(found) < 2:
+        yield from map(libraries.link_family, found)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    with ProcessPoolExecutor(min(jobs, len(found))) as workers:
+        yield from workers.map(libraries.link_family, found)
 
 
 # -- the linker process ----------------------------------------------------------------------------

@@ -18,8 +18,10 @@ FORMAT: Final = 3
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
-# What became of a pipeline; "not now" is not kept.
-LINKED, PASSED_THROUGH, NOT_NOW, NOTHING_TO_GAIN = 1, 2, 3, 4
+# What became of a pipeline; "not now" is not kept. "Frozen": half of pipelines, linked against the
+# interface whose name stands in place of the reason.
+LINKED, PASSED_THROUGH, NOT_NOW, NOTHING_TO_GAIN, FROZEN = 1, 2, 3, 4, 5
+_CLOSED, _OPEN, _HALF = 0, 1, 2  # what may be joined to the stages
 _DIGEST: Final = 32
 _SEAL: Final = 16
 _BINDING: Final = ("binding", "descriptorType", "descriptorCount", "stageFlags")
@@ -45,15 +47,17 @@ class Stage:
 
 
 class Request:
-    """One pipeline. ``layout`` is in the form of ``--layout``, None if it is not known."""
+    """One pipeline, or half of one. ``layout`` is in the form of ``--layout``, None if it is not
+    known."""
 
-    __slots__ = ("complete", "exact", "identity", "key", "layout", "stages")
+    __slots__ = ("complete", "exact", "half", "identity", "key", "layout", "stages")
 
     def __init__(self) -> None:
         self.key = b""
         self.identity = b""
         self.exact = False
         self.complete = False  # no stage follows these
+        self.half = False  # a library of the stages before rasterization, or of the fragment shader
         self.stages: list[Stage] = []
         self.layout: dict[str, object] | None = None
 
@@ -112,7 +116,8 @@ def read_request(data: bytes) -> Request:
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
     request.exact = reader.word() != 0
-    request.complete = reader.word() == 0
+    ends = reader.word()
+    request.complete, request.half = ends == _CLOSED, ends == _HALF
     request.stages = [_read_stage(reader) for _ in range(reader.count(52))]
     if reader.word():
         request.layout = _read_layout(reader)
@@ -128,8 +133,9 @@ def read_request(data: bytes) -> Request:
 def write_request(request: Request) -> bytes:
     """What the layer sends for this pipeline: ``read_request`` the other way round, byte for byte
     (``c/facts.c``). ``key``, and the sizes and digests of modules, are made here."""
-    facts = [struct.pack("<I16s3I", FORMAT, request.identity, request.exact,
-                         not request.complete, len(request.stages))]  # fmt: skip
+    ends = _HALF if request.half else _CLOSED if request.complete else _OPEN
+    facts = [struct.pack("<I16s3I", FORMAT, request.identity, request.exact, ends,
+                         len(request.stages))]  # fmt: skip
     for stage in request.stages:
         entry = stage.entry.encode("utf-8", "surrogateescape")
         facts.append(struct.pack("<2I", stage.bit, len(entry)) + entry + bytes(-len(entry) % 4))

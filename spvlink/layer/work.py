@@ -37,8 +37,9 @@ def _answer(request: wire.Request) -> bytes:
         return wire.write_answer(request.key, wire.NOT_NOW, reason)
     if any(stage.bit not in _NAMES for stage in request.stages):
         return wire.write_answer(request.key, wire.PASSED_THROUGH, "an unknown stage")
-    sources = [Source(s.code, "", s.entry, _NAMES[s.bit]) for s in request.stages]
-    linked = link(sources, options_of(request))
+    if request.half:
+        return wire.write_answer(request.key, wire.NOT_NOW, "half a pipeline: it is not asked for")
+    linked = link(sources_of(request), options_of(request))
     return _written(request, linked)
 
 
@@ -47,15 +48,29 @@ def _written(request: wire.Request, linked: Linked) -> bytes:
         nothing = linked.passed_through == NOTHING_TO_GAIN
         status = wire.NOTHING_TO_GAIN if nothing else wire.PASSED_THROUGH
         return wire.write_answer(request.key, status, linked.passed_through)
-    made = {STAGE_BITS[stage.stage]: stage.data for stage in linked.stages}
-    figures = [
+    return written(request, wire.LINKED, "", linked)
+
+
+def sources_of(request: wire.Request) -> list[Source]:
+    """Its stages."""
+    return [Source(s.code, "", s.entry, _NAMES[s.bit]) for s in request.stages]
+
+
+def figures_of(linked: Linked) -> list[int]:
+    """Components before and after, Locations before and after, of all borders together."""
+    return [
         sum(border.components[0] for border in linked.interfaces),
         sum(border.components[1] for border in linked.interfaces),
         sum(border.locations[0] for border in linked.interfaces),
         sum(border.locations[1] for border in linked.interfaces),
     ]
+
+
+def written(request: wire.Request, status: int, text: str, linked: Linked) -> bytes:
+    """The answer with linked modules."""
+    made = {STAGE_BITS[stage.stage]: stage.data for stage in linked.stages}
     stages = [(stage.bit, made[stage.bit]) for stage in request.stages]
-    return wire.write_answer(request.key, wire.LINKED, "", figures, stages)
+    return wire.write_answer(request.key, status, text, figures_of(linked), stages)
 
 
 def options_of(request: wire.Request) -> Options:

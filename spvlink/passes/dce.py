@@ -127,7 +127,7 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        volatile, moves = self.effects.volatile, self.moves
+        volatile, moves = self.effects.any_volatile, self.moves
         alive = block in self.live_blocks
         gone: list[Inst] = []
         for inst in reversed(block.insts):

@@ -466,7 +466,7 @@ class _Passed:
             if known not in self.variables:
                 self.variables[known] = self.body.variable(known.type)
             made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], []))
-        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op != ops.OpTypePointer):
+        elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op not in types.POINTERS):
             lost = [self.is_lost(arg, user) for arg in known.args]
             args = [
                 self.fetched(resolve(arg), user, made) if gone else arg

@@ -160,6 +160,8 @@ class Lowering:
             enums.StorageClass_TaskPayloadWorkgroupEXT: self.inputs if is_mesh else self.outputs,
         }
         for variable in entry.inst.args[1:]:
+            if variable.op == ops.OpUntypedVariableKHR:
+                continue  # a buffer
             if variable.op != ops.OpVariable:
                 raise BadSpirv("OpEntryPoint lists an id that is no variable")
             side = sides.get(variable.imm[0])

@@ -109,8 +109,9 @@ def lower_copies(module: Module, block: Block) -> None:
             insts.append(inst)
             continue
         target, source = inst.args
-        assert source.type is not None
-        load = value(module, ops.OpLoad, source.type.args[0], [source], [])
+        assert source.type is not None and target.type is not None
+        (held,) = source.type.args or target.type.args  # one of them may be an untyped pointer
+        load = value(module, ops.OpLoad, held, [source], [])
         insts += [load, Inst(ops.OpStore, None, [target, load], [])]
     block.insts = insts
 

@@ -211,7 +211,7 @@ def drop_unused(
     trimmed = False
     if not loose and not lanes:
         return trimmed
-    copy, never, volatile = COPY, NEVER_ROOTS, effects.volatile
+    copy, never, volatile = COPY, NEVER_ROOTS, effects.any_volatile
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):

@@ -11,6 +11,7 @@ seam is linked as a whole or stays as it is.
 
 from __future__ import annotations
 
+from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.link.border.stage import Stage
@@ -65,3 +66,12 @@ class Family(Chain):
         """The border of two stages, by their indices."""
         wanted = self.stages[consumer]
         return next(b for b in self.afters[self.stages[producer]] if b.consumer is wanted)
+
+
+def open_family(family: Family) -> None:
+    """The slots of each border that is linked. What stands behind a consumer may be several stages,
+    of which no border says anything. Raises BadSpirv where they do not fit."""
+    open_borders(family)
+    for border in family.borders:
+        if border.link is not None:
+            border.link.after, border.link.hidden = None, border.consumer.name != "frag"

@@ -63,7 +63,7 @@ def link_frozen(
     if interface is not None:
         contracts = from_json(interface)
         return obey_all(named, contracts, options), to_json(contracts)
-    freezer = _Freezer(named, options)
+    freezer = Freezer(named, options)
     while True:
         contracts = freezer.contracts()
         try:
@@ -75,7 +75,7 @@ def link_frozen(
             held |= needed.keys
 
 
-class _Freezer:
+class Freezer:
     """What becomes the interface of some stages."""
 
     def __init__(self, sources: list[Source], options: Options) -> None:

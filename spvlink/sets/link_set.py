@@ -15,10 +15,9 @@ from collections import Counter
 from spvlink import validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
-from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file
-from spvlink.chain.sweep import clean
+from spvlink.chain.sweep import MAX_ROUNDS, clean
 from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -27,16 +26,17 @@ from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
-    VALIDATED,
     Linked,
     Source,
     StageResult,
 )
-from spvlink.sets.family import Family
+from spvlink.sets import motion
+from spvlink.sets.family import Family, open_family
 from spvlink.sets.lowering import lower
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.sweep import sweep
+from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
 from spvlink.sets.wires import Crossing
 
@@ -281,8 +281,12 @@ class _Linker:
         lower(family, self.specs, self.staying)
         for stage in family.touched():
             in_file(stage, clean, family, stage)
-        open_borders(family)
+        open_family(family)
         sweep(family)
+        for _ in range(MAX_ROUNDS):
+            if not motion.run(family):
+                break
+            sweep(family)
         seams = [seam for seam in family.seams() if not seam[0].kept]
         crossings = [Crossing(family, seam) for seam in seams]
         for crossing in crossings:
@@ -384,20 +388,12 @@ class _Linker:
     def validated(self, outputs: list[bytes]) -> str:
         """spirv-val over what is about to go out. Raises Broken where it refuses a module that it
         did not refuse before."""
-        if not self.options.validate:
-            return "not validated: switched off"
-        new = [at for at, source in enumerate(self.sources) if outputs[at] != source.data]
-        env, told = self.target_env(), VALIDATED
-        verdicts = validate.validate_all([outputs[at] for at in new], env)
-        for at, verdict in zip(new, verdicts):
-            if verdict is None:
-                continue
-            original = validate.validate(self.sources[at].data, env)
-            if original is None:
-                name = self.stages[at].name
-                raise Broken(f"spirv-val refuses the new {name} module: {verdict}")
-            told = f"not validated: spirv-val refuses the input too ({original})"
-        return told
+        made = [
+            (stage.name, source.data, data)
+            for stage, source, data in zip(self.stages, self.sources, outputs)
+            if data != source.data
+        ]
+        return verdict_of(made, self.options, self.target_env())
 
 
 def common(settings: list[Options]) -> Options:

@@ -24,7 +24,6 @@ from spvlink.pipeline import (
     MERGED,
     NOTHING_TO_GAIN,
     REMOVED,
-    VALIDATED,
     Linked,
     Remark,
     Source,
@@ -35,6 +34,7 @@ from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
 from spvlink.sets.contract import Contract, place_of
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.sweep import consume, hold, sweep
+from spvlink.sets.validated import verdict_of
 from spvlink.sets.wires import Crossing, Unit
 
 
@@ -54,7 +54,8 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
     for contract in contracts:
         if contract.kept and contract.producer and contract.consumer:
             _tell_kept(linked, contract)
-    _validate(linked, sources, options, env)
+    made = [(r.stage, source.data, r.data) for r, source in zip(linked.stages, sources)]
+    linked.validated = verdict_of(made, options, env)
     if not any(result.changed for result in linked.stages):
         linked.passed_through = NOTHING_TO_GAIN
     return linked
@@ -65,23 +66,17 @@ def _tell_kept(linked: Linked, contract: Contract) -> None:
     linked.told.append(Remark(title, "the interface", "", KEPT, contract.kept))
 
 
-def _validate(linked: Linked, sources: list[Source], options: Options, env: str) -> None:
-    """spirv-val over what is about to go out. Raises Broken."""
-    if not options.validate:
-        linked.validated = "not validated: switched off"
-        return
-    linked.validated = VALIDATED
-    verdicts = validate.validate_all([result.data for result in linked.stages], env)
-    for result, source, verdict in zip(linked.stages, sources, verdicts):
-        if verdict is None:
-            continue
-        own = validate.validate(source.data, env)
-        if own is None:
-            raise Broken(f"spirv-val refuses the new {result.stage} module: {verdict}")
-        linked.validated = f"not validated: spirv-val refuses the input too ({own})"
+class Unfit(BadSpirv):
+    """A stage that could obey an interface in which these components cross."""
+
+    def __init__(self, stage: Stage, what: str, contract: Contract, keys: set[int]) -> None:
+        super().__init__(what)
+        self.file = stage.source.file
+        self.contract = contract
+        self.keys = keys
 
 
-class Needed(BadSpirv):
+class Needed(Unfit):
     """Components that a stage needs and an interface does not have, or only knows."""
 
     def __init__(self, stage: Stage, link: Link, contract: Contract, keys: set[int]) -> None:
@@ -93,10 +88,7 @@ class Needed(BadSpirv):
         if any(fact.key == first for fact in contract.known):
             why = link.notes.get(first, "it has to be read as it is")
             what += f", which knows what it holds: {why}"
-        super().__init__(what)
-        self.file = stage.source.file
-        self.contract = contract
-        self.keys = keys
+        super().__init__(stage, what, contract, keys)
 
 
 def _rows(
@@ -270,10 +262,9 @@ class _Obedient:
             else:
                 fits, said = False, "never written"
             if not fits:
-                raise stage.bad(
-                    f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the interface"
-                    f" says that it is {said}, and this stage writes something else"
-                )
+                what = f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the"
+                what += f" interface says that it is {said}, and this stage writes something else"
+                raise Unfit(stage, what, contract, {fact.key})
 
     def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:
         """Give what crosses the places of the contract. Raises BadSpirv for what has none."""
@@ -360,6 +351,7 @@ def _read_twins(link: Link, contract: Contract) -> None:
             slots[twin] = _moved(mine, twin)  # whatever was declared there is not read
             link.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
             touched(link.consumer.module)
+            link.consumer.linked = True
             link.gather()
 
 

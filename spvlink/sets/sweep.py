@@ -204,7 +204,7 @@ def _read_as_zero(links: list[Link]) -> None:
     unwritten: list[set[int]] = []
     for link in links:
         link.gather()
-        unwritten.append(link.loads.keys() - link.stores.keys())
+        unwritten.append(link.loads.keys() - link.stores.keys() - link.held)
     lost = unwritten[0].intersection(*unwritten[1:])
     varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"

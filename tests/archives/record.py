@@ -91,7 +91,7 @@ class Variants(Draw):
         return self.pool.make(vk.vkCreateRenderPass, vk.vkDestroyRenderPass, info)
 
 
-class Form(forms._FormDraw, Variants):
+class Form(forms.FormDraw, Variants):
     """The same in one of the other forms, without the variants."""
 
 

@@ -42,7 +42,7 @@ device_module.EXTENSIONS.update(
 )
 
 
-class _FormDraw(Draw):
+class FormDraw(Draw):
     """A draw in one of the forms; the monolithic one is that of the base class."""
 
     form = "monolithic"
@@ -288,7 +288,7 @@ def draw_form(device: Device, form: str, codes: list[bytes]) -> Result:
     result = Result()
     for variant in range(VARIANTS):
         with Pool(device) as pool:
-            draw = _FormDraw(device, pool, stages, make_scene(codes, variant=variant))
+            draw = FormDraw(device, pool, stages, make_scene(codes, variant=variant))
             draw.form = form
             result = draw.run()
         if device.validate or result.is_good():

@@ -1,6 +1,7 @@
 /* Answers: linked modules, or why there are none; the same bytes in the cache and on the socket.
  *
- *     "SPVLINK1", key, status, 4 figures, stage count, length of the reason,
+ *     "SPVLINK1", key, status, 4 figures, stage count, length of the reason (of half a pipeline:
+ *     the name of the interface that it is linked against),
  *     (stage bit, bytes) of every stage, reason padded to 4 bytes, the modules,
  *     16 bytes of BLAKE2b-128 over all before
  *
@@ -42,9 +43,11 @@ bool answer_read(struct answer *answer, const struct chain *chain, const unsigne
         return false;
     memcpy(&head, answer->from.data, sizeof head);
     size_t at = sizeof head, left = answer->from.size - SEAL - at;
-    bool linked = head.status == STATUS_LINKED;
-    if (head.stages != (linked ? chain->count : 0) || head.reason >= left ||
-        head.status < STATUS_LINKED || head.status > STATUS_NOTHING_TO_GAIN)
+    bool linked = head.status == (chain->half ? STATUS_FROZEN : STATUS_LINKED);
+    if (chain->half && (!linked || head.reason != INTERFACE))
+        return false;
+    if (head.stages != (linked ? chain->count : 0) || head.reason >= left || head.status < 1 ||
+        (!linked && head.status > STATUS_NOTHING_TO_GAIN))
         return false;
     size_t reason = (head.reason / 4 + 1) * 4; /* at least one zero at its end */
     if (head.stages * 8 + reason > left)

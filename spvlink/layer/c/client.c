@@ -40,6 +40,7 @@ static atomic_uint late_answers;   /* in a row */
 static atomic_ullong wait_again;   /* no waiting before this time */
 static atomic_ullong started;      /* when a linker process was started last; 0: never */
 static atomic_uint pending;
+static _Thread_local bool presenting; /* this thread has presented */
 
 /* How long somebody waited, in time that passed: threads that wait together count once. */
 static pthread_mutex_t waiting = PTHREAD_MUTEX_INITIALIZER; /* what follows */
@@ -325,10 +326,12 @@ static void leave_pending(const struct bytes *request, const unsigned char *key)
         log_event("the cache cannot be written: no request can be left there for next time");
 }
 
+void presents(void) { presenting = true; }
+
 /* For how long an answer may be waited for, in ns. */
 static uint64_t patience(void) {
     uint64_t most = settings()->wait_ns, left = allowance();
-    if (now_ns() < atomic_load(&wait_again))
+    if (now_ns() < atomic_load(&wait_again) || (presenting && !settings()->wait_presenting))
         return 0;
     return most < left ? most : left;
 }
@@ -338,7 +341,8 @@ static const char *converse(int fd, const struct bytes *request, bool wait, uint
     if (!send_all(fd, request, deadline))
         return "the linker process did not take the request";
     if (!wait)
-        return "not linked yet: not waited for";
+        return presenting ? "not linked yet: not waited for on a thread that presents"
+                          : "not linked yet: not waited for";
     const char *why = receive_answer(fd, reply, deadline);
     if (why == NULL)
         atomic_store(&late_answers, 0);

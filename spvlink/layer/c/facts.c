@@ -114,7 +114,7 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
     put_u32(facts, FORMAT);
     put(facts, settings()->identity, sizeof settings()->identity);
     put_u32(facts, settings()->exact);
-    put_u32(facts, chain->open);
+    put_u32(facts, chain->half ? 2 : chain->open);
     put_u32(facts, chain->count);
     for (uint32_t i = 0; i < chain->count; i++) {
         const struct stage *stage = &chain->stages[i];

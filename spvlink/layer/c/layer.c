@@ -112,12 +112,20 @@ static VKAPI_ATTR void VKAPI_CALL destroy_layout(VkDevice handle, VkPipelineLayo
     device->destroy_layout(handle, layout, allocator);
 }
 
+/* -- queues ---------------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPresentInfoKHR *info) {
+    presents();
+    return device_of(queue)->present(queue, info);
+}
+
 /* -- devices --------------------------------------------------------------------------------------- */
 
 static void device_free(struct device *device) {
     table_free(device->modules);
     table_free(device->set_layouts);
     table_free(device->layouts);
+    table_free(device->halves);
     table_free(device->refused);
     free(device);
 }
@@ -129,8 +137,9 @@ static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     d->modules = table_new();
     d->set_layouts = table_new();
     d->layouts = table_new();
+    d->halves = table_new();
     d->refused = table_new();
-    if (!d->modules || !d->set_layouts || !d->layouts || !d->refused) {
+    if (!d->modules || !d->set_layouts || !d->layouts || !d->halves || !d->refused) {
         device_free(d);
         return NULL;
     }
@@ -148,6 +157,7 @@ static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     NEXT(destroy_pipeline, "vkDestroyPipeline");
     NEXT(create_shaders, "vkCreateShadersEXT");
     NEXT(destroy_shader, "vkDestroyShaderEXT");
+    NEXT(present, "vkQueuePresentKHR");
 #undef NEXT
     return d;
 }
@@ -281,6 +291,8 @@ static PFN_vkVoidFunction hook_named(const char *name, bool device_only, bool *e
         HOOK("vkCreatePipelineLayout", create_layout, DEVICE),
         HOOK("vkDestroyPipelineLayout", destroy_layout, DEVICE),
         HOOK("vkCreateGraphicsPipelines", hook_create_pipelines, DEVICE),
+        HOOK("vkDestroyPipeline", hook_destroy_pipeline, DEVICE),
+        HOOK("vkQueuePresentKHR", queue_present, EXTENSION),
         HOOK("vkCreateShadersEXT", hook_create_shaders, EXTENSION),
     };
     for (size_t i = 0; i < sizeof HOOKS / sizeof *HOOKS; i++) {

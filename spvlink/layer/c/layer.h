@@ -26,6 +26,7 @@
 #define MAX_STAGES 8          /* of one pipeline: vertex to fragment are five, with mesh four */
 #define MAX_FILE (64u << 20)  /* bytes of an answer: a guard against nonsense in a length */
 #define DIGEST 32             /* bytes of a BLAKE2b-256 */
+#define INTERFACE 64          /* characters of the name of a frozen interface */
 
 /* -- bytes.c: a growing buffer, BLAKE2b, files, time ------------------------------------------- */
 
@@ -59,6 +60,7 @@ struct settings {
     uint64_t wait_ns;         /* for one answer; 0: never wait */
     uint64_t wait_total_ns;   /* for all answers of this process */
     uint32_t wait_percent;    /* of the time since the layer was loaded, for all answers */
+    bool wait_presenting;     /* also on a thread that has presented */
     uint32_t cache_mb, idle_s;
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
@@ -81,6 +83,8 @@ enum counter {
     PIPELINES, /* with shaders; each is one of the five that follow */
     LINKED, NOTHING_TO_GAIN, PARTS, REFUSED, NOT_IN_TIME,
     WITHOUT_SHADERS, /* libraries without stages, and what is joined of libraries */
+    FROZEN,          /* libraries of half the shaders that are kept in two versions */
+    JOINED, JOINED_AS_IT_WAS, /* of such libraries: of the linked ones, or of the original ones */
     HITS, MISSES, COMPONENTS_BEFORE, COMPONENTS_AFTER, LOCATIONS_BEFORE, LOCATIONS_AFTER,
     NANOSECONDS, WAITED_NANOSECONDS, COUNTERS
 };
@@ -127,6 +131,7 @@ struct table *table_new(void);
 void table_free(struct table *table);
 void table_put(struct table *table, uint64_t handle, struct blob *blob); /* takes the blob over */
 struct blob *table_find(struct table *table, uint64_t handle);           /* to be dropped */
+struct blob *table_take(struct table *table, uint64_t handle); /* out of it, to be dropped */
 void table_remove(struct table *table, uint64_t handle);
 
 /* -- shader objects: younger than the headers that we want to build with ------------------------ */
@@ -169,7 +174,9 @@ struct device {
     PFN_vkDestroyPipeline destroy_pipeline;
     create_shaders_fn create_shaders;
     destroy_shader_fn destroy_shader;
+    PFN_vkQueuePresentKHR present;
     struct table *modules, *set_layouts, *layouts;
+    struct table *halves;  /* libraries that are kept in two versions (libraries.c) */
     struct table *refused; /* by the first 8 bytes of the key: linked modules the driver refused */
 };
 
@@ -189,6 +196,7 @@ struct chain {
     uint32_t count;
     struct blob *layout; /* held; NULL: not known */
     bool open;           /* other stages may follow that are not known */
+    bool half;           /* of pipelines: what stands before or behind is known by an interface */
 };
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info);
@@ -201,13 +209,14 @@ bool chain_request(const struct chain *chain, const struct bytes *facts, struct 
 void chain_free(struct chain *chain);
 
 enum status {
-    STATUS_LINKED = 1, STATUS_PASSED_THROUGH = 2, STATUS_NOT_NOW = 3, STATUS_NOTHING_TO_GAIN = 4
+    STATUS_LINKED = 1, STATUS_PASSED_THROUGH = 2, STATUS_NOT_NOW = 3, STATUS_NOTHING_TO_GAIN = 4,
+    STATUS_FROZEN = 5 /* half of pipelines, linked against an interface */
 };
 
 struct answer { /* points into `from` */
     enum status status;
     uint32_t figures[4]; /* components before, after; Locations before, after */
-    const char *reason;  /* why it was passed through; ends with a zero */
+    const char *reason;  /* why it was passed through, or an interface's name; ends with a zero */
     const uint32_t *code[MAX_STAGES];
     uint32_t size[MAX_STAGES];
     struct bytes from;
@@ -222,6 +231,8 @@ void answer_free(struct answer *answer);
  * answer is the caller's, to be freed. */
 struct answer *chain_link(struct device *device, struct chain *chain, bool may_wait,
                           unsigned char key[DIGEST]);
+struct answer *chain_frozen(struct device *device, struct chain *half,
+                            unsigned char key[DIGEST]); /* from the cache, or NULL */
 void chain_foresee(struct device *device, const struct chain *chain); /* asks, and does not wait */
 void chain_linked(const struct chain *chain, const struct answer *answer);
 void chain_refused(struct device *device, const unsigned char *key);
@@ -232,11 +243,15 @@ void chain_refused(struct device *device, const unsigned char *key);
 const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
                 struct bytes *reply);
 
+void presents(void); /* this thread: a frame would be late if it waited */
+
 /* -- the hooks ------------------------------------------------------------------------------------ */
 
 VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice, VkPipelineCache, uint32_t,
                                                      const VkGraphicsPipelineCreateInfo *,
                                                      const VkAllocationCallbacks *, VkPipeline *);
+VKAPI_ATTR void VKAPI_CALL hook_destroy_pipeline(VkDevice, VkPipeline,
+                                                 const VkAllocationCallbacks *);
 VKAPI_ATTR VkResult VKAPI_CALL hook_create_shaders(VkDevice, uint32_t, const struct shader_info *,
                                                    const VkAllocationCallbacks *, Shader *);
 

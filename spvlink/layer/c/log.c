@@ -18,6 +18,7 @@
 
 static const char *const NAMES[COUNTERS] = {
     "pipelines", "linked", "nothing_to_gain", "parts", "refused", "not_in_time", "without_shaders",
+    "frozen", "joined", "joined_as_it_was",
     "hits", "misses", "components_before", "components_after", "locations_before",
     "locations_after", "nanoseconds", "waited_nanoseconds",
 };

@@ -128,8 +128,9 @@ struct blob *table_find(struct table *table, uint64_t handle) {
     return blob;
 }
 
-void table_remove(struct table *table, uint64_t handle) {
+struct blob *table_take(struct table *table, uint64_t handle) {
     struct entry *gone = NULL;
+    struct blob *blob = NULL;
     pthread_mutex_lock(&table->mutex);
     struct entry **at = place(table, handle);
     if (*at != NULL && --(*at)->uses == 0) {
@@ -138,8 +139,10 @@ void table_remove(struct table *table, uint64_t handle) {
         table->count--;
     }
     pthread_mutex_unlock(&table->mutex);
-    if (gone != NULL) {
-        blob_drop(gone->blob);
-        free(gone);
-    }
+    if (gone != NULL)
+        blob = gone->blob;
+    free(gone);
+    return blob;
 }
+
+void table_remove(struct table *table, uint64_t handle) { blob_drop(table_take(table, handle)); }

@@ -6,55 +6,16 @@
  * Parts of pipelines (libraries of one stage) are shared, and pipelines made from libraries have no
  * stages.
  */
-#include "layer.h"
+#include "pipelines.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* sTypes by number: some are younger than the headers that we want to build with */
-enum {
-    DEBUG_NAME = 1000128000, SUBGROUP_SIZE = 1000225001, FLAGS_2 = 1000470005,
-    RENDERING = 1000044002, FEEDBACK = 1000192000, LIBRARIES = 1000290000,
-    LIBRARY_PARTS = 1000320002, DISCARD_RECTANGLE = 1000099001, SHADING_RATE = 1000226001,
-    SAMPLE_COUNT_AMD = 1000044008, ROBUSTNESS = 1000068000, ATTACHMENT_LOCATIONS = 1000232001,
-    INPUT_INDICES = 1000232002, RASTER_STREAM = 1000028002, VALIDATION_CACHE = 1000160001,
-    RASTER_ORDER_AMD = 1000018000, CONSERVATIVE = 1000101001, DEPTH_CLIP = 1000102001,
-    PROVOKING_VERTEX = 1000254001, LINES = 1000259001, DEPTH_BIAS = 1000283001,
-};
-enum {
-    DISABLE_OPTIMIZATION = 0x1, FAIL_ON_COMPILE = 0x100, IS_LIBRARY = 0x800,
-    SHADER_PARTS = 0x6, /* pre-rasterization and fragment shader, of VkGraphicsPipelineLibraryFlagsEXT */
-    COMPILE_REQUIRED = 1000297000, /* a VkResult */
-    KNOWN_STAGE_FLAGS = 0x3, /* subgroup sizes: linking moves no subgroup operation */
-};
 #define KNOWN_FLAGS UINT64_C(0x3fffffff) /* later bits change where code or descriptors come from */
-
-struct flags_2 { /* VkPipelineCreateFlags2CreateInfo */
-    VkStructureType sType;
-    const void *pNext;
-    uint64_t flags;
-};
-
-struct library_parts { /* VkGraphicsPipelineLibraryCreateInfoEXT */
-    VkStructureType sType;
-    const void *pNext;
-    VkFlags flags;
-};
-
-/* One pipeline on its way: what replaces its stages. */
-struct change {
-    struct chain chain;
-    struct answer *answer; /* NULL: not changed */
-    unsigned char key[DIGEST];
-    VkPipelineShaderStageCreateInfo stages[MAX_STAGES];
-    VkShaderModule made[MAX_STAGES];
-    VkShaderModuleCreateInfo inlines[MAX_STAGES];
-    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo sizes[MAX_STAGES];
-};
 
 /* -- what may be linked ---------------------------------------------------------------------------- */
 
-static const void *find(const void *chain, int type) {
+const void *find(const void *chain, int type) {
     for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
         if ((int)at->sType == type)
             return at;
@@ -78,15 +39,18 @@ static bool from_libraries(const VkGraphicsPipelineCreateInfo *info) {
     return libraries != NULL && libraries->libraryCount > 0;
 }
 
+uint64_t creation_flags(const VkGraphicsPipelineCreateInfo *info) {
+    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
+    return wide != NULL ? wide->flags : info->flags;
+}
+
 /* SHADER_PARTS that this call gives stages for. Without the structure that says it, a library gives
  * none, nor does what is made from libraries. */
-static VkFlags shader_parts(const VkGraphicsPipelineCreateInfo *info) {
+VkFlags shader_parts(const VkGraphicsPipelineCreateInfo *info) {
     const struct library_parts *parts = find(info->pNext, LIBRARY_PARTS);
-    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
-    uint64_t flags = wide != NULL ? wide->flags : info->flags;
     if (parts != NULL)
         return parts->flags & SHADER_PARTS;
-    return flags & IS_LIBRARY || from_libraries(info) ? 0 : SHADER_PARTS;
+    return creation_flags(info) & IS_LIBRARY || from_libraries(info) ? 0 : SHADER_PARTS;
 }
 
 /* Whether others may be joined to its stages, that are not known. */
@@ -97,15 +61,14 @@ static const char *part_of_others(const VkGraphicsPipelineCreateInfo *info) {
     return from_libraries(info) ? "made from pipeline libraries" : NULL;
 }
 
-static const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
+const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {
         RENDERING, FEEDBACK, LIBRARIES, LIBRARY_PARTS, DISCARD_RECTANGLE, SHADING_RATE,
         SAMPLE_COUNT_AMD, ROBUSTNESS, ATTACHMENT_LOCATIONS, INPUT_INDICES, FLAGS_2,
     };
     if (!ONLY(info->pNext, KNOWN))
         return "a structure that the layer does not know is on the pipeline";
-    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
-    uint64_t flags = wide != NULL ? wide->flags : info->flags;
+    uint64_t flags = creation_flags(info);
     if (flags & ~KNOWN_FLAGS)
         return "a creation flag that the layer does not know";
     if (flags & DISABLE_OPTIMIZATION)
@@ -126,7 +89,7 @@ static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState 
 /* Without rasterization the fragment shader never runs, and another stream feeds it from elsewhere.
  * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
  * that, since linking is right with and without rasterization. */
-static const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
+const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {RASTER_STREAM, RASTER_ORDER_AMD, CONSERVATIVE, DEPTH_CLIP,
                                 PROVOKING_VERTEX, LINES, DEPTH_BIAS};
     const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
@@ -182,8 +145,8 @@ static const void *inline_chain(struct change *change, uint32_t i, const void *c
     return &change->inlines[i];
 }
 
-static bool make_stages(struct device *device, VkDevice handle, struct change *change,
-                        const VkGraphicsPipelineCreateInfo *info) {
+bool make_stages(struct device *device, VkDevice handle, struct change *change,
+                 const VkGraphicsPipelineCreateInfo *info) {
     for (uint32_t i = 0; i < info->stageCount; i++) {
         change->stages[i] = info->pStages[i];
         if (info->pStages[i].module == VK_NULL_HANDLE) {
@@ -201,7 +164,7 @@ static bool make_stages(struct device *device, VkDevice handle, struct change *c
     return true;
 }
 
-static void change_free(struct device *device, VkDevice handle, struct change *change) {
+void change_free(struct device *device, VkDevice handle, struct change *change) {
     for (uint32_t i = 0; i < MAX_STAGES; i++)
         if (change->made[i] != VK_NULL_HANDLE)
             device->destroy_module(handle, change->made[i], NULL);
@@ -210,6 +173,20 @@ static void change_free(struct device *device, VkDevice handle, struct change *c
         answer_free(change->answer);
     free(change->answer);
     free(change);
+}
+
+/* All stages and the layout, of at most MAX_STAGES. */
+const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInfo *info,
+                        struct change *change) {
+    struct chain *chain = &change->chain;
+    const char *why = NULL;
+    while (why == NULL && chain->count < info->stageCount) {
+        why = take_stage(device, &info->pStages[chain->count], &chain->stages[chain->count]);
+        chain->count++;
+    }
+    if (why == NULL)
+        chain->layout = table_find(device->layouts, (uint64_t)info->layout);
+    return why;
 }
 
 /* What is to be linked. NULL: the pipeline goes on as it is, and that has been counted. */
@@ -226,15 +203,9 @@ static struct change *change_of(struct device *device, VkDevice handle,
         log_pipeline(part != NULL ? PARTS : REFUSED, why != NULL ? why : "no memory");
         return NULL;
     }
-    struct chain *chain = &change->chain;
-    while (why == NULL && chain->count < info->stageCount) {
-        why = take_stage(device, &info->pStages[chain->count], &chain->stages[chain->count]);
-        chain->count++;
-    }
-    if (why == NULL) {
-        chain->layout = table_find(device->layouts, (uint64_t)info->layout);
+    why = take_stages(device, info, change);
+    if (why == NULL)
         return change;
-    }
     log_pipeline(REFUSED, why);
     change_free(device, handle, change);
     return NULL;
@@ -243,10 +214,9 @@ static struct change *change_of(struct device *device, VkDevice handle,
 /* With its linked modules, or NULL as above. */
 static struct change *linked(struct device *device, VkDevice handle, struct change *change,
                              const VkGraphicsPipelineCreateInfo *info) {
-    const struct flags_2 *wide = find(info->pNext, FLAGS_2);
-    uint64_t flags = wide != NULL ? wide->flags : info->flags;
     /* who forbids the driver to compile has no time for us either */
-    change->answer = chain_link(device, &change->chain, !(flags & FAIL_ON_COMPILE), change->key);
+    bool may_wait = !(creation_flags(info) & FAIL_ON_COMPILE);
+    change->answer = chain_link(device, &change->chain, may_wait, change->key);
     if (change->answer != NULL && make_stages(device, handle, change, info))
         return change;
     if (change->answer != NULL) {
@@ -308,15 +278,16 @@ static void count_refused(struct device *device, struct change **changes, uint32
     }
 }
 
-/* Pipelines of one call, some of them changed. */
+/* Pipelines of one call, some of them changed; `as_changed`: whether they are made so. */
 static VkResult create(struct device *device, VkDevice handle, VkPipelineCache cache,
                        uint32_t count, const VkGraphicsPipelineCreateInfo *infos,
                        const VkGraphicsPipelineCreateInfo *changed, struct change **changes,
-                       const VkAllocationCallbacks *allocator, VkPipeline *pipelines) {
-    memset(pipelines, 0, count * sizeof *pipelines); /* what a failure leaves there is looked at */
+                       const VkAllocationCallbacks *allocator, VkPipeline *pipelines,
+                       bool *as_changed) {
     VkResult result =
         device->create_pipelines(handle, cache, count, changed, allocator, pipelines);
-    if (result == VK_SUCCESS) {
+    *as_changed = result == VK_SUCCESS;
+    if (*as_changed) {
         count_linked(changes, count);
         return result;
     }
@@ -339,7 +310,8 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     struct device *device = device_of(handle);
     struct change **changes = calloc(count, sizeof *changes);
     VkGraphicsPipelineCreateInfo *changed = calloc(count, sizeof *changed);
-    bool any = false;
+    bool any = false, as_changed = false;
+    memset(pipelines, 0, count * sizeof *pipelines); /* what a failure leaves there is looked at */
     bool room = changes != NULL && changed != NULL;
     for (uint32_t i = 0; room && i < count; i++) {
         changed[i] = infos[i];
@@ -347,6 +319,8 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     }
     if (room)
         ask_for_all(device, changes, count);
+    struct aside *aside =
+        room ? libraries_begin(device, handle, cache, count, infos, changed, &any) : NULL;
     for (uint32_t i = 0; room && i < count; i++) {
         if (changes[i] != NULL)
             changes[i] = linked(device, handle, changes[i], &infos[i]);
@@ -357,9 +331,11 @@ VKAPI_ATTR VkResult VKAPI_CALL hook_create_pipelines(VkDevice handle, VkPipeline
     }
     ours = now_ns() - begin;
     VkResult result =
-        any ? create(device, handle, cache, count, infos, changed, changes, allocator, pipelines)
+        any ? create(device, handle, cache, count, infos, changed, changes, allocator, pipelines,
+                     &as_changed)
             : device->create_pipelines(handle, cache, count, infos, allocator, pipelines);
     begin = now_ns();
+    libraries_end(device, handle, aside, count, infos, pipelines, as_changed);
     for (uint32_t i = 0; any && i < count; i++)
         if (changes[i] != NULL)
             change_free(device, handle, changes[i]);

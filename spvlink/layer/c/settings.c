@@ -279,6 +279,9 @@ static bool read_plain(struct settings *s) {
     char given_wait[32]; /* who says how long wants to wait */
     uint32_t percent = text("wait_ms", given_wait, sizeof given_wait) ? 100 : 10;
     s->wait_percent = (uint32_t)number("wait_percent", percent, 100);
+    char given[32];
+    s->wait_presenting =
+        text("wait_presenting", given, sizeof given) ? flag("wait_presenting") : percent == 100;
     s->cache_mb = (uint32_t)number("cache_mb", 256, 1 << 20);
     s->idle_s = (uint32_t)number("idle_s", 60, 86400);
     if (flag("never_wait"))

@@ -115,7 +115,7 @@ class Link(Known):
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
 
-        self.held: set[int] = set()  # keys of built-ins that are better read as they are
+        self.held: set[int] = set()  # keys that are better read as they are: of built-ins, mostly
 
         # what the report tells, by key where nothing else is said
         self.fate: dict[int, tuple[str, str]] = {}  # (action, why)

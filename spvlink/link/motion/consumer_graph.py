@@ -70,7 +70,29 @@ class ConsumerGraph:
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.block = entry.function.blocks[0]  # which is looked at
+        self.begin()
         self.hopeless = not self.build()
+
+    # -- what is otherwise where several consumers are looked at together (``sets``) ---------------
+
+    def begin(self) -> None:
+        """Before the code is looked at."""
+
+    def sites_of(self, key: int) -> frozenset[int]:
+        """Where an input is stored."""
+        return frozenset([self.link.sites[s] for s in self.link.stores[key]])
+
+    def exactly(self, key: int) -> bool:
+        """Whether an input that is equal at all vertices may come to the bit; says so if not."""
+        return comes_exact(self.link, key, "not moved: ")
+
+    def named(self, type: Inst | None) -> object:
+        """What a type is called."""
+        return id(type)
+
+    def constant(self, inst: Inst) -> object:
+        """What a constant is called."""
+        return id(inst)
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -109,8 +131,7 @@ class ConsumerGraph:
             self.need(load)  # where it is interpolated stays
         node = self.inputs.get(key)
         if node is None:
-            slot, stores = self.link.inputs.slots[key], self.link.stores[key]
-            found = frozenset([self.link.sites[s] for s in stores])
+            slot, found = self.link.inputs.slots[key], self.sites_of(key)
             sites = self.places.setdefault(found, found)  # equal ones are one
             node = Node((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
             node.key = key
@@ -210,14 +231,17 @@ class ConsumerGraph:
             ]
             made.append(self.node(inst, number, lanewise, groups))
         if not splits and (None in made or not self.together(inst)):
-            self.unmake(inst)  # one lane of a matrix product is not made alone
+            self.unmake(inst, made)  # one lane of a matrix product is not made alone
             self.spoil(inst)
             return
         self.table[inst] = made
 
-    def unmake(self, inst: Inst) -> None:
+    def unmake(self, inst: Inst, made: list[Entry]) -> None:
         """Forget the nodes that were just made for an instruction: an equal lane of another one
-        would be taken for them."""
+        would be taken for them. And that it is what was there already."""
+        for entry in made:
+            if isinstance(entry, Use):
+                entry.node.places = [p for p in entry.node.places if p[0] is not inst]
         while self.nodes[-1].inst is inst:
             self.nodes.pop()
             self.numbered.popitem()
@@ -267,7 +291,7 @@ class ConsumerGraph:
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         lane = () if lanewise else (number,)
-        name = (inst.op, tuple(inst.imm), id(inst.type), tuple(names), *lane)
+        name = (inst.op, tuple(inst.imm), self.named(inst.type), tuple(names), *lane)
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
@@ -323,7 +347,7 @@ class ConsumerGraph:
         todo = [d.node for d in deps if not d.node.flat]
         seen = set(todo)
         for node in todo:
-            if node.key is not None and not comes_exact(self.link, node.key, "not moved: "):
+            if node.key is not None and not self.exactly(node.key):
                 return False
             fresh = [d for d in node.deps if d not in seen]
             seen.update(fresh)
@@ -383,7 +407,7 @@ class ConsumerGraph:
 
     def number(self, inst: Inst, depth: int = 0) -> object:
         if inst.op in types.CONSTANTS:
-            return id(inst)
+            return self.constant(inst)
         if inst.op == ops.OpLoad:
             if inst not in self.loads:
                 self.loads[inst] = self.called(inst)
@@ -391,7 +415,7 @@ class ConsumerGraph:
         if depth == NAME_DEPTH:
             return id(inst)
         parts = tuple([self.number(a, depth + 1) for a in inst.args])
-        return inst.op, tuple(inst.imm), id(inst.type), parts
+        return inst.op, tuple(inst.imm), self.named(inst.type), parts
 
     def called(self, load: Inst) -> object:
         """What a load of a resource is called."""
@@ -399,7 +423,7 @@ class ConsumerGraph:
             access = self.transfer.from_blocks.access(load)
         except Cannot:  # a lane of something else
             return id(load)
-        return access.key, tuple(access.element), access.offset, id(load.type)
+        return access.key, tuple(access.element), access.offset, self.named(load.type)
 
     # -- choosing ----------------------------------------------------------------------------------
 

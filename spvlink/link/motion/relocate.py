@@ -17,13 +17,16 @@ from spvlink.pipeline import MOVED_BACKWARD
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.motion.consumer_graph import ConsumerGraph
+    from spvlink.link.resources.transfer import Transfer
 
 
-class _Maker(algebra.Cloner):
+class Maker(algebra.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
-    def __init__(self, graph: ConsumerGraph, out: list[Inst], site: int) -> None:
-        super().__init__(graph.transfer, out)
+    def __init__(
+        self, graph: ConsumerGraph, out: list[Inst], site: int, transfer: Transfer | None = None
+    ) -> None:
+        super().__init__(transfer or graph.transfer, out)
         self.graph = graph
         self.site = site
 
@@ -50,6 +53,11 @@ def same_range(node: Node) -> bool:
     return node.convergent or (node.flat and not any(kind.blends for _, _, kind in node.places))
 
 
+def _name(link: Link, key: int) -> str:
+    slots = link.outputs.slots.get(key), link.inputs.slots.get(key)
+    return next((slot.name for slot in slots if slot is not None and slot.name), "")
+
+
 class Move:
     """One move: the new interface values on both sides."""
 
@@ -66,10 +74,12 @@ class Move:
         self.made = made
         self.places = places
         self.freed = freed
+        self.inputs = graph.inputs  # key -> what crosses there now
         self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
-        self.names = {k: (link.outputs.slots[k].name or link.inputs.slots[k].name) for k in freed}
+        self.sites = link.sites
+        self.names = {k: _name(link, k) for k in freed}
 
     def run(self) -> None:
         self.look_for_poles()
@@ -80,12 +90,10 @@ class Move:
     def produce(self) -> None:
         """The values, at every place where the inputs that they are made of are stored; these
         stores go where nothing else needs them."""
-        entry, sites = self.target.entry, self.link.sites
+        entry, sites = self.target.entry, self.sites
         assert entry is not None
         for block in entry.function.blocks:
-            stores = [
-                i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.graph.inputs
-            ]
+            stores = [i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.inputs]
             if not stores:
                 continue
             last = {sites[store]: store for store in stores}
@@ -101,12 +109,10 @@ class Move:
 
     def store(self, site: int, stores: list[Inst], out: list[Inst]) -> None:
         """What crosses at one place, given what is stored there now."""
-        maker = _Maker(self.graph, out, site)
+        maker = self.maker(out, site)
         for store in stores:
-            node = self.graph.inputs[store.imm[0]]
-            type = self.link.inputs.slots[store.imm[0]].type
-            made = algebra.typed(self.graph.transfer, out, store.args[0], type)
-            maker.known[node.inst, 0] = made
+            node = self.inputs[store.imm[0]]
+            maker.known[node.inst, 0] = self.stored(store, out)
         for node in self.made_in_order():
             if site in node.sites:
                 maker.lane((node.inst, node.lane))
@@ -115,6 +121,15 @@ class Move:
                 made = maker.lane((node.inst, node.lane))
                 made = algebra.as_number(self.target, made, out)
                 out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], [key]))
+
+    def maker(self, out: list[Inst], site: int) -> Maker:
+        """What makes nodes at one place."""
+        return Maker(self.graph, out, site)
+
+    def stored(self, store: Inst, out: list[Inst]) -> Inst:
+        """What is stored, as the consumer reads it."""
+        type = self.link.inputs.slots[store.imm[0]].type
+        return algebra.typed(self.graph.transfer, out, store.args[0], type)
 
     def made_in_order(self) -> list[Node]:
         """What the producer makes, operands first, and what ends with the same input together: in

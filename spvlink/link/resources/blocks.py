@@ -8,7 +8,7 @@ and member numbers say nothing.
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects
+from spvlink.facts.effects import UNTYPED_CHAINS, Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+VARIABLES: Final = frozenset((ops.OpVariable, ops.OpUntypedVariableKHR))
 _MATRIX_WORDS: Final = frozenset(
     (enums.Decoration_RowMajor, enums.Decoration_ColMajor, enums.Decoration_MatrixStride)
 )
@@ -57,6 +58,27 @@ def resource_key(tables: Decorations, variable: Inst) -> Key | None:
     return storage, group[0] if group else 0, binding[0]
 
 
+def held_by(variable: Inst) -> Inst:
+    """The type of what a variable holds. Raises Cannot where that is not said."""
+    of = variable.type if variable.op == ops.OpVariable else variable
+    if of is None or not of.args:
+        raise Cannot("a variable without a type")
+    return of.args[0]
+
+
+def _chain(pointer: Inst) -> tuple[Inst, list[Inst]]:
+    """(what a pointer starts from, the indices on the way). Of untyped access chains one is
+    followed, which takes the variable for what it is declared as."""
+    if pointer.op in UNTYPED_CHAINS:
+        type, variable, *indices = pointer.args
+        return (variable, indices) if type in variable.args else (pointer, [])
+    indices = []
+    while pointer.op in _CHAINS:
+        indices = pointer.args[1:] + indices
+        pointer = pointer.args[0]
+    return pointer, indices
+
+
 def shape(type: Inst) -> str:
     """A numeric type as text, equal for equal types of two modules."""
     if type.op == ops.OpTypeBool:
@@ -92,12 +114,8 @@ class Blocks:
 
     def access(self, load: Inst) -> Access:
         """What a load reads. Raises Cannot."""
-        pointer = load.args[0]
-        indices: list[Inst] = []
-        while pointer.op in _CHAINS:
-            indices = pointer.args[1:] + indices
-            pointer = pointer.args[0]
-        if pointer.op != ops.OpVariable or pointer.type is None or load.type is None:
+        pointer, indices = _chain(load.args[0])
+        if pointer.op not in VARIABLES or load.type is None:
             raise Cannot("a load through a pointer that is no variable's")
         if pointer.imm[0] == enums.StorageClass_Input:
             raise Cannot("it is made from what differs at each vertex")
@@ -105,7 +123,7 @@ class Blocks:
         if key is None or not self.effects.reads_constant(load):
             raise Cannot("it reads memory that may change or that only this stage has")
         path = [types.index_of(i) for i in indices]
-        type = pointer.type.args[0]
+        type = held_by(pointer)
         element: list[int] = []
         at = 0
         while type.op == ops.OpTypeArray:
@@ -166,7 +184,7 @@ class Blocks:
         if self.held is None:
             self.held = {}
             for variable in self.module.globals:
-                if variable.op == ops.OpVariable:
+                if variable.op in VARIABLES:
                     own = resource_key(self.tables, variable)
                     if own is not None:
                         self.held.setdefault(own, []).append(variable)

@@ -23,7 +23,7 @@ from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.edit import annotate, list_variable, value
 from spvlink.ir.known import fact
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, shape, size_of
+from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, held_by, shape, size_of
 from spvlink.passes.raise_io import glsl_import
 from spvlink.rules.arithmetic import BITS
 
@@ -305,8 +305,7 @@ class Transfer:
         return surely_there(access, self.from_blocks, self.to_blocks)
 
     def block_of(self, variable: Inst, access: Access) -> Inst:
-        assert variable.type is not None
-        type = variable.type.args[0]
+        type = held_by(variable)
         for index in access.element:
             if type.op != ops.OpTypeArray or not index < types.size_of(type):
                 raise Cannot("the stages declare arrays of resources of different sizes")
@@ -317,6 +316,8 @@ class Transfer:
 
     def extensible(self, variable: Inst) -> bool:
         """Whether the block's struct is used for this variable alone, and never as a value."""
+        if variable.op == ops.OpUntypedVariableKHR:
+            return False
         assert variable.type is not None
         pointer = variable.type
         struct = pointer.args[0]
@@ -434,8 +435,13 @@ class Transfer:
         variable, path = self.place(access)
         number = types.integer(self.target, 32, True)
         args = [types.constant(self.target, number, i) for i in [*access.element, *path]]
-        pointer_type = types.pointer(self.target, access.key[0], type)
-        out.append(value(self.target, ops.OpAccessChain, pointer_type, [variable, *args], []))
+        op, pointer_type = ops.OpAccessChain, types.pointer(self.target, access.key[0], type)
+        args = [variable, *args]
+        if variable.op == ops.OpUntypedVariableKHR:
+            assert variable.type is not None
+            op, pointer_type = ops.OpUntypedAccessChainKHR, variable.type
+            args.insert(0, held_by(variable))
+        out.append(value(self.target, op, pointer_type, args, []))
         return out[-1]
 
     def append(self, struct: Inst, access: Access) -> int:

@@ -6,8 +6,9 @@ from __future__ import annotations
 from spvlink.facts.calls import callees
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
+from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Inst, Module
-from spvlink.link.resources.blocks import Key, resource_key
+from spvlink.link.resources.blocks import VARIABLES, Key, resource_key
 from spvlink.passes.parts import NUMERIC
 from spvlink.pipeline import NV_STAGES
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.border.stage import Stage
 
 _RESOURCES: Final = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
+# Untyped pointers may lead there, as pointers made of addresses do: to bytes of any buffer.
+_BUFFERS: Final = _RESOURCES | {enums.StorageClass_StorageBuffer}
 
 
 def find_visible(stages: list[Stage]) -> None:
@@ -31,7 +34,7 @@ def find_visible(stages: list[Stage]) -> None:
 
 def resources(module: Module) -> dict[Inst, Key]:
     """The variables of a module that are resources which other stages may read too."""
-    found = [i for i in module.globals if i.op == ops.OpVariable and i.imm[0] in _RESOURCES]
+    found = [i for i in module.globals if i.op in VARIABLES and i.imm[0] in _RESOURCES]
     if not found:
         return {}
     tables = Decorations.of(module)
@@ -64,7 +67,6 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
 _BEYOND: Final = {
     # then outputs, and who reads those, look dead
     enums.Capability_GeometryShaderPassthroughNV: "it hands on inputs without code (PassthroughNV)",
-    enums.Capability_UntypedPointersKHR: "it uses untyped pointers, which are not followed",
 }
 
 
@@ -77,4 +79,8 @@ def unsupported_reason(module: Module) -> str:
     for inst in module.sections[CAPABILITIES]:
         if inst.imm[0] in _BEYOND:
             return _BEYOND[inst.imm[0]]
+        if inst.imm[0] == enums.Capability_UntypedPointersKHR:
+            pointers = types.by_op(module).get(ops.OpTypeUntypedPointerKHR, ())
+            if any(type.imm[0] not in _BUFFERS for type in pointers):
+                return "it uses untyped pointers to more than buffers, which are not followed"
     return ""

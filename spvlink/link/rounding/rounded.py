@@ -406,7 +406,7 @@ class Rounded:
     def read(self, load: Inst) -> None:
         if not self.memory or self.effects.reads_constant(load):
             return
-        found = self.memory.get(_place(root(load.args[0])))
+        found = self.memory.get(sensitive.place_of(root(load.args[0])))
         if found is not None:
             self.put(load, [found] * (scalars.count(load.type) or 1))
 
@@ -415,14 +415,14 @@ class Rounded:
         stored = inst.args[1]
         made = [self.at(lane) for lane in sensitive.all_lanes(stored)]
         if inst.op == ops.OpCopyMemory:
-            made = [r for r in [self.memory.get(_place(root(stored)))] if r is not None]
+            made = [r for r in [self.memory.get(sensitive.place_of(root(stored)))] if r is not None]
         keys = _all_of(made)
         if not keys:
             return
         variable = root(inst.args[0])
         if self.sinks.decides(variable):
             self.keep(made, inst)
-        place = _place(variable)
+        place = sensitive.place_of(variable)
         old = self.memory.get(place)
         new = _of_any(made if old is None else [*made, old], all(r.signed for r in made))
         new.signed = new.signed and (old is None or old.signed)
@@ -572,12 +572,6 @@ def _terms(op: int, number: int, groups: list[list[Range]], every: list[Range]) 
 def _large(found: Range) -> bool:
     """Whether something that differs is so large that a last bit of it is much."""
     return bool(found.keys) and found.bounded() and max(-found.low, found.high) >= sensitive.STEEP
-
-
-def _place(variable: Inst) -> Inst | None:
-    """What memory a pointer leads to: a variable of the shader's own, or somewhere."""
-    own = (enums.StorageClass_Function, enums.StorageClass_Private, enums.StorageClass_Output)
-    return variable if variable.op == ops.OpVariable and variable.imm[0] in own else None
 
 
 _LAYERS: Final = {enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_Cube: 3}

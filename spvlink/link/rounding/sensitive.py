@@ -118,7 +118,8 @@ class Sensitive:
         self.effects = Effects.of(module)
         self.beyond = beyond
         self.seen = Calls.of(module).variables  # by functions that are still called
-        self.written: dict[Inst, list[Inst]] | None = None  # what is stored in variables, anywhere
+        # what is stored: in variables of the shader's own, anywhere else
+        self.written: dict[Inst | None, list[Inst]] | None = None
         assert module.entry is not None
         self.function = module.entry.function
         self.found: dict[Lane, Inst] | None = None  # both when first asked for
@@ -166,15 +167,16 @@ class Sensitive:
                         todo.append((at, place))
         return found
 
-    def stored(self, variable: Inst) -> list[Inst]:
-        """What is stored anywhere in a variable."""
+    def stored(self, place: Inst | None) -> list[Inst]:
+        """What is stored anywhere in a place."""
         if self.written is None:
             self.written = {}
             for block in self.function.blocks:
                 for inst in block.insts:
                     if inst.op in _WRITES:
-                        self.written.setdefault(root(inst.args[0]), []).append(inst.args[1])
-        return self.written.get(variable, [])
+                        there = place_of(root(inst.args[0]))
+                        self.written.setdefault(there, []).append(inst.args[1])
+        return self.written.get(place, [])
 
     def of(self, inst: Inst, number: int = -1) -> Inst | None:
         """What hangs on a lane of a value, or on any of it."""
@@ -214,8 +216,10 @@ class Sensitive:
         if inst.op == ops.OpPhi:
             return [(arg, number) for arg in inst.args[::2]]
         if inst.op == ops.OpLoad or inst.op == ops.OpVariable:
-            variable = root(inst.args[0] if inst.op == ops.OpLoad else inst)
-            return [at for value in self.stored(variable) for at in all_lanes(value)]
+            if inst.op == ops.OpLoad and self.effects.reads_constant(inst):
+                return []
+            place = place_of(root(inst.args[0] if inst.op == ops.OpLoad else inst))
+            return [at for value in self.stored(place) for at in all_lanes(value)]
         if inst.op in scalars.MOVES:
             moved = scalars.moved(inst)
             if moved is not None:
@@ -229,6 +233,12 @@ class Sensitive:
                 made_of = scalars.made_of(inst, number, scalars.lanewise(inst, flags))
                 return [at for group in made_of for at in group]
         return [at for arg in scalars.operands(inst) for at in all_lanes(arg)]
+
+
+def place_of(variable: Inst) -> Inst | None:
+    """What memory a pointer leads to: a variable of the shader's own, or somewhere."""
+    own = (enums.StorageClass_Function, enums.StorageClass_Private, enums.StorageClass_Output)
+    return variable if variable.op == ops.OpVariable and variable.imm[0] in own else None
 
 
 def is_insert(inst: Inst) -> bool:
