@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +12,7 @@ import spvlink
 from spvlink.grammar import enums, ops
 from spvlink.pipeline import Source
 from spvlink.sets.link_set import LinkedSet, link_set, link_versions
+from tests.batch_sets import batch, write_lines
 from tests.linking import fragment, module_of, vertex
 from tests.render import draw, draw_covering
 from tests.test_pipelines import assert_close
@@ -47,6 +50,11 @@ def moved(made: LinkedSet) -> set[str]:
     """The variables of which something moved, in any pipeline."""
     told = [r for one in results(made) for r in one.remarks]
     return {r.name for r in told if r.action == "moved-backward"}
+
+
+def against(made: LinkedSet, rows: Rows) -> set[str]:
+    """Who stands in the way, and how."""
+    return {f"{rows[one.by[0]][0][one.by[1]].file} {one.what}" for one in made.held}
 
 
 def whys(made: LinkedSet) -> list[str]:
@@ -102,9 +110,13 @@ def test_who_shares_no_producer() -> None:
 
 
 def test_one_consumer_reads_raw() -> None:
-    _, made = linked([A, B], [X, RAW])
+    rows, made = linked([A, B], [X, RAW])
     assert not moved(made)
-    assert any("not moved: f1 of another pipeline uses it otherwise" in why for why in whys(made))
+    assert against(made, rows) == {"f1 uses it otherwise"}
+    assert any(
+        "not moved: the frag stage of another pipeline uses it otherwise" in why
+        for why in whys(made)
+    )
 
 
 def test_other_factors() -> None:
@@ -131,9 +143,10 @@ def test_other_factors() -> None:
 def test_one_producer_cannot(other: str) -> None:
     _, alone = linked([A, A.replace("sin(p)", "cos(p)")], [X, Y])
     assert moved(alone) == {"t", "q"}
-    _, made = linked([A, other], [X, Y])
+    rows, made = linked([A, other], [X, Y])
     assert "q" not in moved(made)
-    assert any("not moved: v1 of another pipeline cannot" in why for why in whys(made))
+    assert against(made, rows) == {"v1 cannot make what is made of it"}
+    assert any("not moved: the vert stage of another pipeline cannot" in why for why in whys(made))
 
 
 @pytest.mark.parametrize(
@@ -246,7 +259,10 @@ def test_invariant_consumer() -> None:
     y = Y.replace("o.y += abs(r.y);", "gl_FragDepth = 0.5 + 0.25 * (t * pc.other + q).x;")
     _, made = linked([A, B], [X, y])
     assert not moved(made)
-    assert any("not moved: f1 of another pipeline uses it otherwise" in why for why in whys(made))
+    assert any(
+        "not moved: the frag stage of another pipeline uses it otherwise" in why
+        for why in whys(made)
+    )
 
 
 def test_switched_off() -> None:
@@ -293,3 +309,25 @@ def test_a_layout_shows_what_a_producer_lacks(uniform: bool) -> None:
     assert blank.count("pc") == 0
     rows = rows_of([vertex(a), vertex(b)], [fragment(x), fragment(blank)], options)
     assert not moved(link_set(rows))  # with that one nothing need be bound
+
+
+def test_the_report_names_who_is_in_the_way(tmp_path: Path) -> None:
+    lines = []
+    codes = {
+        "a.vert": vertex(A),
+        "b.vert": vertex(B),
+        "x.frag": fragment(X),
+        "r.frag": fragment(RAW),
+    }
+    for name, code in codes.items():
+        (tmp_path / f"{name}.spv").write_bytes(code)
+    for a in ("a.vert", "b.vert"):
+        for x in ("x.frag", "r.frag"):
+            stages = [{"file": f"{name}.spv"} for name in (a, x)]
+            lines.append({"id": f"{a} {x}", "complete": True, "stages": stages})
+    write_lines(tmp_path / "all.jsonl", lines)
+    out, report = tmp_path / "out", tmp_path / "report.json"
+    batch(tmp_path / "all.jsonl", "-o", out, "--variants", "1", "--report", report)
+    held = {(line["name"], line["line"]) for line in json.loads(report.read_text())["held"]}
+    words = "x.frag.spv: {} does not move: r.frag.spv uses it otherwise"
+    assert held == {("t", words.format("t 0.xyzw")), ("q", words.format("q 1.xyzw"))}

@@ -7,13 +7,16 @@
                     "components": [14, 9], "locations": [5, 3]}],
      "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
                 "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
-    "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
+     "held": [{"module": "a.frag.spv", "name": "vUv", "slot": "1.xy", "by": "b.frag.spv",
+              "line": "a.frag.spv: vUv 1.xy does not move: b.frag.spv uses it otherwise"}],
+     "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
 are jobs that were done before, by a run that was killed. "shared" are outputs that a module with
-fewer versions than pipelines (``--variants``) could not drop; "slots" in the totals, then: the
-Locations that all modules together declare, and how many they would need at least, each alone.
+fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
+pipeline by itself; "slots" in the totals, then: the Locations that all modules together declare,
+and how many they would need at least, each alone.
 """
 
 from __future__ import annotations
@@ -126,12 +129,7 @@ class Report:
     def shared(self) -> Iterator[Entry]:
         """What modules that pipelines share could not drop, and because of which."""
         plan = self.plan
-        names: dict[int, list[str]] = {}  # of the pipelines of a job
-        labels: dict[int, list[str]] = {}  # of its modules
-        for number, pipeline in zip(plan.jobs, plan.source.pipelines()):
-            if not isinstance(pipeline, Unfit):
-                names.setdefault(number, []).append(plans.shown(pipeline.id))
-                labels.setdefault(number, [shader.label for shader in pipeline.shaders])
+        names, labels = self._named()
         for told in self._sets():
             numbers = [plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
             for line in told["shared"]:
@@ -150,6 +148,32 @@ class Report:
                     "line": f"{module}: {what} stays: read by {len(readers)} of {among} pipelines:"
                     f" {some}",
                 }
+
+    def held(self) -> Iterator[Entry]:
+        """What would move in a pipeline by itself, and which module is in the way."""
+        _, labels = self._named()
+        for told in self._sets():
+            numbers = [self.plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
+            for line in told["held"]:
+                module, by = (labels[numbers[part]][at] for part, at in (line["at"], line["by"]))
+                what = f"{line['name']} {line['slot']}"
+                yield {
+                    "module": module,
+                    "name": line["name"],
+                    "slot": line["slot"],
+                    "by": by,
+                    "line": f"{module}: {what} does not move: {by} {line['what']}",
+                }
+
+    def _named(self) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
+        """The pipelines of each job, and the labels of its modules."""
+        names: dict[int, list[str]] = {}
+        labels: dict[int, list[str]] = {}
+        for number, pipeline in zip(self.plan.jobs, self.plan.source.pipelines()):
+            if not isinstance(pipeline, Unfit):
+                names.setdefault(number, []).append(plans.shown(pipeline.id))
+                labels.setdefault(number, [shader.label for shader in pipeline.shaders])
+        return names, labels
 
     def _sets(self) -> Iterator[dict[str, Any]]:
         """What is told of families, each with the job that came first."""
@@ -194,6 +218,7 @@ class Report:
         yield from _array("pipelines", self.pipelines())
         if self.plan.variants is not None:
             yield from _array("shared", self.shared())
+            yield from _array("held", self.held())
         yield from _array("jobs", self.jobs())
         seconds = {name: round(value, 3) for name, value in self.seconds.items()}
         yield f'  "seconds": {json.dumps(seconds)},\n'

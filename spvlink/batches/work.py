@@ -98,6 +98,10 @@ def _told(family: Family, numbers: list[int], made: LinkedSet) -> dict[str, obje
              "among": line.among}
             for line in made.shared
         ],
+        "held": [
+            {"at": one.at, "name": one.name, "slot": one.slot, "by": one.by, "what": one.what}
+            for one in made.held
+        ],
     }  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from spvlink.sets import motion
 from spvlink.sets.family import Family, open_family
 from spvlink.sets.lowering import lower
 from spvlink.sets.raising import Odd, write
-from spvlink.sets.shared import Shared, shared_wires
+from spvlink.sets.shared import Held, Shared, held_wires, shared_wires
 from spvlink.sets.sweep import sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
@@ -56,12 +56,14 @@ _ALL: Final = frozenset((-1,))  # for all that is known
 
 class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
-    ``shared``: what modules could not drop. ``least``: (Locations that all sides of all modules
-    declare, and that they need at least, whatever the others do), of what was linked as a set."""
+    ``shared``: what modules could not drop; ``held``: what would have moved. ``least``: (Locations
+    that all sides of all modules declare, and that they need at least, whatever the others do), of
+    what was linked as a set."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
+        self.held: list[Held] = []
         self.least = (0, 0)
         # (pipeline, index of a module in it) -> the components that the stage behind reads
         self.reads: dict[tuple[int, int], frozenset[int]] = {}
@@ -261,14 +263,21 @@ class _Linker:
             linked.validated = verdict
             self.made.pipelines[at] = linked
         for line in shared_wires(family, crossings):
-            first = self.numbers[line.at[0]]
-            line.at = first, self.reader.places[first][line.at[1]]
+            line.at = self.given(line.at)
             line.readers = [self.numbers[n] for n in line.readers]
             line.among = [self.numbers[n] for n in line.among]
             self.made.shared.append(line)
+        for one in held_wires(family):
+            one.at, one.by = self.given(one.at), self.given(one.by)
+            self.made.held.append(one)
         used = sum(len(places) for c in crossings for places in c.used().values())
         least = sum(n for c in crossings for n in c.least().values())
         self.made.least = self.made.least[0] + used, self.made.least[1] + least
+
+    def given(self, at: Pair) -> Pair:
+        """A pipeline of the family and an index in it, as they were given."""
+        row = self.numbers[at[0]]
+        return row, self.reader.places[row][at[1]]
 
     def attempt(
         self, stiff: frozenset[tuple[int, int]]

@@ -50,6 +50,7 @@ def run(family: Family) -> bool:
     if family.literal or not family.runner.enabled("backward"):
         return False
     moved = False
+    family.held.clear()
     for seam in family.seams():
         links = [border.link for border in seam if border.link is not None]
         if len(links) == len(seam) and all(_may_move(link) for link in links):
@@ -66,7 +67,11 @@ def _seam(family: Family, links: list[Link]) -> bool:
     versions = {stage: stage.module.version for stage in stages}
     ways = {link: Site(family, link).back for link in links}
     first = stages[0]
-    family.runner.run("backward", first, lambda: _Seam(family, ways).run())
+    made = _Seam(family, ways)
+    family.runner.run("backward", first, made.run)
+    for (key, stage), (link, what) in made.held.items():
+        name = link.outputs.slots[key].name or link.inputs.slots[key].name
+        family.held.append((link.consumer, name, key, stage, what))
     changed = [stage for stage in stages if stage.module.version != versions[stage]]
     for stage in changed:
         if stage is not first:
@@ -92,6 +97,8 @@ class _Seam:
         self.places: dict[Node, int] = {}
         self.made: list[Node] = []
         self.freed: set[int] = set()
+        # (what a pair by itself would do without, who stands in the way) -> (the pair, how)
+        self.held: dict[tuple[int, Stage], tuple[Link, str]] = {}
 
     def run(self) -> None:
         rounding = [
@@ -237,7 +244,8 @@ class _Seam:
                     )
                     stage = held[0].producer if able else held[0].consumer
                     what = "cannot make what is made of it" if able else "uses it otherwise"
-                    why = f"{stage.source.file or stage.name} of another pipeline {what}"
+                    why = f"the {stage.name} stage of another pipeline {what}"
+                    self.held.setdefault((key, stage), (link, what))
                 link.notes.setdefault(key, f"not moved: {why}")
 
     def alone(self, link: Link) -> set[int]:
