@@ -74,7 +74,7 @@ def assert_equal_ways(path: Path, count: int, exact: bool = True) -> None:
 
 
 def assert_same_libraries(a: Path, b: Path) -> None:
-    """What is joined of libraries; to the bit, since no code moves."""
+    """What is joined of libraries; to the bit, since of these shaders nothing is rounded anew."""
     before, after = np.load(a), np.load(b)
     for name in before:
         if "/whole/" not in name:
