@@ -14,9 +14,10 @@ from spvlink.pipeline import Source, stage_of
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
+    from typing import Final
 
 # What an entry point may list, and of which type that is.
-_VARIABLES = {
+_VARIABLES: Final = {
     ops.OpVariable: ops.OpTypePointer,
     ops.OpUntypedVariableKHR: ops.OpTypeUntypedPointerKHR,
 }

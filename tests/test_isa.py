@@ -55,3 +55,13 @@ def test_libraries_are_not_linked_by_the_driver() -> None:
     modules = chains.build("material")
     whole, parts = run_isolated(count, [(modules, False), (modules, True)])
     assert parts["Combined outputs"] > whole["Combined outputs"] > 0
+
+
+def test_what_no_linker_can_save_is_in_the_control() -> None:
+    """A library exports the primitive's number; where the driver links, only if it is asked for."""
+    modules = chains.build("debug_uv")
+    whole, control, parts = run_isolated(
+        count, [(modules, False), (modules, False, True), (modules, True)]
+    )
+    kind = "Instructions"
+    assert whole[kind] + 15 < control[kind] < parts[kind]  # 22 on this hardware

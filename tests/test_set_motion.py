@@ -7,9 +7,12 @@ from collections.abc import Sequence
 import pytest
 
 import spvlink
+from spvlink.grammar import enums, ops
 from spvlink.pipeline import Source
 from spvlink.sets.link_set import LinkedSet, link_set, link_versions
-from tests.linking import fragment, vertex
+from tests.linking import fragment, module_of, vertex
+from tests.render import draw, draw_covering
+from tests.test_pipelines import assert_close
 from tests.test_sets import drawn, results, rows_of
 
 BLOCK = "layout(push_constant) uniform P { vec4 tint; vec4 other; } pc;\n"
@@ -133,6 +136,30 @@ def test_one_producer_cannot(other: str) -> None:
     assert any("not moved: v1 of another pipeline cannot" in why for why in whys(made))
 
 
+@pytest.mark.parametrize(
+    ("other", "alone", "may"),
+    [
+        ("o = vec4(abs(r), 0.0, 1.0) * u.b;", False, True),
+        ("o = vec4(abs(r), 0.0, 1.0) * u.a;", False, False),
+        ("o = u.a; if (r.x > 0.5) o += u.b;", False, False),
+        ("o = vec4(abs(r), 0.0, 1.0) * u.b;", True, False),  # and no fragment shader at all
+    ],
+)
+def test_bound_in_all_pipelines(other: str, alone: bool, may: bool) -> None:
+    """A producer reads no more of a buffer than it or the consumer does in each of its pipelines:
+    where that is less, less may be bound (VUID-vkCmdDraw-uniformBuffers-06935)."""
+    block = "layout(set = 0, binding = 0) uniform U { vec4 a;%s } u;\n"
+    a = vertex(A.replace(BLOCK, block % "").replace("pc.tint.x", "u.a"))
+    both = IN.replace(BLOCK, block % " vec4 b;")
+    x = fragment(both + "void main() { o = t * u.b + q * u.a; o.x += r.x; }")
+    y = fragment(both + f"void main() {{ {other} }}")
+    options = spvlink.Options(complete=True)
+    rows = [([Source(a), Source(code)], options) for code in (x, y)]
+    made = link_set([*rows, ([Source(a)], options)] if alone else rows)
+    drawn(made.pipelines[:2], rows, False)
+    assert moved(made) == ({"t", "q"} if may else {"q"})
+
+
 def test_what_is_not_stored() -> None:
     """A producer that never writes one of the operands."""
     _, made = linked([A, B.replace("q = p.yxwz;", "")], [X, Y])
@@ -163,6 +190,57 @@ def test_other_interpolation() -> None:
     assert not moved(made)
 
 
+@pytest.mark.parametrize("first", [False, True])
+def test_stays_in_one(first: bool) -> None:
+    """One consumer asks for a Flat input at another place of the pixel, so it stays; whichever is
+    looked at first."""
+    of = "layout(location = 4) flat out vec2 n;\n"
+    into = of.replace(" out ", " in ")
+    a, b = (of + code.replace("r =", "n = p.zw; r =") for code in (A, B))
+    x = into + X.replace("o.x", "o.z += interpolateAtCentroid(n).x * 2.0; o.x")
+    y = into + Y.replace("o.y +=", "o.z += n.x * 2.0 + n.y; o.y +=")
+    _, made = linked([a, b], [x, y] if first else [y, x])
+    assert moved(made) == {"t", "q", "n"}  # y of n
+
+
+@pytest.mark.parametrize("blank", [False, True])
+def test_stored_for_nobody(blank: bool) -> None:
+    """What moves in one producer is captured in another one, of which nobody reads it."""
+    place, none = "layout(location = 5, {}) out vec4 c;\n", "component = 0"
+    a, b = (
+        place.format(how) + code.replace("r =", "c = p * 3.0; r =")
+        for how, code in (("xfb_buffer = 0, xfb_offset = 0, xfb_stride = 16", A), (none, B))
+    )
+    x = "void main() { o = vec4(1.0); }" if blank else X
+    y = place.format(none).replace(" out ", " in ") + Y.replace(
+        "o.y +=", "o.z += c.x + c.y * pc.tint.x; o.y +="
+    )
+    codes = [vertex(a), vertex(b), fragment(x), fragment(y)]
+    rows = [
+        ([Source(codes[v]), Source(codes[f])], spvlink.Options(complete=True))
+        for v, f in ((0, 2), (1, 2), (1, 3))
+    ]
+    made = link_set(rows)
+    drawn(made.pipelines, rows, False)
+    assert moved(made) == {"t", "q", "c"}
+
+
+def test_matrix_product_that_stays_in_one() -> None:
+    """One lane of it is equal in another consumer, where all of it moves."""
+    matrix = "layout(push_constant) uniform P { vec4 tint; mat4 m; } pc;\n"
+    a, b, into = (code.replace(BLOCK, matrix) for code in (A, B, IN))
+    x = into + "void main() { o = pc.m * t + q; o.x += abs(r.x); }"
+    y = into + "void main() { o = vec4(floor((pc.m * t).y * 8.0)); o.x += (pc.m * t).x; }"
+    codes = [vertex(a), vertex(b), fragment(x), fragment(y)]
+    rows = [
+        ([Source(codes[v]), Source(codes[f])], spvlink.Options(complete=True))
+        for v, f in ((0, 2), (1, 3), (1, 2))
+    ]
+    made = link_set(rows)
+    drawn(made.pipelines, rows, False)
+    assert moved(made) == {"q"}
+
+
 def test_invariant_consumer() -> None:
     """What a depth hangs on stays."""
     y = Y.replace("o.y += abs(r.y);", "gl_FragDepth = 0.5 + 0.25 * (t * pc.other + q).x;")
@@ -176,3 +254,37 @@ def test_switched_off() -> None:
     options.disabled = frozenset(("backward",))
     rows = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)], options)
     assert not moved(link_set(rows))
+
+
+@pytest.mark.parametrize("uniform", [False, True])
+def test_a_layout_shows_what_a_producer_lacks(uniform: bool) -> None:
+    """Two consumers, whose own code it is, ask one producer for the same bytes: they are declared
+    once."""
+    block = (
+        "layout(set = 0, binding = 0) uniform P" if uniform else "layout(push_constant) uniform P"
+    )
+    here = BLOCK.replace("layout(push_constant) uniform P", block)
+    bindings = [{"binding": 0, "descriptorType": 6, "descriptorCount": 1, "stageFlags": 17}]
+    layout = {
+        "pushConstantRanges": [{"stageFlags": 17, "offset": 0, "size": 32}],
+        "setLayouts": [{"set": 0, "bindings": bindings}],
+    }
+    options = spvlink.Options(complete=True, layout=layout)
+    a, b = (code.replace(BLOCK, "").replace("pc.tint", "vec4(2.0)") for code in (A, B))
+    a = a.replace("vec4(2.0).x", "2.0")
+    x, y = (code.replace(BLOCK, here) for code in (X, Y))
+    other = x.replace("+ q;", "+ q.wzyx;").replace("pc.other", "pc.other.zwxy")
+    for consumers in ([x, y], [x, other]):
+        rows = rows_of([vertex(a), vertex(b)], [*map(fragment, consumers)], options)
+        made = link_set(rows)
+        assert moved(made) == {"t", "q"}
+        for one, (sources, _) in zip(results(made), rows):
+            codes = [source.data for source in sources]
+            scene, _ = draw_covering(codes)
+            scene.open_to_all()
+            assert_close(draw(codes, scene), draw([s.data for s in one.stages], scene))
+            assert one.validated == "validated"
+            blocks = module_of(one.stages[0].data).globals
+            classes = (enums.StorageClass_Uniform, enums.StorageClass_PushConstant)
+            found = [v for v in blocks if v.op == ops.OpVariable and v.imm[0] in classes]
+            assert len(found) == 1

@@ -52,8 +52,8 @@ def do(job: Job, *modules: bytes) -> Outcome:
     that goes wrong is an outcome."""
     _check_identity(job)
     try:
-        sources = _sources(job, modules)
-        return _outcome(job, link(sources, _options(job, sources)))
+        sources = sources_of(job, modules)
+        return _outcome(job, link(sources, options_of(job, sources)))
     except MemoryError:
         raise
     except Exception as error:
@@ -66,9 +66,9 @@ def do_family(family: Family, *modules: bytes) -> list[Outcome]:
     outcomes: dict[int, Outcome] = {}
     rows: dict[int, tuple[list[Source], Options]] = {}
     for at, (job, places) in enumerate(zip(family.parts, family.places)):
-        sources = _sources(job, [modules[n] for n in places])
+        sources = sources_of(job, [modules[n] for n in places])
         try:
-            rows[at] = sources, _options(job, sources)
+            rows[at] = sources, options_of(job, sources)
         except SpvlinkError as error:
             outcomes[at] = _failure(error)
     numbers = list(rows)
@@ -106,7 +106,7 @@ def _check_identity(job: Job) -> None:
         raise Usage("a worker has another spvlink or spirv-val than this machine")
 
 
-def _sources(job: Job, modules: Sequence[bytes]) -> list[Source]:
+def sources_of(job: Job, modules: Sequence[bytes]) -> list[Source]:
     return [
         Source(data, str(at), stage.entry, stage.stage)
         for at, (data, stage) in enumerate(zip(modules, job.stages))
@@ -123,7 +123,7 @@ def _failure(error: Exception) -> Outcome:
     return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
 
 
-def _options(job: Job, sources: Sequence[Source]) -> Options:
+def options_of(job: Job, sources: Sequence[Source]) -> Options:
     """The job's options with what its stages say of specialization constants."""
     options = copy.copy(job.options)
     options.spec = dict(options.spec)

@@ -146,7 +146,9 @@ class _Decoder(Reader):
         while True:
             first = words[start]
             self.start = start
-            plan = plans.get(first) or plan_of(first)
+            plan = plans.get(first)
+            if plan is None:
+                plan = plan_of(first)
             kind, op, size, cut, _ = plan
             if kind == NAME:
                 self.enter(start, op, cut)
@@ -185,11 +187,11 @@ class _Decoder(Reader):
         """A section of instructions that speak of others, whose ids wait in ``id`` until all of
         these are there; gives the start of the next section."""
         words, late = self.words, self.late
-        get = (NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES).get
+        shapes = NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES
         notes = self.module.sections[section]
         while True:
             first = words[start]
-            shape = get(first)
+            shape = shapes.get(first)
             if shape is None:
                 if NOTES.get(first & 0xFFFF) != section or not first >> 16:
                     return start
@@ -233,7 +235,10 @@ class _Decoder(Reader):
         type: Inst | None
         while True:
             first = words[start]
-            kind, op, size, cut, shapes_known = plans.get(first) or self.plan(start)
+            plan = plans.get(first)
+            if plan is None:
+                plan = self.plan(start)
+            kind, op, size, cut, shapes_known = plan
             try:
                 if kind == POINTER or kind == VECTOR:
                     id, a, word = words[start + 1], words[start + 2], words[start + 3]
@@ -261,11 +266,8 @@ class _Decoder(Reader):
                 elif op not in types:
                     return start
                 elif kind <= VALUE:
-                    id, args, imm = (
-                        words[start + 2],
-                        self.several(words[start + 3 : start + size]),
-                        [],
-                    )
+                    id, imm = words[start + 2], []
+                    args = self.several(words[start + 3 : start + size])
                     type = defs[words[start + 1]]
                     if type is None:
                         raise KeyError
@@ -377,7 +379,10 @@ class _Decoder(Reader):
             self.look_ahead(start)
         while True:
             first = words[start]
-            kind, op, size, cut, shapes_known = plans.get(first) or self.plan(start)
+            plan = plans.get(first)
+            if plan is None:
+                plan = self.plan(start)
+            kind, op, size, cut, shapes_known = plan
             try:
                 if kind < ACT:
                     if kind == TWO:
@@ -427,14 +432,14 @@ class _Decoder(Reader):
 
     def structure(self, start: int, end: int) -> None:
         """Begin or end a function; first the plain ways, in which nothing is wrong."""
-        words, get, function = self.words, self.known, self.function
+        words, function = self.words, self.function
         first = words[start]
         if self.block is not None or self.pending:
             pass
         elif function is None:
             if first == FUNCTION_WORD and words[start + 3] == 0:
-                type, made = get(words[start + 1]), get(words[start + 2])
-                signature = get(words[start + 4])
+                type, made = self.known(words[start + 1]), self.known(words[start + 2])
+                signature = self.known(words[start + 4])
                 if isinstance(made, Function) and made.mark and type and signature:
                     made.type, made.args, made.imm, made.mark = type, [signature], [0], 0
                     self.function = made

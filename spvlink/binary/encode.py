@@ -142,13 +142,11 @@ def _write(insts: list[Inst], out: list[int]) -> None:
 def _write_notes(insts: list[Inst], out: list[int]) -> None:
     """Decorations: nearly all are one id, then words."""
     for inst in insts:
-        try:
-            (target,) = inst.args
-        except ValueError:  # groups, what has ids for operands
+        args, imm = inst.args, inst.imm
+        if len(args) != 1:  # groups, what has ids for operands
             _write([inst], out)
             continue
-        imm = inst.imm
-        out += ((len(imm) + 2) * 0x10000 + inst.op, target.id)
+        out += ((len(imm) + 2) * 0x10000 + inst.op, args[0].id)
         out += imm
 
 

@@ -166,7 +166,7 @@ class Reader:
     def general(self, start: int, end: int) -> Inst:
         """Any one instruction, with all checks."""
         self.start = start
-        words, get, glsl = self.words, self.known, self.glsl
+        words, glsl = self.words, self.glsl
         op = words[start] & 0xFFFF
         if op in core.RARE:
             self.module.rare.add(op)
@@ -180,7 +180,7 @@ class Reader:
                 raise BadSpirv(f"{ops.NAMES[op]} ends before its result id")
             id = words[at - 1]
             if result == 3:
-                type = get(words[at - 2]) or self.forward(words[at - 2])
+                type = self.referred_to(words[at - 2])
         fast = shapes.FAST.get(op, -1)
         kind, cut = fast >> 6, at + (fast & 63)
         imm: list[int] = []
@@ -217,8 +217,11 @@ class Reader:
 
     def referred(self, at: int, end: int) -> list[Inst]:
         """The ids from one word to another; stand-ins for what nothing defined so far."""
-        get = self.known
-        return [get(id) or self.forward(id) for id in self.words[at:end]]
+        return [self.referred_to(id) for id in self.words[at:end]]
+
+    def referred_to(self, id: int) -> Inst:
+        """The Inst of an id; a stand-in for what nothing defined so far."""
+        return self.known(id) or self.forward(id)
 
     def bad_glsl(self, number: int, count: int) -> None:
         size = GLSL_SIZES.get(number)
@@ -287,15 +290,14 @@ class Reader:
     def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
-        get, forward = self.known, self.forward
         if op == ops.OpEntryPoint and len(words) > 2 and words[0] in MODELS:
             _, end = string_of(words, 2)
-            functions = [get(words[1]) or forward(words[1])]
-            return functions + [get(w) or forward(w) for w in words[end:]], words[:1] + words[2:end]
+            functions = [self.referred_to(words[1])]
+            return functions + [self.referred_to(w) for w in words[end:]], words[:1] + words[2:end]
         known = split_of(op, words)
         if known is not None:
             ids, rest = known
-            return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
+            return [self.referred_to(words[i]) for i in ids], [words[i] for i in rest]
         literal_words = 1
         set_name: str | None = None
         if op in (ops.OpConstant, ops.OpSpecConstant):
@@ -322,7 +324,7 @@ class Reader:
             check_size(op, words[rest[0]])
         if not walk.varies:
             remember(op, words, walk.enumerants, ids, rest)
-        return [get(words[i]) or forward(words[i]) for i in ids], [words[i] for i in rest]
+        return [self.referred_to(words[i]) for i in ids], [words[i] for i in rest]
 
     def bad_name(self) -> None:
         """Raise BadSpirv for the first of the names that something is wrong with."""

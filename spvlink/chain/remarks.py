@@ -29,10 +29,12 @@ from spvlink.pipeline import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.pipeline import Cells
 
-LANES = "xyzw"
-_CHANGED = (PROPAGATED, MERGED, FLATTENED, MOVED_BACKWARD, MOVED_FORWARD)
+LANES: Final = "xyzw"
+_CHANGED: Final = (PROPAGATED, MERGED, FLATTENED, MOVED_BACKWARD, MOVED_FORWARD)
 
 
 class Story:

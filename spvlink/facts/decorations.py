@@ -7,10 +7,14 @@ from spvlink.ir.core import Inst, Module, string_of
 from spvlink.ir.edit import decorate
 from spvlink.ir.known import fact
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
 Words = list[int]  # [decoration, *operand words]
 
 # Known, and no matter of slots.
-_UNTOUCHABLE = {
+_UNTOUCHABLE: Final = {
     enums.Decoration_Stream: "it belongs to a vertex stream",
     enums.Decoration_Index: "it has an Index",
     enums.Decoration_ExplicitInterpAMD: "it is interpolated by the shader",
@@ -18,8 +22,8 @@ _UNTOUCHABLE = {
     enums.Decoration_PerViewNV: "it is per view",
     enums.Decoration_PerTaskNV: "it is per task",
 }
-_HARMLESS = info.VARYING_DECORATIONS.difference(_UNTOUCHABLE)
-_UNKNOWN = "what one of its decorations means for a varying is not known"
+_HARMLESS: Final = info.VARYING_DECORATIONS.difference(_UNTOUCHABLE)
+_UNKNOWN: Final = "what one of its decorations means for a varying is not known"
 
 
 class Decorations:

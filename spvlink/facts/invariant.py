@@ -88,7 +88,6 @@ def hold(module: Module, keys: frozenset[int], variables: frozenset[Inst]) -> No
         forget(module, _find)
 
 
-_BUILTIN: Final = [enums.Decoration_BuiltIn]
 _NONE: Final[set[Inst]] = set()
 
 
@@ -97,11 +96,14 @@ def _decorated(module: Module) -> tuple[bool, bool]:
     first one."""
     strict = loose = False
     for note in module.annotations:
-        words = note.imm[-2:]
-        if words[-1:] == [enums.Decoration_Invariant]:  # or Location 18 and the like
+        words = note.imm
+        if not words:
+            continue
+        last = words[-1]
+        if last == enums.Decoration_Invariant:  # or Location 18 and the like
             strict = True
-        if words[0:1] == _BUILTIN and words[-1] in info.FIXED_FUNCTION_OUTPUTS:
-            loose = True
+        if len(words) > 1 and words[-2] == enums.Decoration_BuiltIn:
+            loose |= last in info.FIXED_FUNCTION_OUTPUTS
     return strict, strict or loose
 
 

@@ -6,8 +6,6 @@ equality is ``is``. The pool finds what the module already has and appends what 
 
 from __future__ import annotations
 
-from collections import defaultdict
-
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
 from spvlink.ir.edit import touched
@@ -17,7 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 # What a module has once only; arrays and structs may differ in their layout.
-_POOLED = frozenset(
+_POOLED: Final = frozenset(
     (
         ops.OpTypeVoid,
         ops.OpTypeBool,
@@ -46,10 +44,10 @@ CONSTANTS: Final[frozenset[int]] = frozenset(
     )
 )
 
-NUMBERS = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 
 # What a number's type asks for besides Shader: (type's opcode, width) -> capability.
-CAPABILITIES_OF = {
+CAPABILITIES_OF: Final = {
     (ops.OpTypeFloat, 16): enums.Capability_Float16,
     (ops.OpTypeFloat, 64): enums.Capability_Float64,
     (ops.OpTypeInt, 8): enums.Capability_Int8,
@@ -62,9 +60,13 @@ def by_op(module: Module) -> dict[int, list[Inst]]:
     """The types, constants and Private variables of a module by their opcodes. What ``make`` made
     of an opcode since it was first asked for one is not in it."""
     if not module.by_op:
-        found: dict[int, list[Inst]] = defaultdict(list)
+        found: dict[int, list[Inst]] = {}
         for inst in module.globals:
-            found[inst.op].append(inst)
+            held = found.get(inst.op)
+            if held is None:
+                found[inst.op] = [inst]
+            else:
+                held.append(inst)
         module.by_op = found
     return module.by_op
 
@@ -235,9 +237,13 @@ def pointers_may_meet(module: Module) -> bool:
 
 
 MOST_LANES: Final = ALL.bit_length()
-_SCALARS = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
-_REPEATED = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray))
-_COMPOSITES = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct))
+_SCALARS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_REPEATED: Final = frozenset(
+    (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray)
+)
+_COMPOSITES: Final = frozenset(
+    (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct)
+)
 
 
 def is_scalar(type: Inst) -> bool:

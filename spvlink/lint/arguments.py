@@ -24,8 +24,9 @@ that nobody reads, inputs whose output is never written.
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
 IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
 
-  --potential             also what linking could win of unread outputs in each module, and what it
-                          costs that pipelines share modules: whose own version would pay most
+  --potential             also what linking could win in each module, at most and of unread outputs,
+                          and what it costs that pipelines share modules: those that share are
+                          linked both ways, and whose own versions would pay most is listed
   --json                  the findings as JSON on standard output
   --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
                           what vulkaninfo --json writes (default: what Vulkan requires of all)

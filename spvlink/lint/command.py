@@ -18,6 +18,7 @@ from spvlink.lint import arguments, pipeline
 from spvlink.lint.findings import Finding
 from spvlink.lint.potential import Potential
 from spvlink.lint.report import Report
+from spvlink.lint.sharing import Sharing
 from spvlink.lint.stage import load
 from spvlink.pipeline import Source as Module
 from spvlink.pipeline import stage_of
@@ -46,8 +47,10 @@ def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
         report.potential = Potential()
     if command.sets:
         with _opened(command.sets) as source:
-            for one in _Set(source, command.rules, report.potential).all():
+            given = _Set(source, command.rules, report.potential)
+            for one in given.all():
                 report.add(*one)
+            given.link()
             _tell_damage(source.warnings)
     else:
         report.add(None, _files(command, report.potential))
@@ -131,6 +134,7 @@ class _Set:
         self.source = source
         self.rules = rules
         self.potential = potential
+        self.sharing = Sharing(source) if potential is not None else None
         self.known: dict[Key, tuple[list[Finding], list[Unread]]] = {}
         self.stages: OrderedDict[Key, Stage | SpvlinkError] = OrderedDict()
 
@@ -148,9 +152,15 @@ class _Set:
             if key not in self.known:
                 self.known[key] = self._looked_at(one)
             found, unread = self.known[key]
-            if self.potential is not None:
+            if self.potential is not None and self.sharing is not None:
                 self.potential.note(one.id, unread)
+                self.sharing.add(one)
             yield one.id, found
+
+    def link(self) -> None:
+        """Find out what sharing costs, if that is asked for."""
+        if self.potential is not None and self.sharing is not None:
+            self.potential.families = list(self.sharing.families())
 
     def _looked_at(self, one: Pipeline) -> tuple[list[Finding], list[Unread]]:
         """The findings, and what is unread if that is asked for."""

@@ -1,9 +1,9 @@
-"""What linking could win of unread outputs, module by module, and what sharing modules costs.
+"""What linking could win, module by module, and what sharing modules costs.
 
-A module that several pipelines share can only drop what none of them reads; a version of a
-pipeline's own drops what that pipeline does not read. The difference is what sharing costs that
-pipeline, in components. What is read is what ``uses`` finds: linking finds more unread, and wins by
-other means too, which are not counted here.
+Of each module a bound of all that linking can take off it (``bound``), and what is unread: a module
+that several pipelines share can only drop what none of them reads; a version of a pipeline's own
+drops what that pipeline does not read. What is read is what ``uses`` finds: linking finds more
+unread, and wins by other means too. What sharing costs in the end is measured (``sharing``).
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from spvlink.lint.border import unread_of
+from spvlink.lint.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.link.check.interface import Place
+    from spvlink.lint.sharing import Cost
     from spvlink.lint.stage import Stage
 
     Key = tuple[object, ...]
@@ -23,6 +25,13 @@ if TYPE_CHECKING:
     Unread = tuple[Key, Dead | None]  # a module of a pipeline; None: nobody is known to read it
 
 _LISTED = 10  # lines of each kind that people see
+_HEAD = (
+    "modules, in components: outputs, unread by all pipelines and by some of them; how many\n",
+    "versions would drop all that is unread; what one version keeps, over all pipelines; inputs,\n",
+    "never read; and what linking can win at most, whatever the others are: components of both\n",
+    "sides, and instructions\n",
+)
+_FIGURES = ("components", "locations", "instructions")
 
 
 class Module:
@@ -43,6 +52,8 @@ class Module:
         self.idle = sum(len(one.covers - stage.uses.reads(one)) for one in inputs)
         self.dead: dict[Dead, list[str | None]] = {}
         self.pipelines = 0
+        self.bound = Bound(stage)
+        self.rasterized = True  # what follows in each pipeline are fragments, or nothing is known
 
     @property
     def always(self) -> Dead:
@@ -73,6 +84,7 @@ class Potential:
 
     def __init__(self) -> None:
         self.modules: dict[Key, Module] = {}
+        self.families: list[list[Cost]] = []  # of pipelines that share modules, linked
 
     def unread(self, stages: list[tuple[Key, str, Stage]], complete: bool) -> list[Unread]:
         """What is unread in a pipeline of these: (key of the module, label, stage), in order."""
@@ -81,6 +93,7 @@ class Potential:
             if key not in self.modules:
                 self.modules[key] = Module(label, stage)
             following = stages[at + 1][2] if at + 1 < len(stages) else None
+            self.modules[key].rasterized &= following is None or following.name == "frag"
             if stage.name in ("frag", "task") or (following is None and not complete):
                 found.append((key, None))
                 continue
@@ -114,6 +127,11 @@ class Potential:
         found = [(name, *gain) for name, gain in gains.items() if gain[0]]
         return sorted(found, key=lambda one: (-one[1], -one[2], str(one[0])))
 
+    def costs(self) -> list[Cost]:
+        """The pipelines of families whose own version would win something, most first."""
+        found = [c for family in self.families for c in family if any(n > 0 for n in c.more)]
+        return sorted(found, key=lambda c: ([-n for n in c.more], c.pipelines))
+
     def ordered(self) -> list[Module]:
         """The modules, those first whose sharing costs most."""
         return sorted(self.modules.values(), key=lambda m: (-m.cost(), -len(m.ever), m.label))
@@ -125,35 +143,54 @@ class Potential:
                 {"pipeline": name, "components": components, "locations": locations}
                 for name, components, locations in self.pipelines()
             ],
-        }
+            "families": [_family(costs) for costs in self.families],
+            "sharing": [
+                {"pipeline": name, **dict(zip(_FIGURES, cost.more))}
+                for cost in self.costs() for name in cost.pipelines
+            ],
+        }  # fmt: skip
 
     def to_text(self) -> Iterator[str]:
         """Two short tables."""
         yield "\n"
-        yield "modules, in components: outputs, unread by all pipelines and by some of them; how"
-        yield " many versions\n"
-        yield "would drop all that is unread; what one version keeps, over all"
-        yield " pipelines; inputs never read\n"
+        yield from _HEAD
         yield f"{'outputs':>9}{'by all':>8}{'by some':>9}{'versions':>10}{'kept':>7}{'inputs':>8}"
-        yield f"{'idle':>6}  module (pipelines)\n"
-        modules = [module for module in self.ordered() if module.ever or module.idle]
+        yield f"{'idle':>6}{'most':>6}{'code':>6}  module (pipelines)\n"
+        modules = self.ordered()
         for module in modules[:_LISTED]:
             figures = _module(module)
             yield (
                 f"{figures['outputs']:>9}{figures['unread_by_all']:>8}{figures['unread_by_some']:>9}"
                 f"{figures['versions']:>10}{figures['kept']:>7}{module.inputs:>8}{module.idle:>6}"
+                f"{module.bound.outputs + module.bound.inputs:>6}"
+                f"{module.bound.instructions(module.rasterized):>6}"
                 f"  {module.label} ({module.pipelines})\n"
             )
             yield from _stays(module)
         yield _more(len(modules), "modules")
-        found = self.pipelines()
+        found = [(name, cost.more) for cost in self.costs() for name in cost.pipelines]
         if not found:
-            yield "sharing modules costs no component\n"
+            yield "sharing modules costs nothing\n"
             return
-        yield "pipelines whose own versions would drop most of what shared modules keep\n"
-        for name, components, locations in found[:_LISTED]:
-            yield f"{components:>9} components, {locations} Locations: {name}\n"
+        yield "pipelines whose own versions would win most beside shared ones, linked both ways\n"
+        for name, (components, locations, instructions) in found[:_LISTED]:
+            yield f"{components:>9} components, {locations} Locations, {instructions} instructions"
+            yield f": {name}\n"
         yield _more(len(found), "pipelines")
+
+
+def _family(costs: list[Cost]) -> dict[str, object]:
+    """Sums over the pipelines of a family."""
+    shared, own = ([0, 0, 0], [0, 0, 0])
+    for cost in costs:
+        for at in range(3):
+            shared[at] += cost.shared[at] * len(cost.pipelines)
+            own[at] += cost.own[at] * len(cost.pipelines)
+    return {
+        "pipelines": sum(len(cost.pipelines) for cost in costs),
+        "shared": dict(zip(_FIGURES, shared)),
+        "own": dict(zip(_FIGURES, own)),
+    }
 
 
 def _locations(module: Module, dead: Dead) -> int:
@@ -174,6 +211,13 @@ def _module(module: Module) -> dict[str, object]:
         "kept": module.cost(),
         "inputs": module.inputs,
         "inputs_never_read": module.idle,
+        "most": {
+            "outputs": module.bound.outputs,
+            "output_locations": module.bound.output_locations,
+            "inputs": module.bound.inputs,
+            "input_locations": module.bound.input_locations,
+            "instructions": module.bound.instructions(module.rasterized),
+        },
         "stays": [
             {"name": name, "location": place[0], "component": place[1], "read_by": count,
              "of": total}

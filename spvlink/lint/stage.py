@@ -15,7 +15,7 @@ from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared, Label
 from spvlink.lint.uses import Uses
 from spvlink.passes import spec_constants
-from spvlink.pipeline import NV_STAGES, STAGES
+from spvlink.pipeline import NV_STAGES, STAGES, Source
 
 if TYPE_CHECKING:
     from spvlink.link.check.interface import Place
@@ -52,9 +52,10 @@ class Stage:
     """``name``: "vert" ... "frag". ``wrong``: what breaks a rule within the stage, by storage
     class. ``modes``: execution modes and their operands."""
 
-    def __init__(self, name: str, module: Module) -> None:
+    def __init__(self, name: str, module: Module, source: Source) -> None:
         self.name = name
         self.module = module
+        self.source = source  # as it came
         self.uses = Uses(module)
         self.tables = Decorations.of(module)
         self.wrong: dict[int, list[Wrong]] = {INPUT: [], OUTPUT: []}
@@ -149,7 +150,8 @@ def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: st
         spec_constants.run(module, _meant(module, spec), defaults=True)
     elif any(isinstance(value, str) for value in spec.values()):
         spec_constants.run(module, spec, defaults=True)  # which refuses them
-    return Stage(STAGES[module.entry.model], module)
+    name = STAGES[module.entry.model]
+    return Stage(name, module, Source(data, "", entry, name))
 
 
 def _meant(module: Module, spec: dict[int, str | bytes]) -> dict[int, str | bytes]:

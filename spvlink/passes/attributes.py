@@ -16,7 +16,11 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import rewrite, value
 
-_CHAINS = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 
 def run(module: Module) -> None:

@@ -31,7 +31,12 @@ from spvlink.ir.edit import (
 )
 from spvlink.passes.flow import drop_unreachable
 
-_AFTER_LOOP_MERGE = frozenset((ops.OpBranch, ops.OpBranchConditional))  # specification, OpLoopMerge
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+# specification, OpLoopMerge
+_AFTER_LOOP_MERGE: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
 
 
 def run(module: Module, function: Function) -> None:

@@ -119,71 +119,67 @@ class _Marker:
         self.function.marked = True
         for block in reversed(blocks):
             self.walk(block)
-        work, spread = self.work, self.spread
-        while work:
-            inst = work.pop()
-            spread(inst, inst.mark & ALL)
+        while self.work:
+            inst = self.work.pop()
+            self.spread(inst, inst.mark & ALL)
         self.sweep()
         return self.outcome
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        spread, never, odd, by_lane = self.spread, NEVER_ROOTS, _ODD, _BY_LANE
-        volatile, passed, every, vector = self.effects.any_volatile, _PASSED, ALL, ops.OpTypeVector
-        phis, roots, trimmed, moves, flow = _PHIS, _ROOTS, _TRIMMED, self.moves, _FLOW
-        aggregates = AGGREGATES
+        volatile, moves = self.effects.any_volatile, self.moves
         alive = block in self.live_blocks
         gone: list[Inst] = []
         for inst in reversed(block.insts):
             lanes, op = inst.mark, inst.op
             if not lanes:
-                if op not in roots and (
-                    (op in never and not volatile and (not inst.imm or op not in BY_IMM))
+                if op not in _ROOTS and (
+                    (op in NEVER_ROOTS and not volatile and (not inst.imm or op not in BY_IMM))
                     or not self.is_root(inst, block)
                 ):
-                    inst.mark = passed
-                    if op not in flow:
+                    inst.mark = _PASSED
+                    if op not in _FLOW:
                         gone.append(inst)
-                    if op in trimmed:
+                    if op in _TRIMMED:
                         moves.append(inst)
                     continue
-                lanes = inst.mark = every
-            elif lanes != every:  # more may come to live
-                inst.mark = lanes | passed
+                lanes = inst.mark = ALL
+            elif lanes != ALL:  # more may come to live
+                inst.mark = lanes | _PASSED
             if not alive:
                 self.live_block(block)
                 alive = True
             args = inst.args
-            if op in odd:
+            if op in _ODD:
                 type = inst.type
                 if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
                     source = args[0]
                     type = source.type
-                    if type is not None and type.op == vector:
+                    if type is not None and type.op == ops.OpTypeVector:
                         source.mark |= 1 << (inst.imm[0] & 15)
                         continue
                     for arg, part in needs(inst, lanes):
                         arg.mark |= part
                     continue
-                if type is not None and type.op == vector:
-                    if op not in by_lane:
-                        spread(inst, lanes)
+                if type is not None and type.op == ops.OpTypeVector:
+                    if op not in _BY_LANE:
+                        self.spread(inst, lanes)
                         continue
                     full = (1 << type.imm[0]) - 1
                     if op != ops.OpCompositeConstruct or lanes & full != full:
                         moves.append(inst)
                         self.vector(inst, lanes)
                         continue
-                elif op in phis:
-                    spread(inst, lanes)
+                elif op in _PHIS:
+                    self.spread(inst, lanes)
                     continue
-            if lanes != every and inst.type is not None and inst.type.op in aggregates:
-                if op in trimmed:
+            if lanes != ALL and inst.type is not None and inst.type.op in AGGREGATES:
+                if op in _TRIMMED:
                     moves.append(inst)
                 self.apart(inst, lanes)
                 continue
             for arg in args:  # of which the walk has passed none
-                arg.mark = every
+                arg.mark = ALL
         if gone:
             self.gaps[block] = gone
 
@@ -269,14 +265,14 @@ class _Marker:
 
     def spread(self, inst: Inst, lanes: int) -> None:
         """Pass liveness on to the operands."""
-        op, args, live = inst.op, inst.args, self.live
+        op, args = inst.op, inst.args
         type = inst.type
         if op == ops.OpVariable:
             for store in self.waiting.pop(inst, ()):
-                live(store, ALL)
+                self.live(store, ALL)
         elif op == ops.OpPhi:
             for index in range(0, len(args), 2):
-                live(args[index], lanes)
+                self.live(args[index], lanes)
                 pred = args[index + 1]
                 assert isinstance(pred, Block)
                 self.live_block(pred)  # with the ways out of the constructs around it: its branch
@@ -294,7 +290,7 @@ class _Marker:
                     own = arg.type
                     part = lanes if own is not None and own.op == ops.OpTypeVector else ALL
                     if arg.mark | part != arg.mark:
-                        live(arg, part)
+                        self.live(arg, part)
                 return
             if op == ops.OpCompositeExtract or follows(inst):
                 self.apart(inst, lanes)
@@ -306,7 +302,7 @@ class _Marker:
             mark = arg.mark
             if mark != ALL:
                 if mark & _PASSED:
-                    live(arg, ALL)
+                    self.live(arg, ALL)
                 else:
                     arg.mark = ALL  # all that ``live`` would do
 
@@ -316,7 +312,7 @@ class _Marker:
             self.live(arg, part)
 
     def vector(self, inst: Inst, lanes: int) -> None:
-        op, args, live = inst.op, inst.args, self.live
+        op, args = inst.op, inst.args
         if op == ops.OpCompositeConstruct:
             for arg in args:
                 type = arg.type
@@ -325,11 +321,11 @@ class _Marker:
                     size = type.imm[0]
                     part = lanes & ((1 << size) - 1)
                     if part:
-                        live(arg, part)
+                        self.live(arg, part)
                     lanes >>= size
                     continue
                 if lanes & 1:
-                    live(arg, ALL)
+                    self.live(arg, ALL)
                 lanes >>= 1
         elif op == ops.OpVectorShuffle:
             first = args[0].type
@@ -343,20 +339,20 @@ class _Marker:
                     else:
                         right |= 1 << (index - size & 15)
                 lanes >>= 1
-            live(args[0], left or not right)  # one stays, even if all that lives is undefined
+            self.live(args[0], left or not right)  # one stays, even if all that lives is undefined
             if right:
-                live(args[1], right)
+                self.live(args[1], right)
         elif op == ops.OpCompositeInsert:
             own = 1 << (inst.imm[0] & 15)
             if lanes & own:
-                live(args[0], ALL)
+                self.live(args[0], ALL)
             assert inst.type is not None
             rest = lanes & ~own & ((1 << inst.type.imm[0]) - 1)
             if rest:
-                live(args[1], rest)
+                self.live(args[1], rest)
         else:  # OpVectorTimesScalar
-            live(args[0], lanes)
-            live(args[1], ALL)
+            self.live(args[0], lanes)
+            self.live(args[1], ALL)
 
     # -- removal -----------------------------------------------------------------------------------
 

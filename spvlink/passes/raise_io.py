@@ -348,8 +348,7 @@ class Raise:
         any_stored = False
         emits: list[int] = []
         if self.at_emits:
-            does = self.calls.does
-            emits = [at for at, inst in enumerate(insts) if does(inst, info.EMITS)]
+            emits = [at for at, inst in enumerate(insts) if self.calls.does(inst, info.EMITS)]
         for end in (*emits, len(insts) - 1):
             stored: dict[int, tuple[Varying, dict[int, Inst]]] = {}
             for inst in insts[start:end]:

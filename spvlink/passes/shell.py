@@ -223,7 +223,8 @@ class _Shell:
         module = self.module
         for function in module.functions:
             for block in function.blocks:
-                about = [i for i in block.insts if not private.keys().isdisjoint(i.args)]
+                about = [i for i in block.insts if is_debug(module, i)]
+                about = [i for i in about if not private.keys().isdisjoint(i.args)]
                 for inst in about:
                     inst.args = [private[a] if a in used else a for a in inst.args]
                 gone = [i for i in about if not private.keys().isdisjoint(i.args)]

@@ -149,7 +149,7 @@ class _Walk:
 
     def equal(self, phi: Inst, other: Inst) -> bool:
         """Whether two phis of a loop's header are equal if they are equal in the round before."""
-        signatures, flags = self.effects.signatures, self.effects.flags
+        effects, signatures = self.effects, self.effects.signatures
         pairs, known = [(phi, other)], {(phi, other)}
         for a, b in pairs:  # grows
             if len(pairs) > _BUDGET or a.op != b.op or a.type is not b.type or a.imm != b.imm:
@@ -162,7 +162,7 @@ class _Walk:
                 if a.args[1::2] != b.args[1::2]:
                     return False
                 step = 2
-            elif not flags(a) & info.PURE or flags(a) & _PLACED:
+            elif not effects.flags(a) & info.PURE or effects.flags(a) & _PLACED:
                 return False
             for x, y in zip(map(resolve, a.args[::step]), map(resolve, b.args[::step])):
                 if x is not y and (x, y) not in known:
@@ -195,7 +195,6 @@ class _Walk:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
         plans, constants, last, copy, frozen = _PLANS, types.CONSTANTS, _LAST, COPY, self.frozen
-        foldable, commutative, append = info.FOLDABLE, info.COMMUTATIVE, out.append
         for inst in insts:
             op, args = inst.op, inst.args
             known = 0  # operands that are constants
@@ -210,14 +209,14 @@ class _Walk:
             plan = plans.get(op)
             if plan is None:
                 if op != copy:
-                    append(inst)
+                    out.append(inst)
                 continue
             how, flags, inner = plan
             if how == SPECIAL:
                 flags = self.special(inst)
                 if flags <= 0:
                     if flags == 0:
-                        append(inst)
+                        out.append(inst)
                     continue
                 if op == ops.OpExtInst and -inst.imm[0] in INNER:
                     how, inner = ALGEBRA, INNER[-inst.imm[0]]
@@ -226,7 +225,7 @@ class _Walk:
                 pass  # it stays the operation that it is
             elif signature is None or signature == _RELAXED:
                 other: Inst | None = None
-                if known and flags & foldable and known == len(args) - (op == ops.OpExtInst):
+                if known and flags & info.FOLDABLE and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)
                 if other is None and how == VECTOR:
                     if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
@@ -240,7 +239,7 @@ class _Walk:
                     continue
             imm, size = inst.imm, len(args)
             # args[0] of OpExtInst is its set
-            if flags & commutative and args[-2].id > args[-1].id:
+            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
                 key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *imm, signature)
             elif size == 2 and not imm:  # as below, but faster
                 key = (op, inst.type, args[0], args[1], signature)
@@ -250,7 +249,7 @@ class _Walk:
                 key = (op, inst.type, *args, *imm, signature)
             first = seen.setdefault(key, inst)
             if first is inst or not self.merge(inst, block, flags, first):
-                append(inst)
+                out.append(inst)
 
     def special(self, inst: Inst) -> int:
         """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it

@@ -17,9 +17,13 @@ from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import replace_annotations
 from spvlink.passes.fold import fold
 
-_BOOLS = {"true": 1, "1": 1, "false": 0, "0": 0}
-_FLOATS = {16: "<e", 32: "<f", 64: "<d"}
-_PLAIN = {
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_BOOLS: Final = {"true": 1, "1": 1, "false": 0, "0": 0}
+_FLOATS: Final = {16: "<e", 32: "<f", 64: "<d"}
+_PLAIN: Final = {
     ops.OpSpecConstantTrue: ops.OpConstantTrue,
     ops.OpSpecConstantFalse: ops.OpConstantFalse,
     ops.OpSpecConstant: ops.OpConstant,

@@ -17,8 +17,12 @@ from spvlink.ir.core import Function, Inst, Module
 from spvlink.ir.edit import keep_functions, replace_annotations
 from spvlink.passes import debuginfo, flow, weave
 
-_KEPT_STORAGE = frozenset((enums.StorageClass_Output,))
-_GROUPING = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+_KEPT_STORAGE: Final = frozenset((enums.StorageClass_Output,))
+_GROUPING: Final = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
 
 
 def run(

@@ -8,6 +8,7 @@ consumers, and something that stays in one of them stays for all.
 from __future__ import annotations
 
 from spvlink.facts.floats import Floats
+from spvlink.grammar import enums
 from spvlink.ir.core import Inst
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
@@ -16,8 +17,8 @@ from spvlink.link.motion import algebra
 from spvlink.link.motion.backward import comes_back
 from spvlink.link.motion.consumer_graph import ConsumerGraph
 from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, replaceable
-from spvlink.link.resources.blocks import Cannot, shape
-from spvlink.link.resources.transfer import Transfer
+from spvlink.link.resources.blocks import Access, Blocks, Cannot, held_by, shape
+from spvlink.link.resources.transfer import Grant, Transfer, surely_there
 from spvlink.link.rounding.exact import comes_exact
 
 TYPE_CHECKING = False
@@ -30,14 +31,19 @@ _STRIDE: Final = 1 << 20  # places of one producer where outputs are stored
 
 
 class Common:
-    """What the graphs of a seam have in common. ``exact``: nothing that is interpolated moves."""
+    """What the graphs of a seam have in common. ``ways``: of all its pairs, from the consumer into
+    the producer. ``exact``: nothing that is interpolated moves. ``last``: stages behind which a
+    pipeline has no other."""
 
-    def __init__(self, links: list[Link], exact: bool) -> None:
-        self.links = links
+    def __init__(self, ways: dict[Link, Transfer], exact: bool, last: set[Stage]) -> None:
+        links = list(ways)
+        self.ways = ways
+        self.last = last
         self.nodes: list[Node] = []
         self.inputs: dict[int, Node] = {}
         self.numbered: dict[object, Node] = {}
         self.homeless: set[Node] = set()
+        self.stuck: set[int] = set()  # keys that one of the consumers reads in a way that stays
         self.weights: dict[Node, int] = {}  # the least of those that make it
         producers = list(dict.fromkeys(link.producer for link in links))
         self.first = {stage: n * _STRIDE for n, stage in enumerate(producers)}
@@ -70,10 +76,39 @@ class Common:
             for link in self.readers[key]
         )
 
+    def there(self, access: Access, consumer: Stage, producers: set[Stage]) -> bool:
+        """Whether producers may read bytes of a resource in all of their pipelines, also where
+        another consumer, or none, stands behind them: there it may be bound to less."""
+        for link, transfer in self.ways.items():
+            producer = link.producer
+            if producer not in producers or (
+                link.consumer is consumer and producer not in self.last
+            ):
+                continue
+            own = transfer.to_blocks
+            if access.key[0] == enums.StorageClass_PushConstant:
+                found = Grant(producer.visible).allows(access, holds(own, access)) is None
+            elif producer in self.last:
+                found = surely_there(access, own)
+            else:
+                found = surely_there(access, own, transfer.from_blocks)
+            if not found:
+                return False
+        return True
+
     def producers(self, sites: frozenset[int]) -> set[Stage]:
         """Those that store something at one of these places."""
         found = {site // _STRIDE for site in sites}
         return {stage for stage, first in self.first.items() if first // _STRIDE in found}
+
+
+def holds(blocks: Blocks, access: Access) -> bool:
+    """Whether a module's own block has these very bytes."""
+    try:
+        variable = blocks.variable(access.key)
+        return variable is not None and blocks.find(held_by(variable), access) is not None
+    except Cannot:
+        return False
 
 
 class SharedGraph(ConsumerGraph):
@@ -86,6 +121,7 @@ class SharedGraph(ConsumerGraph):
         self.common = common
         self.uniforms: dict[Node, list[Inst]] = {}  # as this module has them
         self.own: dict[Node, tuple[Inst, int]] = {}  # the first lane here that a node is
+        self.found: dict[Inst, bool] = {}  # whether what they read is there in all pipelines
         before = {node: len(node.places) for node in common.nodes}
         super().__init__(*ways[0], common.exact, common.convergent)
         for node in common.nodes:
@@ -99,6 +135,7 @@ class SharedGraph(ConsumerGraph):
         common = self.common
         self.nodes, self.inputs, self.numbered = common.nodes, common.inputs, common.numbered
         self.homeless, self.widths = common.homeless, common.widths
+        self.stuck = common.stuck
         self.exact, self.linear = common.exact, common.linear
 
     # -- what every producer has to be able to -----------------------------------------------------
@@ -118,7 +155,15 @@ class SharedGraph(ConsumerGraph):
         return super().kind_of(load)
 
     def free(self, inst: Inst) -> bool:
-        return inst not in self.table and all(transfer.moves(inst) for _, transfer in self.ways)
+        if inst in self.table or not all(transfer.moves(inst) for _, transfer in self.ways):
+            return False
+        if inst not in self.found:
+            stages = {link.producer for link, _ in self.ways}
+            self.found[inst] = all(
+                self.common.there(access, self.link.consumer, stages)
+                for access in self.transfer.accesses(inst)
+            )
+        return self.found[inst]
 
     def movable(self, inst: Inst) -> bool:
         if not super().movable(inst):

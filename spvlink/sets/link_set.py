@@ -26,7 +26,6 @@ from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
-    VALIDATED,
     Linked,
     Source,
     StageResult,
@@ -37,6 +36,7 @@ from spvlink.sets.lowering import lower
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.sweep import sweep
+from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
 from spvlink.sets.wires import Crossing
 
@@ -388,20 +388,12 @@ class _Linker:
     def validated(self, outputs: list[bytes]) -> str:
         """spirv-val over what is about to go out. Raises Broken where it refuses a module that it
         did not refuse before."""
-        if not self.options.validate:
-            return "not validated: switched off"
-        new = [at for at, source in enumerate(self.sources) if outputs[at] != source.data]
-        env, told = self.target_env(), VALIDATED
-        verdicts = validate.validate_all([outputs[at] for at in new], env)
-        for at, verdict in zip(new, verdicts):
-            if verdict is None:
-                continue
-            original = validate.validate(self.sources[at].data, env)
-            if original is None:
-                name = self.stages[at].name
-                raise Broken(f"spirv-val refuses the new {name} module: {verdict}")
-            told = f"not validated: spirv-val refuses the input too ({original})"
-        return told
+        made = [
+            (stage.name, source.data, data)
+            for stage, source, data in zip(self.stages, self.sources, outputs)
+            if data != source.data
+        ]
+        return verdict_of(made, self.options, self.target_env())
 
 
 def common(settings: list[Options]) -> Options:

@@ -86,7 +86,8 @@ class _Seam:
         self.expect = family.options.expect
         for link in self.links:
             link.gather()
-        self.common = Common(self.links, self.exact)
+        last = {family.stages[row[-1]] for row in family.pipelines}
+        self.common = Common(ways, self.exact, last)
         self.graphs: dict[Stage, SharedGraph] = {}
         self.places: dict[Node, int] = {}
         self.made: list[Node] = []
@@ -281,6 +282,10 @@ class _Production(Move):
         super().__init__(
             first, seam.graphs[first.consumer], made, places, seam.freed & self.reading.keys()
         )
+        # not what this producer stores for nobody: that may be anything, and anywhere
+        self.inputs = {
+            k: node for k, node in self.inputs.items() if k in self.reading and node in self.homes
+        }
         self.target = producer.module
         offset = seam.common.first[producer]
         self.sites = {store: offset + site for store, site in first.sites.items()}

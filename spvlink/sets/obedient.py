@@ -24,7 +24,6 @@ from spvlink.pipeline import (
     MERGED,
     NOTHING_TO_GAIN,
     REMOVED,
-    VALIDATED,
     Linked,
     Remark,
     Source,
@@ -35,6 +34,7 @@ from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
 from spvlink.sets.contract import Contract, place_of
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.sweep import consume, hold, sweep
+from spvlink.sets.validated import verdict_of
 from spvlink.sets.wires import Crossing, Unit
 
 
@@ -54,7 +54,8 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
     for contract in contracts:
         if contract.kept and contract.producer and contract.consumer:
             _tell_kept(linked, contract)
-    _validate(linked, sources, options, env)
+    made = [(r.stage, source.data, r.data) for r, source in zip(linked.stages, sources)]
+    linked.validated = verdict_of(made, options, env)
     if not any(result.changed for result in linked.stages):
         linked.passed_through = NOTHING_TO_GAIN
     return linked
@@ -63,22 +64,6 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
 def _tell_kept(linked: Linked, contract: Contract) -> None:
     title = f"{contract.producer}->{contract.consumer}"
     linked.told.append(Remark(title, "the interface", "", KEPT, contract.kept))
-
-
-def _validate(linked: Linked, sources: list[Source], options: Options, env: str) -> None:
-    """spirv-val over what is about to go out. Raises Broken."""
-    if not options.validate:
-        linked.validated = "not validated: switched off"
-        return
-    linked.validated = VALIDATED
-    verdicts = validate.validate_all([result.data for result in linked.stages], env)
-    for result, source, verdict in zip(linked.stages, sources, verdicts):
-        if verdict is None:
-            continue
-        own = validate.validate(source.data, env)
-        if own is None:
-            raise Broken(f"spirv-val refuses the new {result.stage} module: {verdict}")
-        linked.validated = f"not validated: spirv-val refuses the input too ({own})"
 
 
 class Unfit(BadSpirv):

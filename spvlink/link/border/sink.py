@@ -19,9 +19,11 @@ from spvlink.ir.edit import touched
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     Place = tuple[Block, int]  # and the instruction's number in it
 
-_MERGES = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
+_MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 
 
 def sink(module: Module, made: list[Inst]) -> None:

@@ -28,7 +28,11 @@ from spvlink.passes.lower_io import keys_of_type
 from spvlink.passes.parts import CHAINS
 from spvlink.pipeline import REMOVED
 
-STORAGE = enums.StorageClass_TaskPayloadWorkgroupEXT
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+STORAGE: Final = enums.StorageClass_TaskPayloadWorkgroupEXT
 
 
 class PayloadUses:

@@ -231,14 +231,17 @@ class ConsumerGraph:
             ]
             made.append(self.node(inst, number, lanewise, groups))
         if not splits and (None in made or not self.together(inst)):
-            self.unmake(inst)  # one lane of a matrix product is not made alone
+            self.unmake(inst, made)  # one lane of a matrix product is not made alone
             self.spoil(inst)
             return
         self.table[inst] = made
 
-    def unmake(self, inst: Inst) -> None:
+    def unmake(self, inst: Inst, made: list[Entry]) -> None:
         """Forget the nodes that were just made for an instruction: an equal lane of another one
-        would be taken for them."""
+        would be taken for them. And that it is what was there already."""
+        for entry in made:
+            if isinstance(entry, Use):
+                entry.node.places = [p for p in entry.node.places if p[0] is not inst]
         while self.nodes[-1].inst is inst:
             self.nodes.pop()
             self.numbered.popitem()

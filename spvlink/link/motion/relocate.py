@@ -74,6 +74,7 @@ class Move:
         self.made = made
         self.places = places
         self.freed = freed
+        self.inputs = graph.inputs  # key -> what crosses there now
         self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
@@ -92,9 +93,7 @@ class Move:
         entry, sites = self.target.entry, self.sites
         assert entry is not None
         for block in entry.function.blocks:
-            stores = [
-                i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.graph.inputs
-            ]
+            stores = [i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.inputs]
             if not stores:
                 continue
             last = {sites[store]: store for store in stores}
@@ -112,7 +111,7 @@ class Move:
         """What crosses at one place, given what is stored there now."""
         maker = self.maker(out, site)
         for store in stores:
-            node = self.graph.inputs[store.imm[0]]
+            node = self.inputs[store.imm[0]]
             maker.known[node.inst, 0] = self.stored(store, out)
         for node in self.made_in_order():
             if site in node.sites:

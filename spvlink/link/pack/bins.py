@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-UINT = "u32"  # the base type that may carry others, bit for bit
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+UINT: Final = "u32"  # the base type that may carry others, bit for bit
 
 
 class Bin:

@@ -141,7 +141,7 @@ class Transfer:
     def varies(self, root_value: Inst) -> bool:
         """Whether an expression is made of something that is read from an input: most are, and to
         find out what ``check`` says of it takes longer."""
-        flags = self.from_blocks.effects.flags
+        effects = self.from_blocks.effects
         known = fact(self.source, _varying, self.source.version)
         todo = [root_value]
         while todo:
@@ -149,7 +149,7 @@ class Transfer:
             found = known.get(inst)
             if found is None:
                 found = _is_input(inst)
-                if not found and inst.args and flags(inst) & info.SPECULATABLE:
+                if not found and inst.args and effects.flags(inst) & info.SPECULATABLE:
                     for arg in inst.args:
                         held = known.get(arg)
                         if held is None:
@@ -568,9 +568,9 @@ def _on_all(ways: list[Ends]) -> Ends:
 def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
     """How far a block reads into each resource, and whether it surely goes on to others."""
     found: Ends = {}
-    does = Calls.of(blocks.module).does
+    calls = Calls.of(blocks.module)
     for inst in block.insts:
-        if inst.op not in QUIET and does(inst, info.ENDS):
+        if inst.op not in QUIET and calls.does(inst, info.ENDS):
             return found, False
         if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
             try:

@@ -14,11 +14,13 @@ from spvlink.pipeline import NV_STAGES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.link.border.stage import Stage
 
-_RESOURCES = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
+_RESOURCES: Final = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
 # Untyped pointers may lead there, as pointers made of addresses do: to bytes of any buffer.
-_BUFFERS = _RESOURCES | {enums.StorageClass_StorageBuffer}
+_BUFFERS: Final = _RESOURCES | {enums.StorageClass_StorageBuffer}
 
 
 def find_visible(stages: list[Stage]) -> None:
@@ -62,7 +64,7 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
 
 
 # What a stage may use that linking does not follow, by the capability that it takes.
-_BEYOND = {
+_BEYOND: Final = {
     # then outputs, and who reads those, look dead
     enums.Capability_GeometryShaderPassthroughNV: "it hands on inputs without code (PassthroughNV)",
 }
