@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
+from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import Source
-from spvlink.sets.joint import Member, link_joint
+from spvlink.sets.joint import ALONE, Member, link_joint
 from tests.chain_text import PASS, frag, geom, vert
-from tests.linking import fragment, vertex
+from tests.linking import OUTPUT, fragment, module_of, vertex
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.samples import compile_glsl
 
@@ -147,6 +148,22 @@ def test_several_stages_before_rasterization() -> None:
 def test_nothing_is_left() -> None:
     broken = bytes(20)
     ahead, behind, document = joint([[broken]], [fragment(X)])
-    assert document is None and ahead[0].reason
+    assert document is None and ahead[0].reason and behind[0].reason == ALONE
     ahead, behind, document = joint([[vertex(A)]], [broken])
-    assert document is None and behind[0].reason
+    assert document is None and behind[0].reason and ahead[0].reason == ALONE
+
+
+def test_nothing_crosses() -> None:
+    """The vertex shader computes nothing for a fragment shader that reads nothing."""
+    blind = fragment("void main() { o = vec4(gl_FragCoord.xy * 0.01, 0.0, 1.0); }")
+    plain = vertex("void main() { gl_Position = p; }")
+    producers = [[vertex(A)], [plain]]
+    ahead, behind, document = joint(producers, [blind])
+    (border,) = document["borders"]
+    assert border["variables"] == [] and all(m.linked for m in (*ahead, *behind))
+    assert_all_fit(producers, [blind], (ahead, behind))
+    assert not varyings_of(codes_of(ahead[0])[0])
+
+
+def varyings_of(code: bytes) -> list[Any]:
+    return interface.declared(module_of(code), OUTPUT)

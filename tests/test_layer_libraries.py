@@ -3,6 +3,7 @@ joined so only where both halves are; else the application's own."""
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -11,7 +12,8 @@ import pytest
 
 from spvlink.archive.archive import Archive
 from spvlink.archive.records import Pipeline
-from spvlink.layer import libraries, places, wire
+from spvlink.errors import Usage
+from spvlink.layer import libraries, places, warm, wire
 from spvlink.layer.recorded import request_of
 from spvlink.layer.store import Store
 from tests.layer_place import Place, assert_same, build_with_layer
@@ -72,7 +74,7 @@ def assert_equal_ways(path: Path, count: int, exact: bool = True) -> None:
 
 
 def assert_same_libraries(a: Path, b: Path) -> None:
-    """What is joined of libraries; to the bit, since no code moves."""
+    """What is joined of libraries; to the bit, since of these shaders nothing is rounded anew."""
     before, after = np.load(a), np.load(b)
     for name in before:
         if "/whole/" not in name:
@@ -305,3 +307,16 @@ def test_what_a_driver_gets(place: Place, modules: dict[str, Path], tmp_path: Pa
     assert dict(line.split(": ", 1) for line in said.splitlines()) == EXPECTED
     log = place.log()
     assert log["events"] == {"the driver refused linked modules; it got the original ones": 1}, log
+
+
+def test_a_worker_that_dies_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of several families, that are linked beside each other."""
+    family = libraries.Family()
+    assert [len(f.answers) for f in warm._each([family, family], 2)] == [0, 0]
+    monkeypatch.setattr(libraries, "link_family", die)
+    with pytest.raises(Usage, match="died"):
+        list(warm._each([family, family], 2))
+
+
+def die(_: libraries.Family) -> libraries.Frozen:
+    os._exit(1)

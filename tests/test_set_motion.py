@@ -305,6 +305,11 @@ def test_a_layout_shows_what_a_producer_lacks(uniform: bool) -> None:
             found = [v for v in blocks if v.op == ops.OpVariable and v.imm[0] in classes]
             assert len(found) == 1
 
+    blank = y.replace(here, "").replace("o = sin(t * pc.other + q);", "o = vec4(1.0);")
+    assert blank.count("pc") == 0
+    rows = rows_of([vertex(a), vertex(b)], [fragment(x), fragment(blank)], options)
+    assert not moved(link_set(rows))  # with that one nothing need be bound
+
 
 def test_the_report_names_who_is_in_the_way(tmp_path: Path) -> None:
     lines = []

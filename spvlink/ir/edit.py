@@ -166,6 +166,19 @@ def list_variable(module: Module, variable: Inst) -> None:
     module.version += 1
 
 
+def define_before(module: Module, member: Inst, struct: Inst) -> None:
+    """A struct's member types stand before it: move what was just made."""
+    order = module.globals
+    at = order.index(struct)
+    needed = [member]
+    while needed[-1].op in (ops.OpTypeVector, ops.OpTypeMatrix):
+        needed.append(needed[-1].args[0])
+    for type in needed:  # the outermost first, so that each inner one ends up before it
+        where = order.index(type)
+        if where > at:
+            order.insert(at, order.pop(where))
+
+
 def need_capability(module: Module, capability: int) -> None:
     """Declare a capability if the module does not."""
     if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):

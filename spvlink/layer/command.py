@@ -29,7 +29,8 @@ layer run        start COMMAND with the layer; the layer is built first if need 
   --exact          only changes that keep every output bit of every stage
   --log FILE       a line for every pipeline (-: on standard error)
 layer warm       link what Fossilize archives hold, so that the programs that they were recorded of
-                 find it in the cache at their first start
+                 find it in the cache at their first start; pipeline libraries that hold half of the
+                 shaders against interfaces that all share which are joined
   --exact          as the layer with this setting asks for it
   --cache-dir DIR, --cache-mb N   as below
   --jobs N         links at the same time (default: one a processor)

@@ -74,7 +74,9 @@ def families(archive: Archive, identity: bytes, exact: bool) -> tuple[list[Famil
 
     def leader(data: bytes) -> bytes:
         while leaders[data] != data:
-            data = leaders[data]
+            above = leaders[leaders[data]]
+            leaders[data] = above
+            data = above
         return data
 
     met: set[bytes] = set()

@@ -134,14 +134,18 @@ def _freeze(archive: Archive, exact: bool, store: Store, jobs: int, tally: Tally
 
 
 def _each(found: list[libraries.Family], jobs: int) -> Iterator[libraries.Frozen]:
-    """Link all families, ``jobs`` at a time."""
+    """Link all families, ``jobs`` at a time. Raises Usage if a worker dies."""
     if jobs == 1 or len(found) < 2:
         yield from map(libraries.link_family, found)
         return
     from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures.process import BrokenProcessPool
 
-    with ProcessPoolExecutor(min(jobs, len(found))) as workers:
-        yield from workers.map(libraries.link_family, found)
+    try:
+        with ProcessPoolExecutor(min(jobs, len(found))) as workers:
+            yield from workers.map(libraries.link_family, found)
+    except BrokenProcessPool:
+        raise Usage("a process that linked libraries died: out of memory?") from None
 
 
 # -- the linker process ----------------------------------------------------------------------------

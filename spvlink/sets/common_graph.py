@@ -18,7 +18,7 @@ from spvlink.link.motion.backward import comes_back
 from spvlink.link.motion.consumer_graph import ConsumerGraph
 from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, replaceable
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, held_by, shape
-from spvlink.link.resources.transfer import Transfer, surely_there
+from spvlink.link.resources.transfer import Grant, Transfer, surely_there
 from spvlink.link.rounding.exact import comes_exact
 
 TYPE_CHECKING = False
@@ -81,17 +81,19 @@ class Common:
         another consumer, or none, stands behind them: there it may be bound to less."""
         for link, transfer in self.ways.items():
             producer = link.producer
-            if producer not in producers or (
-                link.consumer is consumer and producer not in self.last
-            ):
+            alone = producer in self.last
+            if producer not in producers or (link.consumer is consumer and not alone):
                 continue
-            own = transfer.to_blocks
-            if access.key[0] == enums.StorageClass_PushConstant:
-                found = transfer.grant.allows(access, holds(own, access)) is None
-            elif producer in self.last:
-                found = surely_there(access, own)
-            else:
-                found = surely_there(access, own, transfer.from_blocks)
+            stages = {producer: transfer.to_blocks}
+            if not alone:
+                stages[link.consumer] = transfer.from_blocks
+            if access.key[0] != enums.StorageClass_PushConstant:
+                found = surely_there(access, *stages.values())
+            else:  # those that a stage uses and declares have a value
+                found = any(
+                    Grant(stage.visible).allows(access, holds(blocks, access)) is None
+                    for stage, blocks in stages.items()
+                )
             if not found:
                 return False
         return True

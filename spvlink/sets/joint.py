@@ -24,8 +24,12 @@ from spvlink.sets.obedient import Unfit, obey_all
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
+    from typing import Final
 
     from spvlink.sets.stub import Wanted
+
+
+ALONE: Final = "none of those on the other side can be linked"
 
 
 class Member:
@@ -54,6 +58,9 @@ def link_joint(producers: list[Member], consumers: list[Member]) -> dict[str, ob
         wanted = _wanted(consumers)
         left = [[m for m in side if not m.reason] for side in (producers, consumers)]
         if not all(left):
+            for member in (*producers, *consumers):
+                if not member.reason:
+                    member.linked, member.reason = None, ALONE
             return None
         contract = _contract(left[0][0], wanted, held)
         if contract is None:

@@ -21,7 +21,7 @@ from spvlink.facts.numbers import makes_denormal
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
-from spvlink.ir.edit import annotate, list_variable, value
+from spvlink.ir.edit import annotate, define_before, list_variable, value
 from spvlink.ir.known import fact
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, held_by, shape, size_of
 from spvlink.passes.raise_io import glsl_import
@@ -448,7 +448,7 @@ class Transfer:
         """Give a block one more member."""
         index = len(struct.args)
         member = self.type(access.type)
-        _before(self.target, member, struct)
+        define_before(self.target, member, struct)
         struct.args = [*struct.args, member]
         words = [[enums.Decoration_Offset, access.offset], *access.words]
         notes = [Inst(ops.OpMemberDecorate, None, [struct], [index, *w]) for w in words]
@@ -581,19 +581,6 @@ def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
             end = access.offset + size_of(access.type, access.words)
             found[name] = max(end, found.get(name, 0))
     return found, bool(block.successors())
-
-
-def _before(module: Module, member: Inst, struct: Inst) -> None:
-    """A struct's member types stand before it: move what was just made."""
-    order = module.globals
-    at = order.index(struct)
-    needed = [member]
-    while needed[-1].op in (ops.OpTypeVector, ops.OpTypeMatrix):
-        needed.append(needed[-1].args[0])
-    for type in needed:  # the outermost first, so that each inner one ends up before it
-        where = order.index(type)
-        if where > at:
-            order.insert(at, order.pop(where))
 
 
 def describe(inst: Inst) -> str:
