@@ -488,3 +488,20 @@ def test_nothing_is_compared_with_what_is_assigned_beside_it() -> None:
     assert compares(ast.parse("x != (x := f())", mode="eval").body)
     wrong = [own_name(path) for path in FILES if any(map(compares, nodes(path)))]
     assert not wrong
+
+
+def test_no_starred_arguments_before_others_for_a_super_class() -> None:
+    """``super().__init__(*pair, more)``: the compiler puts the arguments in another order."""
+
+    def mixes(node: ast.AST) -> bool:
+        return (
+            isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Attribute)
+            and node.func.attr == "__init__"
+            and len(node.args) > 1
+            and any(isinstance(one, ast.Starred) for one in node.args)
+        )
+
+    assert mixes(ast.parse("super().__init__(*pair, more)", mode="eval").body)
+    wrong = [own_name(path) for path in FILES if any(map(mixes, nodes(path)))]
+    assert not wrong
