@@ -77,10 +77,12 @@ class FirstInvocation:
         # of several, nobody knows which one counts
         self.counts: set[Inst] = set(counts[0].args) if len(counts) == 1 else set()
         self.reached: dict[Block, set[Block]] = {}  # block -> those it was reached from
+        self.known: dict[Inst, Number] = {}  # as long as no edge is added there
 
     def comes_by(self, wanted: set[Block]) -> bool:
         """Whether every way comes to one of these blocks."""
         self.reached = {self.blocks[0]: set()}
+        self.known.clear()
         changed = True
         while changed:  # another edge into a block makes its phis unknown
             changed = False
@@ -92,6 +94,7 @@ class FirstInvocation:
                     known = self.reached.setdefault(target, set())
                     if block not in known:
                         known.add(block)
+                        self.known.clear()
                         changed = True
         return True
 
@@ -108,6 +111,12 @@ class FirstInvocation:
 
     def number(self, inst: Inst, depth: int) -> Number:
         """What a scalar is for invocation 0."""
+        if inst not in self.known:
+            self.known[inst] = None  # while it is looked at: around a loop nothing is known
+            self.known[inst] = self.looked_at(inst, depth)
+        return self.known[inst]
+
+    def looked_at(self, inst: Inst, depth: int) -> Number:
         bits = types.bits_of(inst)
         if bits is not None:
             return bits
