@@ -133,13 +133,13 @@ class Effects:
         known = self.constant_memory.get(variable)
         if known is None:
             if variable.op == ops.OpUntypedVariableKHR:
-                known = self.never_changes_untyped(variable)
+                known = self._never_changes_untyped(variable)
             else:
                 known = variable.op == ops.OpVariable and _never_changes(self.tables, variable)
             self.constant_memory[variable] = known
         return known
 
-    def never_changes_untyped(self, variable: Inst) -> bool:
+    def _never_changes_untyped(self, variable: Inst) -> bool:
         """Whether what an untyped variable leads to stays the same. Any type may lie over it, so
         none of the module may be a buffer that shaders write (BufferBlock) or Volatile."""
         if self.any_volatile:

@@ -156,7 +156,10 @@ def _reads_number(code: Code) -> bytes:
     taken = {n.imm[1] for n in module.annotations if n.imm[:1] == [enums.Decoration_Location]}
     free = next(n for n in range(8) if n not in taken)
     for storage, words in (
-        (enums.StorageClass_Input, ([enums.Decoration_Flat], [enums.Decoration_BuiltIn, 7])),
+        (
+            enums.StorageClass_Input,
+            ([enums.Decoration_Flat], [enums.Decoration_BuiltIn, enums.BuiltIn_PrimitiveId]),
+        ),
         (enums.StorageClass_Output, ([enums.Decoration_Location, free],)),
     ):
         pointer = types.pointer(module, storage, number)
