@@ -185,5 +185,5 @@ def test_what_is_no_number_has_no_lanes() -> None:
     module, _ = mixing()
     assert scalars.count(None) == 0
     assert scalars.count(types.boolean(module)) == 1
-    struct = types.make(module, ops.OpTypeStruct, None, [types.floating(module, 32)], [])
+    struct = types.make(module, ops.OpTypeStruct, None, [types.floating(module, 32)], ())
     assert scalars.count(struct) == 0
