@@ -151,6 +151,11 @@ class Effects:
         return uniform and not any(written in notes for notes in self.tables.targets.values())
 
 
+def describing(module: Module) -> set[Inst]:
+    """The imports of sets whose instructions only describe."""
+    return {i for i in module.sections[IMPORTS] if says_nothing(string_of(i.imm)[0])}
+
+
 IMAGE_MASK_AT: Final = frozenset(
     op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
 )
