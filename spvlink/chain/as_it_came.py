@@ -51,12 +51,12 @@ def enclose_early(chain: Chain) -> set[Stage]:
         try:
             before = [_shapes(interface.declared(module, side)) for side in sides]
             fits = _wrap(chain, stage, module)
-            after = [interface.declared(module, side) for side in sides] if fits else []
+            after = [interface.declared(module, side) for side in sides]
             fits = fits and all(
                 _declares(chain, border, stage, found)
                 for border, found in zip(chain.around(stage), after)
             )
-            same = fits and before == [_shapes(found) for found in after]
+            same = before == [_shapes(found) for found in after]
         except Broken:
             fits = same = False
         if fits:
