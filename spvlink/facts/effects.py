@@ -91,8 +91,11 @@ class Effects:
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""
         op = inst.op
+        found = _BY_OPCODE.get(op, -1)
+        if found >= 0:
+            return found
         if op not in _BY_OPERANDS:
-            return FLAGS.get(op, 0)
+            return 0
         if op == ops.OpExtInst:
             if inst.args[0] in self.glsl:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
@@ -151,11 +154,18 @@ class Effects:
         return uniform and not any(written in notes for notes in self.tables.targets.values())
 
 
+def describing(module: Module) -> set[Inst]:
+    """The imports of sets whose instructions only describe."""
+    return {i for i in module.sections[IMPORTS] if says_nothing(string_of(i.imm)[0])}
+
+
 IMAGE_MASK_AT: Final = frozenset(
     op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
 )
 # Whose facts hang on their operands.
 _BY_OPERANDS: Final = IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT}
+# Of the others they are known.
+_BY_OPCODE: Final = {op: flags for op, flags in FLAGS.items() if op not in _BY_OPERANDS}
 _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
 
 

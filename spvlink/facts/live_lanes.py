@@ -107,7 +107,8 @@ def _offset(type: Inst | None, path: tuple[int, ...]) -> int:
         if index >= types.size_of(type):
             return -1
         if type.op == ops.OpTypeStruct:
-            at += sum([types.lanes_of(member) for member in type.args[:index]])
+            for member in type.args[:index]:
+                at += types.lanes_of(member)
         else:
             at += index * types.lanes_of(type.args[0])
         type = types.part_type(type, index)

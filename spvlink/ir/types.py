@@ -271,6 +271,13 @@ def size_of(type: Inst) -> int:
 def lanes_of(type: Inst | None) -> int:
     """Scalars that a value of this type is made of, counted part by part; 0 if they are not told
     apart: there are more than a ``mark`` has bits, or something else than numbers and booleans."""
+    if type is None:
+        return 0
+    if type.op == ops.OpTypeFloat:  # most
+        return 1
+    if type.op == ops.OpTypeVector and type.args[0].op == ops.OpTypeFloat:
+        size = type.imm[0]
+        return size if size <= MOST_LANES else 0
     count = 1
     while type is not None and type.op != ops.OpTypeStruct:
         if type.op in _SCALARS:

@@ -87,6 +87,11 @@ def is_same(slots: list[Slot], type: Inst) -> bool:
 class Raise:
     """One side of one border. ``slots``: what each old key was on this side."""
 
+    # of the code, found by ``run``: who only wants the variables (``shell``) needs none of it
+    calls: Calls
+    cfg: Cfg
+    loaded: Values
+
     def __init__(
         self, module: Module, varyings: Sequence[Varying], storage: int, slots: Mapping[int, Slot]
     ) -> None:
@@ -97,7 +102,6 @@ class Raise:
         self.slots = slots
         self.in_place = module.entry.model in _IN_PLACE
         self.at_emits = module.entry.model == enums.ExecutionModel_Geometry
-        self.calls = Calls.of(module)
         self.is_input = storage == enums.StorageClass_Input or (
             storage == enums.StorageClass_TaskPayloadWorkgroupEXT
             and module.entry.model == enums.ExecutionModel_MeshEXT
@@ -109,8 +113,6 @@ class Raise:
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
-        self.cfg = Cfg.of(module, self.function)
-        self.loaded = Values(self.cfg)
         self.wholes: list[tuple[Block, int, Inst]] = []  # loads, and where what follows them stands
         # load -> lane -> what takes that lane out of it
         self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
@@ -175,6 +177,9 @@ class Raise:
         may be left."""
         if not self.where:
             return
+        self.calls = Calls.of(self.module)
+        self.cfg = Cfg.of(self.module, self.function)
+        self.loaded = Values(self.cfg)
         wanted = _INPUTS
         for block in self.cfg.order:
             if self.is_input:

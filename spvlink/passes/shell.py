@@ -16,6 +16,7 @@ geometry, mesh and task shaders.
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
+from spvlink.facts.effects import describing
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
@@ -221,6 +222,8 @@ class _Shell:
     def redescribe(self, private: dict[Inst, Inst], used: set[Inst]) -> None:
         """What debug information says of the old variables, which decides nothing."""
         module = self.module
+        if not describing(module):
+            return  # lines speak of none
         for function in module.functions:
             for block in function.blocks:
                 about = [i for i in block.insts if is_debug(module, i)]
@@ -336,7 +339,8 @@ def _scalars_read(module: Module, variable: Inst) -> set[int]:
     done first is to take components of it."""
     assert variable.type is not None
     parts = {variable: (variable.type.args[0], 0)}  # pointer or value -> its type, first scalar
-    for inst in _insts(module):
+    insts = _insts(module)
+    for inst in insts:
         if not inst.args or inst.args[0] not in parts:
             continue
         if inst.op == ops.OpLoad:
@@ -351,12 +355,12 @@ def _scalars_read(module: Module, variable: Inst) -> set[int]:
             if part is not None:
                 parts[inst] = part
     found: set[int] = set()
-    for inst in _insts(module):
-        if inst in parts or is_debug(module, inst):
-            continue
+    for inst in insts:
         for at, arg in enumerate(inst.args):
             if arg not in parts:
                 continue
+            if inst in parts or is_debug(module, inst):
+                break
             type, first = parts[arg]
             lanes = range(_scalars(type))
             if inst.op == ops.OpVectorShuffle:
@@ -377,10 +381,9 @@ def _part_at(type: Inst, first: int, indices: tuple[int, ...]) -> tuple[Inst, in
     return type, first
 
 
-def _insts(module: Module) -> Iterator[Inst]:
-    for function in module.functions:
-        for block in function.blocks:
-            yield from block.insts
+def _insts(module: Module) -> list[Inst]:
+    """All code of a module."""
+    return [inst for f in module.functions for block in f.blocks for inst in block.insts]
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:

@@ -83,8 +83,8 @@ def reads(link: Link) -> bool:
     if not wanted:
         return False
     for note in link.consumer.module.annotations:
-        words = note.imm[-2:]
-        if words[0:1] == (enums.Decoration_BuiltIn,) and words[-1] in wanted:
+        words = note.imm  # those of a member begin with its number
+        if len(words) > 1 and words[-2] == enums.Decoration_BuiltIn and words[-1] in wanted:
             return True
     return link.producer.name == "tesc"
 

@@ -100,7 +100,7 @@ class ConsumerGraph:
         """Look at the consumer's code, operands first; False as soon as it is clear that no input
         can go: then nothing is worth moving."""
         phis: list[Inst] = []
-        untouched = self.table.keys().isdisjoint
+        table = self.table
         for block in self.cfg.order:
             self.block = block
             for inst in block.insts:
@@ -108,10 +108,13 @@ class ConsumerGraph:
                     self.read(inst)
                 elif inst.op == ops.OpPhi:
                     phis.append(inst)
-                elif not untouched(inst.args):
-                    self.visit(inst)
-                    if not (self.open or self.patient):
-                        return False
+                else:
+                    for arg in inst.args:
+                        if arg in table:
+                            self.visit(inst)
+                            if not (self.open or self.patient):
+                                return False
+                            break
         for phi in phis:  # a loop's uses values that only come behind it
             self.need(phi)
         for key in self.stuck & self.inputs.keys():

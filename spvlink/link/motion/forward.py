@@ -100,12 +100,7 @@ class ProducerGraph:
 
     def origin(self, lane: Lane) -> Lane:
         """The lane of a computed value that this one is a copy of."""
-        while lane[0].op in scalars.MOVES:
-            moved = scalars.moved(lane[0])
-            if moved is None:
-                break
-            lane = moved[lane[1]]
-        return lane
+        return scalars.origin(lane)
 
     def free(self, inst: Inst) -> bool:
         """Whether a value hangs on nothing but what the consumer can read too."""

@@ -103,7 +103,7 @@ def replaceable(link: Link, key: int) -> bool:
     stores = link.stores.get(key)
     if stores is None or key not in link.loads:
         return False
-    if key in link.outputs.captured:
+    if link.outputs.captured and key in link.outputs.captured:
         return False  # somebody else wants that very value
     if link.in_place and not link.stored_once(key):
         return False

@@ -118,7 +118,7 @@ class Blend(Kind):
         return self.function, tuple(
             (o.shape() if isinstance(o, Blend) else (o.op, *o.args, *o.imm))
             if isinstance(o, Kind)
-            else polynomials.origin(o)
+            else scalars.origin(o)
             for o in self.operands
         )
 
@@ -154,7 +154,7 @@ class _Reader:
         return algebra.gather(self.module, self.type, parts, self.out)
 
     def scalar(self, lane: Lane) -> Inst:
-        inst, number = polynomials.origin(lane)
+        inst, number = scalars.origin(lane)
         if scalars.count(inst.type) == 1:
             return inst
         return algebra.take(self.module, inst, number, self.out)
@@ -346,7 +346,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         entry = self.entry(lane)
         if not isinstance(entry, Use) or not _of_vertices(entry.kind):
             return []
-        other = self.others.get(polynomials.origin(lane))
+        other = self.others.get(scalars.origin(lane))
         return [entry] if other is None else [entry, other]
 
     def combined(self, what: tuple[int, int], operands: list[Lane]) -> list[Use]:
