@@ -18,15 +18,15 @@ NAMES = "abc"
 
 
 def matrix(columns: int, rows: int) -> Inst:
-    return Inst(ops.OpTypeMatrix, None, [VEC[rows]], [columns], MODULE.new_id())
+    return Inst(ops.OpTypeMatrix, None, [VEC[rows]], (columns,), MODULE.new_id())
 
 
 def made(op: int, type: Inst, *operands: Inst, imm: tuple[int, ...] = ()) -> Inst:
     """An operation on values of these types."""
-    args = [Inst(ops.OpLoad, t, [], [], MODULE.new_id()) for t in operands]
+    args = [Inst(ops.OpLoad, t, [], (), MODULE.new_id()) for t in operands]
     if op == ops.OpExtInst:
-        args.insert(0, Inst(ops.OpExtInstImport, None, [], [], MODULE.new_id()))
-    return Inst(op, type, args, list(imm), MODULE.new_id())
+        args.insert(0, Inst(ops.OpExtInstImport, None, [], (), MODULE.new_id()))
+    return Inst(op, type, args, imm, MODULE.new_id())
 
 
 def lanes_of(inst: Inst, lane: int, by_lane: bool = False) -> str:
@@ -51,6 +51,35 @@ MADE_OF: list[tuple[Inst, int, str]] = [
 @pytest.mark.parametrize(("inst", "lane", "wanted"), MADE_OF)
 def test_what_a_lane_is_made_of(inst: Inst, lane: int, wanted: str) -> None:
     assert lanes_of(inst, lane) == wanted
+
+
+STRUCT = Inst(ops.OpTypeStruct, None, [FLOAT, FLOAT], [], MODULE.new_id())
+MOVES = [
+    made(ops.OpCompositeConstruct, VEC[4], FLOAT, VEC[2], FLOAT),
+    made(ops.OpCompositeConstruct, M23, VEC[3], VEC[3]),
+    made(ops.OpCompositeConstruct, STRUCT, FLOAT, FLOAT),  # no lanes
+    made(ops.OpCompositeConstruct, VEC[2], STRUCT),
+    made(ops.OpCompositeExtract, FLOAT, VEC[3], imm=(2,)),
+    made(ops.OpCompositeExtract, VEC[3], M23, imm=(1,)),
+    made(ops.OpCompositeExtract, FLOAT, M23, imm=(1, 2)),
+    made(ops.OpCompositeExtract, FLOAT, STRUCT, imm=(1,)),
+    made(ops.OpVectorShuffle, VEC[4], VEC[3], VEC[2], imm=(4, 0, 0xFFFFFFFF, 2)),
+    made(ops.OpTranspose, matrix(3, 2), M23),
+    made(ops.OpCopyObject, VEC[2], VEC[2]),
+    made(ops.OpCopyObject, STRUCT, STRUCT),
+]
+
+
+@pytest.mark.parametrize("inst", MOVES, ids=lambda i: ops.NAMES[i.op])
+def test_one_lane_comes_from_where_all_of_them_say(inst: Inst) -> None:
+    wanted: list[scalars.Lane | None] = list(scalars.moved(inst) or [None])
+    assert [scalars.moved_lane(inst, lane) for lane in range(len(wanted))] == wanted
+
+
+def test_a_vector_of_more_lanes_than_a_mark_has_bits_has_none() -> None:
+    sizes = types.MOST_LANES, types.MOST_LANES + 1
+    found = [Inst(ops.OpTypeVector, None, [FLOAT], [n], MODULE.new_id()) for n in sizes]
+    assert [types.lanes_of(t) for t in found] == [types.MOST_LANES, 0]
 
 
 def test_a_scalar_beside_vectors_is_the_same_for_all_lanes() -> None:

@@ -16,6 +16,7 @@ from spvlink.ir.core import Module
 from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 from spvlink.link.check import interface
+from spvlink.link.check.interface import Declared
 from spvlink.link.dead.builtins import CONSUMERS
 from spvlink.passes import sample_rate, shell
 
@@ -48,11 +49,14 @@ def enclose_early(chain: Chain) -> set[Stage]:
         module = original(stage)
         sides = [OUTPUT if b.producer is stage else INPUT for b in chain.around(stage)]
         try:
-            before = [_shapes(module, side) for side in sides]
-            fits = _wrap(chain, stage, module) and all(
-                _declares(chain, border, stage, module) for border in chain.around(stage)
+            before = [_shapes(interface.declared(module, side)) for side in sides]
+            fits = _wrap(chain, stage, module)
+            after = [interface.declared(module, side) for side in sides]
+            fits = fits and all(
+                _declares(chain, border, stage, found)
+                for border, found in zip(chain.around(stage), after)
             )
-            same = before == [_shapes(module, side) for side in sides]
+            same = before == [_shapes(found) for found in after]
         except Broken:
             fits = same = False
         if fits:
@@ -64,16 +68,16 @@ def enclose_early(chain: Chain) -> set[Stage]:
     return done
 
 
-def _declares(chain: Chain, border: Border, stage: Stage, module: Module) -> bool:
-    """Whether a module has the variables of a side and no others: code that nobody calls may name
-    some."""
+def _declares(chain: Chain, border: Border, stage: Stage, found: list[Declared]) -> bool:
+    """Whether what was found on a side is what it is to have, and no more: code that nobody calls
+    may name other variables."""
     assert border.link is not None and border.placement is not None
     is_output = border.producer is stage
     storage, link = OUTPUT if is_output else INPUT, border.link
     pinned = (link.outputs if is_output else link.inputs).pinned
     wanted = {(v.location, v.component) for v in chain.declared[stage, storage]}
     wanted |= {(border.placement.moved[p], p.component) for p in pinned}
-    return wanted == {d.place for d in interface.declared(module, storage)}
+    return wanted == {d.place for d in found}
 
 
 def _moves(border: Border) -> bool:
@@ -121,7 +125,7 @@ def _enclose(chain: Chain, stage: Stage, module: Module) -> bool:
     """Give a module as it came the interface that its stage has now; whether that is possible."""
     try:
         return _wrap(chain, stage, module) and all(
-            _shapes(stage.module, storage) == _shapes(module, storage)
+            _declares_alike(stage.module, module, storage)
             for storage in {OUTPUT if b.producer is stage else INPUT for b in _around(chain, stage)}
         )
     except Broken:
@@ -162,16 +166,21 @@ def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module
         return True
     storage = OUTPUT if border.producer is stage else INPUT
     try:
-        return _shapes(stage.module, storage) == _shapes(module, storage)
+        return _declares_alike(stage.module, module, storage)
     except Broken:
         return False  # what the checker does not take is not ours to judge
 
 
-def _shapes(module: Module, storage: int) -> set[Shape]:
+def _declares_alike(module: Module, other: Module, storage: int) -> bool:
+    """Whether two modules declare the same on a side."""
+    mine = _shapes(interface.declared(module, storage))
+    return mine == _shapes(interface.declared(other, storage))
+
+
+def _shapes(found: list[Declared]) -> set[Shape]:
     """What a side declares."""
     return {
-        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers))
-        for d in interface.declared(module, storage)
+        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers)) for d in found
     }
 
 

@@ -61,12 +61,12 @@ class Effects:
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
         volatile = False
-        alone = [_VOLATILE]  # all words of that decoration: nothing is as fast as ``in``
+        alone = (_VOLATILE,)  # all words of that decoration: nothing is as fast as ``in``
         for target, notes in tables.targets.items():
             if alone in notes:
                 volatile = True
             if target.type is not None and target.op != ops.OpVariable:
-                self.signatures[target] = tuple(sorted([tuple(w) for w in notes]))
+                self.signatures[target] = tuple(sorted(notes))
         # Variables that are Volatile or have Volatile members: their loads may not be dropped.
         structs: set[Inst] = set()
         for part, notes in tables.members.items():
@@ -91,8 +91,11 @@ class Effects:
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""
         op = inst.op
+        found = _BY_OPCODE.get(op, -1)
+        if found >= 0:
+            return found
         if op not in _BY_OPERANDS:
-            return FLAGS.get(op, 0)
+            return 0
         if op == ops.OpExtInst:
             if inst.args[0] in self.glsl:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
@@ -146,9 +149,14 @@ class Effects:
             return False
         if variable.imm[0] == enums.StorageClass_PushConstant:
             return True
-        written = [enums.Decoration_BufferBlock]
+        written = (enums.Decoration_BufferBlock,)
         uniform = variable.imm[0] == enums.StorageClass_Uniform
         return uniform and not any(written in notes for notes in self.tables.targets.values())
+
+
+def describing(module: Module) -> set[Inst]:
+    """The imports of sets whose instructions only describe."""
+    return {i for i in module.sections[IMPORTS] if says_nothing(string_of(i.imm)[0])}
 
 
 IMAGE_MASK_AT: Final = frozenset(
@@ -156,6 +164,8 @@ IMAGE_MASK_AT: Final = frozenset(
 )
 # Whose facts hang on their operands.
 _BY_OPERANDS: Final = IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT}
+# Of the others they are known.
+_BY_OPCODE: Final = {op: flags for op, flags in FLAGS.items() if op not in _BY_OPERANDS}
 _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
 
 

@@ -97,7 +97,7 @@ def _construct(args: list[Inst], lanes: int) -> Needs:
     return found
 
 
-def _offset(type: Inst | None, path: list[int]) -> int:
+def _offset(type: Inst | None, path: tuple[int, ...]) -> int:
     """The first lane of the part of a type at ``path``; -1 where lanes are not told apart."""
     if not types.lanes_of(type):
         return -1
@@ -107,7 +107,8 @@ def _offset(type: Inst | None, path: list[int]) -> int:
         if index >= types.size_of(type):
             return -1
         if type.op == ops.OpTypeStruct:
-            at += sum([types.lanes_of(member) for member in type.args[:index]])
+            for member in type.args[:index]:
+                at += types.lanes_of(member)
         else:
             at += index * types.lanes_of(type.args[0])
         type = types.part_type(type, index)

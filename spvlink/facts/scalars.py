@@ -48,13 +48,14 @@ def count(type: Inst | None) -> int:
     """Lanes of a type; 0 for what is neither scalar, vector nor matrix."""
     if type is None:
         return 0
-    if type.op in _SCALARS:
+    op = type.op
+    if op == ops.OpTypeFloat:  # most
         return 1
-    if type.op == ops.OpTypeVector:
+    if op == ops.OpTypeVector:
         return type.imm[0]
-    if type.op == ops.OpTypeMatrix:
+    if op == ops.OpTypeMatrix:
         return type.imm[0] * type.args[0].imm[0]
-    return 0
+    return 1 if op in _SCALARS else 0
 
 
 def scalar(type: Inst) -> Inst:
@@ -88,6 +89,50 @@ def moved(inst: Inst) -> list[Lane] | None:
         columns, rows = inst.type.imm[0], inst.type.args[0].imm[0]
         return [(source, r * columns + c) for c in range(columns) for r in range(rows)]
     return [(source, n) for n in range(size)]
+
+
+def moved_lane(inst: Inst, lane: int) -> Lane | None:
+    """``moved`` for one lane alone."""
+    op, size = inst.op, count(inst.type)
+    if op == ops.OpCompositeConstruct:
+        found: Lane | None = None
+        total = 0
+        for arg in inst.args:
+            end = total + count(arg.type)
+            if total <= lane < end:
+                found = arg, lane - total
+            total = end
+        return found if total == size else None
+    source = inst.args[0]
+    own = count(source.type)
+    if not own or not size:
+        return None
+    if op == ops.OpCompositeExtract:
+        assert source.type is not None
+        rows = source.type.args[0].imm[0] if source.type.op == ops.OpTypeMatrix else 1
+        return source, inst.imm[0] * rows + (inst.imm[1] if len(inst.imm) > 1 else 0) + lane
+    if op == ops.OpVectorShuffle:
+        index = inst.imm[lane]
+        if index < own:
+            return source, index
+        other = inst.args[1]
+        return (other, index - own) if index < own + count(other.type) else (source, 0)
+    if op == ops.OpTranspose:
+        assert inst.type is not None
+        columns, rows = inst.type.imm[0], inst.type.args[0].imm[0]
+        column, row = divmod(lane, rows)
+        return source, row * columns + column
+    return source, lane
+
+
+def origin(lane: Lane) -> Lane:
+    """The lane of a computed value that this one is a copy of."""
+    while lane[0].op in MOVES:
+        moved = moved_lane(*lane)
+        if moved is None:
+            break
+        lane = moved
+    return lane
 
 
 def lanewise(inst: Inst, flags: int) -> bool:

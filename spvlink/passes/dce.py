@@ -67,6 +67,20 @@ _ODD: Final = (
 )  # fmt: skip
 
 
+# All of this of an opcode in one number, for the walk.
+_IS_ROOT: Final = 1
+_NEVER: Final = 2
+_BY_OPERANDS: Final = 4
+_IS_FLOW: Final = 8
+_IS_TRIMMED: Final = 16
+_IS_ODD: Final = 32
+_SETS: Final = (_ROOTS, NEVER_ROOTS, BY_IMM, _FLOW, _TRIMMED, _ODD)
+_KINDS: Final[dict[int, int]] = {
+    op: sum([1 << bit for bit, held in enumerate(_SETS) if op in held])
+    for op in frozenset[int]().union(*_SETS)
+}
+
+
 class Outcome:
     """What removing dead code leaves to do for others."""
 
@@ -127,20 +141,21 @@ class _Marker:
 
     def walk(self, block: Block) -> None:
         """Pass liveness on through one block, from its end."""
-        volatile, moves = self.effects.any_volatile, self.moves
+        volatile, moves, kinds = self.effects.any_volatile, self.moves, _KINDS
         alive = block in self.live_blocks
         gone: list[Inst] = []
         for inst in reversed(block.insts):
             lanes, op = inst.mark, inst.op
+            kind = kinds.get(op, 0)
             if not lanes:
-                if op not in _ROOTS and (
-                    (op in NEVER_ROOTS and not volatile and (not inst.imm or op not in BY_IMM))
+                if not kind & _IS_ROOT and (
+                    (kind & _NEVER and not volatile and (not inst.imm or not kind & _BY_OPERANDS))
                     or not self.is_root(inst, block)
                 ):
                     inst.mark = _PASSED
-                    if op not in _FLOW:
+                    if not kind & _IS_FLOW:
                         gone.append(inst)
-                    if op in _TRIMMED:
+                    if kind & _IS_TRIMMED:
                         moves.append(inst)
                     continue
                 lanes = inst.mark = ALL
@@ -150,7 +165,7 @@ class _Marker:
                 self.live_block(block)
                 alive = True
             args = inst.args
-            if op in _ODD:
+            if kind & _IS_ODD:
                 type = inst.type
                 if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
                     source = args[0]
@@ -174,7 +189,7 @@ class _Marker:
                     self.spread(inst, lanes)
                     continue
             if lanes != ALL and inst.type is not None and inst.type.op in AGGREGATES:
-                if op in _TRIMMED:
+                if kind & _IS_TRIMMED:
                     moves.append(inst)
                 self.apart(inst, lanes)
                 continue
@@ -450,7 +465,7 @@ class _Marker:
                 imm = [i - size if size <= i != UNDEFINED else UNDEFINED for i in inst.imm]
                 args[0] = args[1]
             live = next(i for n, i in enumerate(imm) if lanes >> n & 1)
-            inst.imm = [live if i == UNDEFINED else i for i in imm]
+            inst.imm = tuple([live if i == UNDEFINED else i for i in imm])
         else:
             for index, arg in enumerate(args):
                 if not arg.mark & ALL:

@@ -84,7 +84,7 @@ def _access(
             known.pop(variable, None)
             return
         args = [resolve(inst.args[1]), held]
-        made = value(module, ops.OpCompositeInsert, held.type, args, [lane])
+        made = value(module, ops.OpCompositeInsert, held.type, args, (lane,))
         out.append(made)
         inst.args = [variable, made]
         known[variable] = made
@@ -93,7 +93,7 @@ def _access(
         if whole and held.type is inst.type:
             become(module, inst, held)
         elif lane is not None:
-            rewrite(module, inst, ops.OpCompositeExtract, [held], [lane])
+            rewrite(module, inst, ops.OpCompositeExtract, [held], (lane,))
 
 
 def _lane(access: Inst, variable: Inst) -> int | None:
@@ -103,7 +103,7 @@ def _lane(access: Inst, variable: Inst) -> int | None:
         return None
     assert pointer is not None
     type, lane = pointer.args[0], types.index_of(chain.args[1])
-    if type.op != ops.OpTypeVector or type.args[0].imm[:1] != [32] or lane is None:
+    if type.op != ops.OpTypeVector or type.args[0].imm[:1] != (32,) or lane is None:
         return None
     return lane if 0 <= lane < type.imm[0] else None
 

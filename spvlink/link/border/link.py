@@ -15,6 +15,7 @@ from spvlink.ir.core import (
     INTERPOLATE,
     LOAD_INPUT,
     LOAD_OUTPUT,
+    PRIVATE,
     STORE_OUTPUT,
     Block,
     Inst,
@@ -244,7 +245,7 @@ class Link(Known):
 
     def store(self, site: int, key: int, made: Inst) -> Inst:
         """A new store of a site."""
-        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
+        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], (key,))
 
     def always_stored(self, key: int) -> bool:
         """Whether every invocation stores a slot (of a geometry shader: before every emit)."""
@@ -378,6 +379,6 @@ def _accesses(
     first, end = keys
     for block in module.entry.function.blocks:
         for inst in block.insts:
-            if inst.op in wanted and first <= inst.imm[0] < end:
+            if inst.op >= PRIVATE and inst.op in wanted and first <= inst.imm[0] < end:
                 found.setdefault(inst.imm[0], []).append(inst)
     return found

@@ -21,8 +21,6 @@ for it is a user's, and goes on.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from spvlink.errors import Broken
 from spvlink.facts.decorations import Decorations, Names, Words
 from spvlink.grammar import enums, info, ops
@@ -40,7 +38,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Place = tuple[int, int]  # (Location, Component)
 
-_FIRST: Final = itemgetter(0)  # the decoration of its words
 _OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 INTERFACE: Final = "VUID-RuntimeSpirv-OpEntryPoint-08743"  # an input needs an output
@@ -197,7 +194,7 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
         assert variable.type is not None
         words = targets.get(variable, [])
         type = variable.type.args[0]
-        held = own_words = set(map(_FIRST, words))
+        held = own_words = {word[0] for word in words}
         if enums.Decoration_BuiltIn in held:
             continue
         place = _place(words)
@@ -206,7 +203,7 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
         if element.op == ops.OpTypeStruct:
             held = set(held)
             for index in range(len(element.args)):
-                held.update(map(_FIRST, members.get((element, index), ())))
+                held.update([word[0] for word in members.get((element, index), ())])
         if arrays and enums.Decoration_Patch not in held:
             if type.op != ops.OpTypeArray:
                 refuse(INTERFACE, label, place, f"{label} is no array over vertices")
@@ -223,7 +220,7 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
             inner = members.get((type, index), [])
-            inner_words = set(map(_FIRST, inner))
+            inner_words = {word[0] for word in inner}
             if enums.Decoration_BuiltIn in inner_words:
                 break
             own = _place(inner)
@@ -278,17 +275,17 @@ def _add(
     covers: set[Place] = set()
     qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = cover(type, place, covers, label, refuse)
-    overlaps = [spot for spot in covers if spot in taken]
+    overlaps = [spot for spot in covers if taken.setdefault(spot, label) is not label]
     if overlaps:
         spot = min(overlaps)
         what = f"{label} and {taken[spot]} overlap at {where(spot)}"
         refuse(OVERLAPS[storage], label, spot, what)
-    for spot in covers:
-        taken.setdefault(spot, label)
     shape = shape_of(type)
     integral = "i" in shape or "u" in shape or "f64" in shape
     for other in found:
-        if other.kind == kind or enums.Decoration_PerPrimitiveEXT not in kind ^ other.kind:
+        if not (kind or other.kind) or other.kind == kind:
+            continue
+        if enums.Decoration_PerPrimitiveEXT not in kind ^ other.kind:
             continue
         if {p[0] for p in covers} & {p[0] for p in other.covers}:
             what = f"{label} and {other.name} share a Location, and one is per primitive"
@@ -297,7 +294,7 @@ def _add(
     return length
 
 
-def _place(words: list[list[int]]) -> Place | None:
+def _place(words: list[tuple[int, ...]]) -> Place | None:
     location = component = None
     for word in words:
         if word[0] == enums.Decoration_Location:

@@ -51,6 +51,8 @@ def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) ->
         return False
     equal: set[int] = set()
     keys = [k for k in link.loads if replaceable(link, k)]
+    if not keys:
+        return False  # nothing can be made in the place of an input
     if not (exact or link.exact or all(varies_at_a_glance(link, k) for k in keys)):
         divergence = divergence_of(link)
         equal = {

@@ -137,7 +137,7 @@ class Blends:
 
     def value_of(self, lane: Lane) -> Lane | None:
         """The lane that this one is, but for rounding; None if it is not blended."""
-        lane = polynomials.origin(lane)
+        lane = scalars.origin(lane)
         if not self.known or self.is_free(lane):
             return None
         value = self.leaf(lane, 0)
@@ -168,7 +168,7 @@ class Blends:
         if not wanted or self.tables.targets.get(inst):
             return None
         return [
-            polynomials.origin((a, number if scalars.count(a.type) > 1 else 0))
+            scalars.origin((a, number if scalars.count(a.type) > 1 else 0))
             for a in scalars.operands(inst)
         ]
 
@@ -176,7 +176,7 @@ class Blends:
         if self.tables.targets.get(inst):
             return None
         groups = scalars.made_of(inst, number, inst.op == ops.OpFMul)
-        return [polynomials.origin(lane) for pair in zip(*groups) for lane in pair]
+        return [scalars.origin(lane) for pair in zip(*groups) for lane in pair]
 
     def leaf(self, lane: Lane, depth: int) -> Lane | None:
         """The first value on the way down that the consumer could make."""
@@ -194,7 +194,7 @@ class Blends:
     def plain(self, lane: Lane) -> Lane:
         """A value without its sign in front."""
         while lane[0].op == ops.OpFNegate and not self.tables.targets.get(lane[0]):
-            lane = polynomials.origin((lane[0].args[0], lane[1]))
+            lane = scalars.origin((lane[0].args[0], lane[1]))
         return lane
 
     def weight(self, lane: Lane, value: Lane, depth: int) -> Polynomial | None:

@@ -37,7 +37,7 @@ class Kind:
     def read(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> Inst:
         """Reads slots, given as (key, type), in this way; instructions are appended."""
         key, type = keys[0]
-        out.append(value(module, self.op, type, list(self.args), [key, *self.imm]))
+        out.append(value(module, self.op, type, list(self.args), (key, *self.imm)))
         return out[-1]
 
     def centred(self, qualifiers: tuple[int, ...]) -> bool:
@@ -103,7 +103,7 @@ def replaceable(link: Link, key: int) -> bool:
     stores = link.stores.get(key)
     if stores is None or key not in link.loads:
         return False
-    if key in link.outputs.captured:
+    if link.outputs.captured and key in link.outputs.captured:
         return False  # somebody else wants that very value
     if link.in_place and not link.stored_once(key):
         return False

@@ -127,16 +127,6 @@ def sound(a: Polynomial, b: Polynomial, total: Polynomial) -> bool:
     )
 
 
-def origin(lane: Lane) -> Lane:
-    """The scalar that this lane is a copy of."""
-    while lane[0].op in scalars.MOVES:
-        moved = scalars.moved(lane[0])
-        if moved is None:
-            break
-        lane = moved[lane[1]]
-    return lane
-
-
 class Weights:
     """The polynomials of one evaluation shader."""
 
@@ -146,7 +136,7 @@ class Weights:
         self.known: dict[Lane, Polynomial] = {}
 
     def of(self, lane: Lane, depth: int = 0) -> Polynomial:
-        lane = origin(lane)
+        lane = scalars.origin(lane)
         found = self.known.get(lane)
         if found is None:
             made = self.read(lane, depth) if depth < _MAX_DEPTH else None
@@ -159,7 +149,7 @@ class Weights:
 
     def reciprocal(self, lane: Lane) -> Polynomial:
         """One over a weight, which is an atom of its own."""
-        inst, number = origin(lane)
+        inst, number = scalars.origin(lane)
         constant = number_of(inst, number)
         if constant:
             return {(): 1.0 / constant}
@@ -172,7 +162,7 @@ class Weights:
             return None
         variable = root(inst.args[0])
         builtin = self.tables.find(variable, enums.Decoration_BuiltIn)
-        if builtin != [enums.BuiltIn_TessCoord]:
+        if builtin != (enums.BuiltIn_TessCoord,):
             return None
         pointer = inst.args[0]
         if pointer is variable:

@@ -26,7 +26,8 @@ class Placement:
     def cost(self) -> tuple[int, int, int, int, int]:
         """(Locations, those that the consumer reads, the highest of these, the highest of all,
         variables)."""
-        read = self.locations
+        highest = max(self.locations) if self.locations else -1
+        last, read = highest, self.locations
         if self.aside:
             places = [
                 v.place_of(n)[0]
@@ -38,5 +39,5 @@ class Placement:
                 for p, at in self.moved.items() for k in p.keys if k not in self.aside
             ]  # fmt: skip
             read = {*places, *whole}
-        highest = max(self.locations, default=-1), max(read, default=-1)
-        return len(self.locations), len(read), highest[1], highest[0], len(self.varyings)
+            last = max(read) if read else -1
+        return len(self.locations), len(read), last, highest, len(self.varyings)

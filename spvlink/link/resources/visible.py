@@ -48,19 +48,23 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
     wanted = {i for i, key in mine.items() if key in others}
     if not wanted:
         return frozenset()
-    used: set[Inst] = set()
+    left = set(wanted)  # not seen in use so far
     entry = module.entry
     assert entry is not None
     todo, seen = [entry.function], {entry.function}
-    while todo:
+    while todo and left:
         function = todo.pop()
         for callee in callees(function) if len(module.functions) > 1 else ():
             if callee not in seen:
                 seen.add(callee)
                 todo.append(callee)
         for block in function.blocks:
-            used.update(*[i.args for i in block.insts if i.op not in NUMERIC])
-    return frozenset([mine[i] for i in wanted & used])
+            for inst in block.insts:
+                if inst.op not in NUMERIC:
+                    for arg in inst.args:
+                        if arg in left:
+                            left.remove(arg)
+    return frozenset([mine[i] for i in wanted - left])
 
 
 # What a stage may use that linking does not follow, by the capability that it takes.

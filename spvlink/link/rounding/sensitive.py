@@ -209,7 +209,7 @@ class Sensitive:
         if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
             return False
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
-        return builtin == [enums.BuiltIn_FragDepth] or (self.beyond is None and builtin is None)
+        return builtin == (enums.BuiltIn_FragDepth,) or (self.beyond is None and builtin is None)
 
     def behind(self, inst: Inst, number: int) -> list[Lane]:
         """What a lane is made of."""
@@ -221,9 +221,9 @@ class Sensitive:
             place = place_of(root(inst.args[0] if inst.op == ops.OpLoad else inst))
             return [at for value in self.stored(place) for at in all_lanes(value)]
         if inst.op in scalars.MOVES:
-            moved = scalars.moved(inst)
+            moved = scalars.moved_lane(inst, number)
             if moved is not None:
-                return [moved[number]]
+                return [moved]
         if is_insert(inst):
             object, whole = inst.args
             return [(object, 0) if number == inst.imm[0] else (whole, number)]
@@ -317,8 +317,8 @@ def choices(values: set[Inst]) -> set[Lane]:
         if inst.op == ops.OpPhi or inst.op == ops.OpSelect:
             ways = inst.args[::2] if inst.op == ops.OpPhi else inst.args[1:]
             behind = [(way, lane) for way in ways]
-        elif inst.op in scalars.MOVES and (moved := scalars.moved(inst)) is not None:
-            behind = [moved[lane]]
+        elif inst.op in scalars.MOVES and (moved := scalars.moved_lane(inst, lane)):
+            behind = [moved]
         elif is_insert(inst):
             behind = [(inst.args[0], 0) if lane == inst.imm[0] else (inst.args[1], lane)]
         fresh = [at for at in behind if at not in seen]
@@ -392,7 +392,7 @@ def _line(module: Module, place: Inst) -> str:
     if described is not None and len(described.args) > 2:  # a DebugLine, beside an older OpLine
         source, first = described.args[1:3]
         number = types.bits_of(first)
-        if source.imm[:1] == [debug.DebugSource] and len(source.args) > 1:
+        if source.imm[:1] == (debug.DebugSource,) and len(source.args) > 1:
             file = source.args[1]
     elif line is not None:
         file, number = line.args[0], line.imm[0]

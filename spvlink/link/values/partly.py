@@ -119,5 +119,5 @@ def _behind(inst: Inst, number: int) -> list[Lane] | None:
         return [(arg, number) for arg in inst.args[1:]]
     if is_insert(inst):
         return [(inst.args[0], 0) if number == inst.imm[0] else (inst.args[1], number)]
-    moved = scalars.moved(inst) if inst.op in scalars.MOVES else None
-    return None if moved is None else [moved[number]]
+    moved = scalars.moved_lane(inst, number) if inst.op in scalars.MOVES else None
+    return None if moved is None else [moved]
