@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
+
+from tests.glslang import compile_files
 
 SHADERS = Path(__file__).resolve().parent.parent / "shaders"
 STAGES = ("vert", "tesc", "tese", "geom", "task", "mesh", "frag")  # as a pipeline runs them
@@ -31,15 +31,8 @@ def environment(name: str, lowest: str = "vulkan1.1") -> str:
 def build(name: str, debug: bool | str = False) -> tuple[bytes, ...]:
     """The modules of a pipeline as glslang makes them. ``debug``: with lines, or with what another
     option of glslangValidator asks for. AssertionError with its words."""
-    codes = []
-    with tempfile.TemporaryDirectory() as folder:
-        for stage in stages_of(name):
-            source, target = SHADERS / name / f"{name}.{stage}", Path(folder) / f"s.{stage}.spv"
-            command = ["glslangValidator", "-V", "--target-env", environment(name)]
-            command += [debug if isinstance(debug, str) else "-g"] if debug else []
-            done = subprocess.run(
-                [*command, source, "-o", target], capture_output=True, text=True, check=False
-            )
-            assert done.returncode == 0, done.stdout + done.stderr
-            codes.append(target.read_bytes())
-    return tuple(codes)
+    options = ["-V", "--target-env", environment(name)]
+    options += [debug if isinstance(debug, str) else "-g"] if debug else []
+    files = [f"{name}.{stage}" for stage in stages_of(name)]
+    texts = [(SHADERS / name / file).read_text() for file in files]
+    return tuple(compile_files(options, {f: t}, "s.spv")[0] for f, t in zip(files, texts))

@@ -9,12 +9,10 @@ consumer has, so that nothing moves but what the optimization is meant to move.
 
 from __future__ import annotations
 
-import subprocess
-import tempfile
 from dataclasses import dataclass, replace
 from functools import cache
-from pathlib import Path
 
+from tests.glslang import compile_files
 from tests.samples import compile_glsl
 
 EXTENSIONS = """#extension GL_EXT_shader_explicit_arithmetic_types_float16 : require
@@ -398,14 +396,8 @@ def build(row: Row, optimization: str) -> tuple[bytes, ...]:
     """
     if row.kind == "patch":
         return tuple(one(s, text, row.environment) for s, text in sources(row, optimization))
-    command = ["glslangValidator", "-V", "--target-env", row.environment]
-    with tempfile.TemporaryDirectory() as folder:
-        for stage, text in sources(row, optimization):
-            (Path(folder) / f"s.{stage}").write_text(text)
-            command.append(f"s.{stage}")
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return tuple((Path(folder) / f"{stage}.spv").read_bytes() for stage in row.stages)
+    texts = {f"s.{stage}": text for stage, text in sources(row, optimization)}
+    return tuple(compile_files(["-V", "--target-env", row.environment], texts))
 
 
 @cache

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.grammar import ops
 from tests.chains import PAIRS, SHADERS
+from tests.glslang import compile_files
 
 TWINS = [n for n in PAIRS if (SHADERS / n / f"{n}.vert.hlsl").exists()]
 CASES = PAIRS + [f"{n}.hlsl" for n in TWINS]
@@ -31,15 +31,13 @@ EVERYTHING: dict[str, object] = {
 def build(case: str, folder: Path) -> list[bytes]:
     """Both stages of a pipeline as glslang makes them."""
     name, _, hlsl = case.partition(".")
-    codes = []
+    codes: list[bytes] = []
     for stage in ("vert", "frag"):
         source = SHADERS / name / (f"{name}.{stage}" + (".hlsl" if hlsl else ""))
-        target = folder / f"{name}.{stage}.spv"
-        command = ["glslangValidator", "-V", "--target-env", "vulkan1.1", "-S", stage]
-        if hlsl:
-            command += ["-D", "-e", "main"]
-        subprocess.run([*command, source, "-o", target], check=True, capture_output=True)
-        codes.append(target.read_bytes())
+        options = ["-V", "--target-env", "vulkan1.1", "-S", stage]
+        options += ["-D", "-e", "main"] if hlsl else []
+        codes += compile_files(options, {source.name: source.read_text()}, "s.spv")
+        (folder / f"{name}.{stage}.spv").write_bytes(codes[-1])
     return codes
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from random import Random
 
 import spvlink
+from tests.glslang import Failure, compile_files, run
 from tests.render import draw_covering
 from tests.render.batch import Crashed, run_isolated
 
@@ -38,14 +39,6 @@ SHAPERS = (
 )  # fmt: skip
 
 
-class Failure(AssertionError):
-    """A promise that this seed breaks."""
-
-
-class Died(Failure):
-    """A compiler crashed."""
-
-
 # --- from a seed to modules ---
 
 
@@ -64,18 +57,19 @@ def compile_sources(
         shaping = [r.choice(("-O", "-Os"))]
     elif kind == 5:
         shaping = r.sample(shapers, r.randint(2, 8))
-    modules = []
-    with tempfile.TemporaryDirectory() as folder:
-        for stage, source in sources:
-            path, out = Path(folder) / f"s.{stage}", Path(folder) / f"s.{stage}.spv"
-            path.write_text(source)
-            command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
-            _run([*command, *(["-g"] if debug else []), "-o", str(out), str(path)])
-            if shaping:
-                target = f"--target-env={environment}"
-                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
-            modules.append(out.read_bytes())
-    return modules
+    options = ["--quiet", "-V", "--target-env", environment, *(["-g"] if debug else [])]
+    modules = [compile_files(options, {f"s.{s}": text}, "s.spv")[0] for s, text in sources]
+    return [shaped(module, environment, shaping) for module in modules]
+
+
+def shaped(module: bytes, environment: str, shaping: list[str]) -> bytes:
+    """As spirv-opt makes it with these passes, if any."""
+    if not shaping:
+        return module
+    with tempfile.NamedTemporaryFile(suffix=".spv") as file:
+        Path(file.name).write_bytes(module)
+        run(["spirv-opt", f"--target-env={environment}", *shaping, file.name, "-o", file.name])
+        return Path(file.name).read_bytes()
 
 
 def compile_together(
@@ -94,19 +88,9 @@ def compile_together(
     elif r.random() < 0.3:
         # spirv-opt (2023.1) inlines callees that end in OpUnreachable into continue constructs
         shaping = [s for s in r.sample(SHAPERS, r.randint(2, 8)) if "inline" not in s]
-    with tempfile.TemporaryDirectory() as folder:
-        for stage, source in sources:
-            (Path(folder) / f"s.{stage}").write_text(source)
-        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment]
-        _run([*command, *debug, *(f"s.{stage}" for stage, _ in sources)], folder)
-        modules = []
-        for stage, _ in sources:
-            out = Path(folder) / f"{stage}.spv"
-            if shaping:
-                target = f"--target-env={environment}"
-                _run(["spirv-opt", target, *shaping, str(out), "-o", str(out)])
-            modules.append(out.read_bytes())
-    return modules
+    options = ["--quiet", "-V", "--target-env", environment, *debug]
+    modules = compile_files(options, {f"s.{stage}": text for stage, text in sources})
+    return [shaped(module, environment, shaping) for module in modules]
 
 
 def initialized_in_main(source: str) -> str:
@@ -116,14 +100,6 @@ def initialized_in_main(source: str) -> str:
     source = re.sub(r"^(\w.* global\d+\b.*?) = .*;$", r"\1;", source, flags=re.M)
     sets = "".join(f"    {name} {value}\n" for name, value in values)
     return source.replace("void main() {\n", "void main() {\n" + sets)
-
-
-def _run(command: list[str], folder: str | None = None) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    if done.returncode < 0:
-        raise Died(f"{command[0]} died of signal {-done.returncode}")
-    if done.returncode:
-        raise Failure(f"{command[0]}: {(done.stdout + done.stderr)[:2000]}")
 
 
 # --- what every linked pipeline keeps ---

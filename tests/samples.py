@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-import tempfile
 from functools import cache
 from pathlib import Path
 
 from tests.chains import STAGES, environment
+from tests.glslang import compile_files
 
 ROOT = Path(__file__).resolve().parent.parent
 SUFFIXES = tuple(f".{stage}" for stage in STAGES)
@@ -56,15 +56,9 @@ def compile_glsl(
 ) -> bytes:
     """The SPIR-V of one GLSL shader; ``stage`` as glslangValidator's -S wants it. ``debug``: with
     lines, or with what another option of glslangValidator asks for."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"shader.{stage}"
-        path.write_text(source)
-        out = Path(folder) / "shader.spv"
-        command = ["glslangValidator", "--quiet", "-V", "--target-env", environment, "-o", str(out)]
-        command += [debug if isinstance(debug, str) else "-g"] if debug else []
-        done = subprocess.run([*command, str(path)], capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return out.read_bytes()
+    options = ["--quiet", "-V", "--target-env", environment]
+    options += [debug if isinstance(debug, str) else "-g"] if debug else []
+    return compile_files(options, {f"shader.{stage}": source}, "shader.spv")[0]
 
 
 def assemble(text: str, environment: str = "vulkan1.1") -> bytes:

@@ -301,6 +301,6 @@ def test_bad_words(word: int, value: int, message: str) -> None:
 def test_private_opcodes_cannot_be_encoded() -> None:
     module = decode(pair()[0])
     block = module.functions[0].blocks[0]
-    block.insts.insert(0, Inst(LOAD_INPUT, module.globals[2], [], [0], module.new_id()))
+    block.insts.insert(0, Inst(LOAD_INPUT, module.globals[2], [], (0,), module.new_id()))
     with pytest.raises(Broken, match="private opcode"):
         encode(module)

@@ -111,7 +111,7 @@ def uses(found: Result) -> tuple[int, int, int]:
 def is_product(inst: Inst) -> bool:
     """u.tint * 3."""
     return inst.op in (ops.OpFMul, ops.OpVectorTimesScalar) and any(
-        a.op == ops.OpConstant and a.imm == [0x40400000] for a in inst.args
+        a.op == ops.OpConstant and a.imm == (0x40400000,) for a in inst.args
     )
 
 

@@ -421,7 +421,7 @@ def broken(module: Module, message: str) -> None:
 def test_operand_that_is_nowhere() -> None:
     module = parse(BASE)
     add = module.functions[0].blocks[1].insts[0]
-    add.args[0] = Inst(ops.OpFAdd, add.type, list(add.args), [], module.new_id())
+    add.args[0] = Inst(ops.OpFAdd, add.type, list(add.args), (), module.new_id())
     broken(module, "is not in the module")
 
 
@@ -457,7 +457,7 @@ def test_arity() -> None:
         add.args = [add.args[0] for _ in args]
         broken(module, message)
     module = parse(BASE)
-    module.functions[0].blocks[1].insts[0].imm = [1]
+    module.functions[0].blocks[1].insts[0].imm = (1,)
     broken(module, "1 literal words")
 
 
@@ -466,7 +466,7 @@ def test_terminators() -> None:
     del body(module)[-2:]
     broken(module, "no terminator")
     module = parse(BASE)
-    body(module).insert(-2, Inst(ops.OpReturn, None, [], []))
+    body(module).insert(-2, Inst(ops.OpReturn, None, [], ()))
     broken(module, "terminator inside a block")
     module = parse(BASE)
     module.functions[0].blocks[1].insts.clear()
@@ -494,7 +494,7 @@ def test_wrong_section() -> None:
 
 def test_name_of_what_is_gone() -> None:
     module = parse(BASE)
-    module.names[0] = Inst(ops.OpTypeVoid, None, [], [], 3), module.names[0][1]
+    module.names[0] = Inst(ops.OpTypeVoid, None, [], (), 3), module.names[0][1]
     check(module)  # between passes that is how it is
     with pytest.raises(Broken, match="not in the module"):
         check(module, final=True)
@@ -509,9 +509,9 @@ def test_private_opcodes_between_passes_only() -> None:
         check(module, final=True)
     sweep(module, module.functions[0])
     check(module, final=True)
-    body(module).insert(-2, Inst(STORE_OUTPUT, None, [], [0]))
+    body(module).insert(-2, Inst(STORE_OUTPUT, None, [], (0,)))
     broken(module, "STORE_OUTPUT: 0 ids")
-    body(module)[-3] = Inst(COPY + 99, None, [], [])
+    body(module)[-3] = Inst(COPY + 99, None, [], ())
     broken(module, "private opcode that nobody knows")
 
 
@@ -557,9 +557,11 @@ def ruin(inst: Inst, every: list[Inst], rng: random.Random) -> None:
     elif how == 2:
         inst.op = rng.choice(every).op
     elif how == 3 and inst.imm:
-        inst.imm[rng.randrange(len(inst.imm))] = rng.choice((0, 1, 2, 33, 0xFFFFFFFF))
+        at = rng.randrange(len(inst.imm))
+        word = rng.choice((0, 1, 2, 33, 0xFFFFFFFF))
+        inst.imm = (*inst.imm[:at], word, *inst.imm[at + 1 :])
     elif how == 4 and inst.imm:
-        inst.imm.pop()
+        inst.imm = inst.imm[:-1]
     elif how == 5 and inst.args:
         inst.args.pop()
     elif inst.args:

@@ -90,9 +90,9 @@ def border(vectors: list[Vector]) -> Link:
                 if not live >> lane & 1:
                     continue
                 if stage is producer:
-                    made = Inst(STORE_OUTPUT, None, [types.null(module, scalar)], [key])
+                    made = Inst(STORE_OUTPUT, None, [types.null(module, scalar)], (key,))
                 else:
-                    made = value(module, LOAD_INPUT, scalar, [], [key])
+                    made = value(module, LOAD_INPUT, scalar, [], (key,))
                 block.insts.insert(-1, made)
     return Link(producer, consumer)
 
@@ -198,10 +198,10 @@ def add_arrays(at_border: Link, arrays: list[Array]) -> None:
         for location, component, length, size, qualifiers, movable in arrays:
             element = types.vector(module, types.floating(module, 32), size)
             count = types.constant(module, types.integer(module), length)
-            array = types.make(module, ops.OpTypeArray, None, [element, count], [])
+            array = types.make(module, ops.OpTypeArray, None, [element, count], ())
             storage = OUTPUT if stage is at_border.producer else INPUT
             pointer = types.pointer(module, storage, array)
-            variable = value(module, ops.OpVariable, pointer, [], [storage])
+            variable = value(module, ops.OpVariable, pointer, [], (storage,))
             keys = [
                 key_of(location + n, component + lane)
                 for n in range(length)

@@ -169,7 +169,7 @@ def test_moving_instructions_say_which_lane_goes_where() -> None:
         elif inst.op == ops.OpCompositeConstruct:
             wanted = np.concatenate([values[a] for a in inst.args])
         elif inst.op == ops.OpVectorShuffle:
-            wanted = np.concatenate([values[a] for a in inst.args])[inst.imm]
+            wanted = np.concatenate([values[a] for a in inst.args])[list(inst.imm)]
         elif inst.op == ops.OpCompositeExtract:
             source = matrix(inst.args[0], values[inst.args[0]])
             column = source.T[inst.imm[0]] if source.ndim == 2 else source
@@ -185,5 +185,5 @@ def test_what_is_no_number_has_no_lanes() -> None:
     module, _ = mixing()
     assert scalars.count(None) == 0
     assert scalars.count(types.boolean(module)) == 1
-    struct = types.make(module, ops.OpTypeStruct, None, [types.floating(module, 32)], [])
+    struct = types.make(module, ops.OpTypeStruct, None, [types.floating(module, 32)], ())
     assert scalars.count(struct) == 0

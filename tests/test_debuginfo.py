@@ -295,7 +295,7 @@ void main() { o = v * v.x * sin(part.y) * v.w * v; }
         found = globals_of(module)
         assert found["v"] in listed
         for name in {"gone", "part"} & found.keys():
-            assert set_of(found[name]) and found[name].imm == [NONE], name
+            assert set_of(found[name]) and found[name].imm == (NONE,), name
 
 
 def test_an_output_that_becomes_local() -> None:
@@ -322,9 +322,9 @@ void main() { o = sin(v); }""",
     ]
     module = decode(linked_codes(codes)[0])
     own = globals_of(module)["own"]
-    assert set_of(own) and own.imm == [NONE]
+    assert set_of(own) and own.imm == (NONE,)
     (local,) = [i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpVariable]
-    assert local.type is not None and local.type.imm == [enums.StorageClass_Function]
+    assert local.type is not None and local.type.imm == (enums.StorageClass_Function,)
 
 
 # -- reading ---------------------------------------------------------------------------------------
@@ -563,10 +563,10 @@ def test_the_older_set() -> None:
         ("y", ["main"]), ("x", ["twice", "main"]),
     ]  # fmt: skip
     composite = next(i for i in out.globals if set_of(i) and i.imm[0] == 10)
-    assert composite.imm[1:] == [1, 1, 1, 3] and composite.args[-1].imm[0] == 11
-    gone = next(i for i in out.globals if set_of(i) and i.imm[:3] == [20, 5, 1])
-    assert gone.args[-1].imm == [NONE]
-    assert set_of(globals_of(out)["v"]) and globals_of(out)["v"].imm == [NONE]
+    assert composite.imm[1:] == (1, 1, 1, 3) and composite.args[-1].imm[0] == 11
+    gone = next(i for i in out.globals if set_of(i) and i.imm[:3] == (20, 5, 1))
+    assert gone.args[-1].imm == (NONE,)
+    assert set_of(globals_of(out)["v"]) and globals_of(out)["v"].imm == (NONE,)
 
 
 def test_debug_information_that_spirv_val_refuses() -> None:

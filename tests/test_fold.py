@@ -51,7 +51,7 @@ class Bench:
     def __init__(self) -> None:
         self.module = Module()
         self.module.sections[CAPABILITIES] += [
-            Inst(ops.OpCapability, None, [], [c]) for c in types.CAPABILITIES_OF.values()
+            Inst(ops.OpCapability, None, [], (c,)) for c in types.CAPABILITIES_OF.values()
         ]
         self.set = Inst(
             ops.OpExtInstImport, None, [], words_of("GLSL.std.450"), self.module.new_id()
@@ -78,10 +78,12 @@ class Bench:
         self, key: int, type: Inst, args: list[Inst], imm: list[int] | None = None
     ) -> Inst | None:
         if key < 0:
-            inst = Inst(ops.OpExtInst, type, [self.set, *args], [-key], self.module.new_id())
+            inst = Inst(ops.OpExtInst, type, [self.set, *args], (-key,), self.module.new_id())
             assert fold(self.module, inst, False) is None
             return fold(self.module, inst, True)
-        return fold(self.module, Inst(key, type, args, imm or [], self.module.new_id()), False)
+        return fold(
+            self.module, Inst(key, type, args, tuple(imm or ()), self.module.new_id()), False
+        )
 
     def lanes(self, value: Inst) -> list[int]:
         """The bit patterns of a constant, read from its words."""
@@ -398,7 +400,7 @@ def test_refusals(key: int, kind: str, values: list[int]) -> None:
 def test_operands_that_are_no_constants() -> None:
     u32 = BENCH.type("u32")
     one = BENCH.constant("u32", [1])
-    spec = Inst(ops.OpSpecConstant, u32, [], [1], BENCH.module.new_id())
+    spec = Inst(ops.OpSpecConstant, u32, [], (1,), BENCH.module.new_id())
     undef = types.undef(BENCH.module, u32)
     for other in (spec, undef):
         assert BENCH.fold(ops.OpIAdd, u32, [one, other]) is None
@@ -410,7 +412,7 @@ def test_operands_that_are_no_constants() -> None:
 
 def test_rounding_mode_rtz_stops_what_rounds() -> None:
     bench = Bench()
-    mode = [enums.ExecutionMode_RoundingModeRTZ, 32]
+    mode = (enums.ExecutionMode_RoundingModeRTZ, 32)
     bench.module.sections[EXECUTION_MODES].append(Inst(ops.OpExecutionMode, None, [], mode))
     one, two = bench.constant("f32", [f32(1)]), bench.constant("i32", [2])
     assert bench.fold(ops.OpFAdd, bench.type("f32"), [one, one]) is None
@@ -421,8 +423,8 @@ def test_rounding_mode_rtz_stops_what_rounds() -> None:
 
 def test_bfloat16_is_not_taken_for_binary16() -> None:
     m = BENCH.module
-    brain = types.make(m, ops.OpTypeFloat, None, [], [16, 0])
-    value = types.make(m, ops.OpConstant, brain, [], [0x3F80])
+    brain = types.make(m, ops.OpTypeFloat, None, [], (16, 0))
+    value = types.make(m, ops.OpConstant, brain, [], (0x3F80,))
     assert BENCH.fold(ops.OpFAdd, brain, [value, value]) is None
     assert BENCH.fold(ops.OpBitcast, BENCH.type("u16"), [value]) is None
 
@@ -480,8 +482,8 @@ def test_moves() -> None:
 def test_matrices_move_but_do_not_multiply() -> None:
     b, m = BENCH, BENCH.module
     column, row = b.type("f32", 2), b.type("f32", 3)
-    tall = types.make(m, ops.OpTypeMatrix, None, [column], [3])
-    wide = types.make(m, ops.OpTypeMatrix, None, [row], [2])
+    tall = types.make(m, ops.OpTypeMatrix, None, [column], (3,))
+    wide = types.make(m, ops.OpTypeMatrix, None, [row], (2,))
     values = [[f32(1), f32(2)], [f32(3), f32(4)], [f32(5), f32(6)]]
     columns = [b.constant("f32", v) for v in values]
     matrix = b.fold(ops.OpCompositeConstruct, tall, columns)
@@ -501,7 +503,7 @@ def test_matrices_move_but_do_not_multiply() -> None:
 def test_extended_integer_arithmetic(a: int, c: int) -> None:
     b, m = BENCH, BENCH.module
     u32 = b.type("u32")
-    both = types.make(m, ops.OpTypeStruct, None, [u32, u32], [])
+    both = types.make(m, ops.OpTypeStruct, None, [u32, u32], ())
     args = [b.constant("u32", [a]), b.constant("u32", [c])]
     x, y = np.uint64(a), np.uint64(c)
     sx, sy = np.int64(np.int32(np.uint32(a))), np.int64(np.int32(np.uint32(c)))

@@ -23,12 +23,12 @@ def graph(dice: random.Random) -> Cfg:
         near = [b for b in blocks[max(0, at - 3) : at + 4] if b is not blocks[0]] or blocks[1:]
         targets = dice.sample(near, min(len(near), dice.randrange(3)))
         if not targets:
-            block.insts = [Inst(ops.OpReturn, None, [], [])]
+            block.insts = [Inst(ops.OpReturn, None, [], ())]
         elif len(targets) == 1:
-            block.insts = [Inst(ops.OpBranch, None, list(targets), [])]
+            block.insts = [Inst(ops.OpBranch, None, list(targets), ())]
         else:
-            condition = Inst(ops.OpUndef, None, [], [])
-            block.insts = [Inst(ops.OpBranchConditional, None, [condition, *targets], [])]
+            condition = Inst(ops.OpUndef, None, [], ())
+            block.insts = [Inst(ops.OpBranchConditional, None, [condition, *targets], ())]
     return Cfg(function)
 
 

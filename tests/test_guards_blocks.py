@@ -122,7 +122,7 @@ def test_a_matrix_of_an_array_lies_as_its_member_says() -> None:
     module = module_of("%mats", PLACE + OFFSET + MATS + ROWS, "%B", body)
     found = Blocks(module).access(module.functions[0].blocks[0].insts[-2])
     assert found.offset == 64
-    assert found.words == [[enums.Decoration_RowMajor], [enums.Decoration_MatrixStride, 16]]
+    assert found.words == [(enums.Decoration_RowMajor,), (enums.Decoration_MatrixStride, 16)]
 
 
 def test_two_variables_of_one_resource() -> None:
@@ -176,7 +176,7 @@ def test_what_lies_at_a_place(name: str) -> None:
 def test_bytes_of_a_matrix() -> None:
     """A stride for each of two columns of three, or for each of three rows."""
     module = module_of("%tall", PLACE + OFFSET)
-    tall = next(i for i in module.globals if i.op == ops.OpTypeMatrix and i.imm == [2])
-    stride = [enums.Decoration_MatrixStride, 32]
-    assert size_of(tall, [[enums.Decoration_ColMajor], stride]) == 64
-    assert size_of(tall, [[enums.Decoration_RowMajor], stride]) == 96
+    tall = next(i for i in module.globals if i.op == ops.OpTypeMatrix and i.imm == (2,))
+    stride = (enums.Decoration_MatrixStride, 32)
+    assert size_of(tall, [(enums.Decoration_ColMajor,), stride]) == 64
+    assert size_of(tall, [(enums.Decoration_RowMajor,), stride]) == 96

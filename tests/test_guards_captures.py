@@ -142,11 +142,11 @@ def test_decorations_of_a_block_count_for_what_is_one(type: str) -> None:
 
 @pytest.mark.parametrize("stream", [-1, 0, 2])
 def test_a_stream_is_said_where_it_was(stream: int) -> None:
-    said = [[enums.Decoration_Stream, stream]] * (stream >= 0)
-    words = [[enums.Decoration_XfbBuffer, 1], [enums.Decoration_XfbStride, 64]]
-    capture = captures.at([*said, [enums.Decoration_Offset, 8]], 4, words)
+    said = [(enums.Decoration_Stream, stream)] * (stream >= 0)
+    words = [(enums.Decoration_XfbBuffer, 1), (enums.Decoration_XfbStride, 64)]
+    capture = captures.at([*said, (enums.Decoration_Offset, 8)], 4, words)
     assert capture == (1, 64, stream, 12)
-    assert captures.words_of(capture) == [*said, *words, [enums.Decoration_Offset, 12]]
+    assert captures.words_of(capture) == [*said, *words, (enums.Decoration_Offset, 12)]
 
 
 SIZES = {"vec3": 12, "mat": 36, "floats": 8, "pair": 16, "halves": 8, "inner": 4, "inners": 8}

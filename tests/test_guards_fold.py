@@ -34,7 +34,7 @@ def test_what_is_outside_of_a_vector(bench: Bench, at: int) -> None:
 @pytest.mark.parametrize("op", [ops.OpUndef, ops.OpSpecConstant, ops.OpLoad])
 def test_what_is_no_constant_is_not_made_a_part_of_one(bench: Bench, op: int) -> None:
     type = bench.type("u32", 2)
-    part = Inst(op, bench.type("u32"), [], [], bench.module.new_id())
+    part = Inst(op, bench.type("u32"), [], (), bench.module.new_id())
     args = [part, bench.constant("u32", [5, 6])]
     assert bench.fold(ops.OpCompositeInsert, type, args, [1]) is None
 
@@ -42,7 +42,7 @@ def test_what_is_no_constant_is_not_made_a_part_of_one(bench: Bench, op: int) ->
 @pytest.mark.parametrize(("size", "folded"), [(64, True), (65, False)])
 def test_large_arrays_are_not_spelled_out(bench: Bench, size: int, folded: bool) -> None:
     type = Inst(
-        ops.OpTypeArray, None, [bench.type("u32"), bench.constant("u32", [size])], [],
+        ops.OpTypeArray, None, [bench.type("u32"), bench.constant("u32", [size])], (),
         bench.module.new_id(),
     )  # fmt: skip
     args = [bench.constant("u32", [7]), types.null(bench.module, type)]
@@ -56,7 +56,7 @@ def test_an_insert_without_a_path_is_the_object(bench: Bench) -> None:
 
 
 def test_what_is_no_composite_is_not_constructed(bench: Bench) -> None:
-    matrix = Inst(ops.OpTypeCooperativeMatrixKHR, None, [], [], bench.module.new_id())
+    matrix = Inst(ops.OpTypeCooperativeMatrixKHR, None, [], (), bench.module.new_id())
     assert bench.fold(ops.OpCompositeConstruct, matrix, [bench.constant("u32", [7])]) is None
 
 
@@ -76,7 +76,7 @@ def test_bits_that_a_float_may_lose(bench: Bench, bits: int, folded: bool) -> No
 def test_an_address_is_no_constant(bench: Bench) -> None:
     pointer = Inst(
         ops.OpTypePointer, None, [bench.type("u32")],
-        [enums.StorageClass_PhysicalStorageBuffer], bench.module.new_id(),
+        (enums.StorageClass_PhysicalStorageBuffer,), bench.module.new_id(),
     )  # fmt: skip
     assert bench.fold(ops.OpBitcast, pointer, [bench.constant("u32", [0, 1])]) is None
 
@@ -114,7 +114,7 @@ def test_dot_of_whole_numbers(
 
 def test_dot_is_exact_however_it_is_rounded(bench: Bench) -> None:
     mode = Inst(
-        ops.OpExecutionMode, None, [bench.set], [enums.ExecutionMode_RoundingModeRTZ, 32]
+        ops.OpExecutionMode, None, [bench.set], (enums.ExecutionMode_RoundingModeRTZ, 32)
     )  # fmt: skip
     bench.module.sections[EXECUTION_MODES].append(mode)
     assert dot(bench, [ONE, TWO], [TWO, TWO]) is not None
@@ -123,10 +123,10 @@ def test_dot_is_exact_however_it_is_rounded(bench: Bench) -> None:
 def test_dot_of_other_floats(bench: Bench) -> None:
     """A bfloat16 has 16 bits, and other ones."""
     module = bench.module
-    scalar = Inst(ops.OpTypeFloat, None, [], [16, 0], module.new_id())
-    one = Inst(ops.OpConstant, scalar, [], [0x4000], module.new_id())
+    scalar = Inst(ops.OpTypeFloat, None, [], (16, 0), module.new_id())
+    one = Inst(ops.OpConstant, scalar, [], (0x4000,), module.new_id())
     vector = types.vector(module, scalar, 2)
-    both = Inst(ops.OpConstantComposite, vector, [one, one], [], module.new_id())
+    both = Inst(ops.OpConstantComposite, vector, [one, one], (), module.new_id())
     assert bench.fold(ops.OpDot, scalar, [both, both]) is None
 
 

@@ -160,7 +160,7 @@ def test_words_that_are_used(name: str) -> None:
     (number,) = (
         i for i in module.functions[0].blocks[0].insts
         if i.op == ops.OpLoad and i.args[0].type is not None and i.type is not None
-        and i.type.imm[:1] == [64]
+        and i.type.imm[:1] == (64,)
     )  # fmt: skip
     assert WordUses(module).read([number]) == wanted
 
@@ -255,7 +255,7 @@ def test_words_of_a_number(name: str) -> None:
     module = load(HEAD.replace("{body}", body))
     made = [
         i for b in module.functions[0].blocks for i in b.insts
-        if i.type is not None and i.type.imm[:1] == [64] and i.op != ops.OpLoad
+        if i.type is not None and i.type.imm[:1] == (64,) and i.op != ops.OpLoad
     ]  # fmt: skip
     last = made[0] if made[0].op == ops.OpPhi else made[-1]
     words = Words(module)

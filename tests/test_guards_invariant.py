@@ -208,8 +208,8 @@ def test_what_the_next_stage_makes_positions_of_is_settled() -> None:
     variable = next(
         v for v in module.globals
         if v.op == ops.OpVariable and any(
-            n.args[0] is v and n.imm == [enums.Decoration_Location, 0] for n in module.annotations
-        ) and v.imm == [enums.StorageClass_Output]
+            n.args[0] is v and n.imm == (enums.Decoration_Location, 0) for n in module.annotations
+        ) and v.imm == (enums.StorageClass_Output,)
     )  # fmt: skip
     assert product(module) not in invariant.settled(module)
     invariant.hold(module, frozenset(), frozenset((variable,)))

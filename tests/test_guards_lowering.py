@@ -289,7 +289,7 @@ OpMemberDecorate %arrays 1 Flat
     (pinned,) = low.outputs.pinned
     said = Decorations.of(low.module).targets[pinned.variable]
     names = enums.Decoration_Location, enums.Decoration_Component, enums.Decoration_Flat
-    assert said == [[names[0], 4], [names[1], 2], [names[2]]]
+    assert said == [(names[0], 4), (names[1], 2), (names[2],)]
     assert (pinned.location, pinned.component, pinned.keys) == (4, 2, [36, 38, 44, 46, 52, 54])
 
 

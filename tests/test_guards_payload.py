@@ -109,7 +109,7 @@ def test_every_emit_hands_it_over(end: str) -> None:
 def test_an_initializer() -> None:
     task = made()
     (variable,) = payload.variables(task)
-    variable.args = [Inst(ops.OpConstantNull, None, [], [])]
+    variable.args = [Inst(ops.OpConstantNull, None, [], ())]
     assert why(task) == "the payload has an initializer"
 
 
@@ -185,7 +185,7 @@ def test_only_the_places_are_taken_back() -> None:
     payload._undecorate(module, {mine})
     assert len(module.annotations) == count - 2
     assert [i.imm for i in module.annotations if mine in i.args] == [
-        [enums.Decoration_RelaxedPrecision]
+        (enums.Decoration_RelaxedPrecision,)
     ]
 
 

@@ -63,7 +63,7 @@ def varying(keys: list[int], base: str = "f32", whole: int = 0, columns: int = 1
 
 
 def slots(module: Module, keys: list[int], base: str = "f32") -> dict[int, Slot]:
-    nowhere = Inst(ops.OpVariable, None, [], [])
+    nowhere = Inst(ops.OpVariable, None, [], ())
     type = scalar_type(module, base)
     return {key: Slot(key, type, nowhere, "v", lane, 0) for lane, key in enumerate(keys)}
 
@@ -123,8 +123,8 @@ def test_what_a_side_does_not_have() -> None:
 def test_which_variable_it_was() -> None:
     module = module_of("Vertex")
     (vec2,) = [i for i in module.globals if i.op == ops.OpTypeVector]
-    pointers = [Inst(ops.OpTypePointer, None, [vec2], [OUTPUT]) for _ in range(2)]
-    one, other = [Inst(ops.OpVariable, pointer, [], [OUTPUT]) for pointer in pointers]
+    pointers = [Inst(ops.OpTypePointer, None, [vec2], (OUTPUT,)) for _ in range(2)]
+    one, other = [Inst(ops.OpVariable, pointer, [], (OUTPUT,)) for pointer in pointers]
     float_type = vec2.args[0]
 
     def slot(variable: Inst, lane: int) -> Slot:
@@ -160,8 +160,8 @@ def test_a_whole_variable_that_moves(sampled: bool) -> None:
     location = enums.Decoration_Location
     struct = next(i for i in module.globals if i.op == ops.OpTypeStruct)
     assert sorted((i.args[0].id, i.imm) for i in module.annotations) == sorted([
-        (v.id, [location, 3]), (v.id, [enums.Decoration_Centroid]), (v.id, [new]),
-        (w.id, [location, 1]), (struct.id, [0, location, 1]),
+        (v.id, (location, 3)), (v.id, (enums.Decoration_Centroid,)), (v.id, (new,)),
+        (w.id, (location, 1)), (struct.id, (0, location, 1)),
     ])  # fmt: skip
     assert ("OpCapability SampleRateShading" in print_module(module, friendly=True)) == sampled
 
@@ -193,7 +193,7 @@ void main() { o = a[i] + last; }
 def test_how_many_vertices() -> None:
     """As many as the one of them that has most."""
     module = module_of("Vertex")
-    two, three = (i for i in module.globals if i.op == ops.OpConstant and i.imm in ([2], [3]))
+    two, three = (i for i in module.globals if i.op == ops.OpConstant and i.imm in ((2,), (3,)))
     for order in ([two, three], [three, two]):
         held = list(slots(module, [0, 2, 4]).values())
         for slot, length in zip(held, order):
@@ -228,7 +228,7 @@ def raised(case: Code) -> str:
     module = module_of(case.model, case.before)
     held = slots(module, keys)
     for slot in held.values() if case.shape == "vertices" else ():
-        slot.length = next(i for i in module.globals if i.op == ops.OpConstant and i.imm == [3])
+        slot.length = next(i for i in module.globals if i.op == ops.OpConstant and i.imm == (3,))
     Raise(module, [one], INPUT if case.model == "Fragment" else OUTPUT, held).run()
     text = print_module(module, friendly=True).partition("= OpLabel\n")[2]
     return "\n".join(line.strip() for line in text.splitlines()[:-2])

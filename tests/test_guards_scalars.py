@@ -18,15 +18,15 @@ NAMES = "abc"
 
 
 def matrix(columns: int, rows: int) -> Inst:
-    return Inst(ops.OpTypeMatrix, None, [VEC[rows]], [columns], MODULE.new_id())
+    return Inst(ops.OpTypeMatrix, None, [VEC[rows]], (columns,), MODULE.new_id())
 
 
 def made(op: int, type: Inst, *operands: Inst, imm: tuple[int, ...] = ()) -> Inst:
     """An operation on values of these types."""
-    args = [Inst(ops.OpLoad, t, [], [], MODULE.new_id()) for t in operands]
+    args = [Inst(ops.OpLoad, t, [], (), MODULE.new_id()) for t in operands]
     if op == ops.OpExtInst:
-        args.insert(0, Inst(ops.OpExtInstImport, None, [], [], MODULE.new_id()))
-    return Inst(op, type, args, list(imm), MODULE.new_id())
+        args.insert(0, Inst(ops.OpExtInstImport, None, [], (), MODULE.new_id()))
+    return Inst(op, type, args, imm, MODULE.new_id())
 
 
 def lanes_of(inst: Inst, lane: int, by_lane: bool = False) -> str:

@@ -136,15 +136,15 @@ def test_what_a_value_may_be(first: str, wanted: float) -> None:
 
 
 def test_a_load_is_no_end() -> None:
-    load_input = Inst(LOAD_INPUT, None, [], [0])
+    load_input = Inst(LOAD_INPUT, None, [], (0,))
     assert not sensitive.jumps(load_input) and not sensitive.ends(load_input)
 
 
 def test_of_what_is_not_known_all_may_hang() -> None:
-    unknown = Inst(4999, None, [], [])
+    unknown = Inst(4999, None, [], ())
     assert sensitive.jumps(unknown) and sensitive.ends(unknown)
 
 
 @pytest.mark.parametrize("op", [ops.OpAtomicFAddEXT, ops.OpAtomicExchange])
 def test_atomics_end(op: int) -> None:
-    assert sensitive.ends(Inst(op, None, [], []))
+    assert sensitive.ends(Inst(op, None, [], ()))

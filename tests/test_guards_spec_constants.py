@@ -79,7 +79,7 @@ def test_values(value: tuple[int, str]) -> None:
 
 def test_narrow_numbers_are_sign_extended() -> None:
     _, constants = given({4: "-2"})
-    assert constants[SHORT].imm == [0xFFFFFFFE]
+    assert constants[SHORT].imm == (0xFFFFFFFE,)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +108,15 @@ def test_what_is_made_of_others_waits_for_all_of_them() -> None:
 def test_other_decorations_stay() -> None:
     """Member 1 and Offset (35) are the numbers of SpecId and of a constant."""
     module, _ = given({35: "4"})
-    assert [n.imm for n in module.annotations][-2:] == [[0, 35, 0], [1, 35, 4]]
+    assert [n.imm for n in module.annotations][-2:] == [(0, 35, 0), (1, 35, 4)]
     assert len(module.annotations) == 7
 
 
 BYTES = {  # number, bytes as in VkSpecializationInfo -> which constant, its words
-    (1, b"\xff\xff\xff\xff"): (A, [0xFFFFFFFF]),
-    (3, bytes(range(8))): (LONG, [0x03020100, 0x07060504]),
-    (4, b"\xfe\xff"): (SHORT, [0xFFFFFFFE]),
-    (4, b"\x07\x00"): (SHORT, [7]),
+    (1, b"\xff\xff\xff\xff"): (A, (0xFFFFFFFF,)),
+    (3, bytes(range(8))): (LONG, (0x03020100, 0x07060504)),
+    (4, b"\xfe\xff"): (SHORT, (0xFFFFFFFE,)),
+    (4, b"\x07\x00"): (SHORT, (7,)),
 }
 
 

@@ -79,7 +79,7 @@ def test_remarks_between_functions(place: str) -> None:
     module = trimmed(**{place: both.format(1, "n") + both.format(2, "x")})
     twice = module.functions[1]
     left = {"lead": twice.lead, "inside": twice.tail, "tail": module.tail}
-    assert [i.imm for i in left[place]] == [[2]]
+    assert [i.imm for i in left[place]] == [(2,)]
     assert sum(map(len, left.values())) == 1
 
 
@@ -113,7 +113,7 @@ def test_groups_of_members() -> None:
         code="%t = OpLoad %S %s",
     )
     grouped = [i for i in module.annotations if i.op == ops.OpGroupMemberDecorate]
-    assert [(len(i.args), i.imm) for i in grouped] == [(2, [0])]
+    assert [(len(i.args), i.imm) for i in grouped] == [(2, (0,))]
 
 
 def test_remarks_about_functions_that_are_gone() -> None:
@@ -121,7 +121,7 @@ def test_remarks_about_functions_that_are_gone() -> None:
     about = "%r{0} = OpExtInst %void %set {0} %{1}\n"
     remarks = about.format(1, "dead") + about.format(2, "twice")
     module = trimmed(globals=remarks, tail=tail)
-    assert [i.imm for i in module.globals if i.op == ops.OpExtInst] == [[2]]
+    assert [i.imm for i in module.globals if i.op == ops.OpExtInst] == [(2,)]
 
 
 def test_remarks_about_what_only_another_variable_holds() -> None:

@@ -110,7 +110,7 @@ def parts(inst: Inst, titles: dict[Inst, str]) -> object:
     return _opaque(inst.type, "?" if op == ops.OpUndef else titles.get(inst, told(inst, titles)))
 
 
-def _inserted(whole: object, path: list[int], part: object) -> object:
+def _inserted(whole: object, path: tuple[int, ...], part: object) -> object:
     assert isinstance(whole, list)
     new = list(whole)
     new[path[0]] = _inserted(new[path[0]], path[1:], part) if path[1:] else part

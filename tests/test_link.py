@@ -316,7 +316,7 @@ def test_the_last_sample_input(body: str, anchored: bool) -> None:
         assert done.frag.entry is not None
         (variable,) = [
             v for v in done.frag.entry.inst.args[1:]
-            if any(n.args[0] is v and n.imm == [enums.Decoration_BuiltIn, enums.BuiltIn_SampleId]
+            if any(n.args[0] is v and n.imm == (enums.Decoration_BuiltIn, enums.BuiltIn_SampleId)
                    for n in done.frag.annotations if n.op == ops.OpDecorate)
         ]  # fmt: skip
         assert any(i.op == ops.OpLoad and i.args[0] is variable for i in all_insts(done.frag))

@@ -290,7 +290,7 @@ def test_a_broken_interface_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
         if self.storage == OUTPUT:
             for note in self.module.annotations:
                 if note.args[0] is made and note.imm[0] == 30:  # Location
-                    note.imm = [30, note.imm[1] + 1]
+                    note.imm = (30, note.imm[1] + 1)
         return made
 
     monkeypatch.setattr(raise_io.Raise, "declare", elsewhere)
@@ -501,7 +501,7 @@ def test_narrow_constants_are_extended_by_their_sign(type: str, given: str, word
     code = fragment(NARROW.replace("TYPE", type))
     done = Result(VERT, code, options(spec={("frag", 3): given}))
     assert done.linked.validated == "validated"
-    found = [i for i in done.frag.globals if i.op == ops.OpConstant and i.imm == [word]]
+    found = [i for i in done.frag.globals if i.op == ops.OpConstant and i.imm == (word,)]
     assert [i.type.imm[0] for i in found if i.type is not None] == [16 if "16" in type else 8]
 
 

@@ -22,7 +22,7 @@ def relaxed(code: bytes, storage: int) -> list[bool]:
     module = module_of(code)
     found = []
     for variable in module.globals:
-        if variable.imm[:1] == [storage] and variable.type is not None:
+        if variable.imm[:1] == (storage,) and variable.type is not None:
             words = [n.imm[0] for n in module.annotations if n.args[:1] == [variable]]
             if enums.Decoration_Location in words:
                 found.append(RELAXED in words)

@@ -61,8 +61,8 @@ class Workshop:
         )
         self.bound: dict[str, Inst] = {}
 
-    def new(self, op: int, type: Inst, args: list[Inst], imm: list[int] | None = None) -> Inst:
-        return Inst(op, type, args, imm or [], self.module.new_id())
+    def new(self, op: int, type: Inst, args: list[Inst], imm: tuple[int, ...] = ()) -> Inst:
+        return Inst(op, type, args, imm, self.module.new_id())
 
     def scalar(self, kind: str) -> Inst:
         if kind == "b":
@@ -84,7 +84,7 @@ class Workshop:
     def root_type(self, name: str) -> Inst:
         if name == "OpTranspose" or name == "OpMatrixTimesScalar":
             column = types.vector(self.module, self.scalar(self.random.choice(FLOATS)), 2)
-            return types.make(self.module, ops.OpTypeMatrix, None, [column], [2])
+            return types.make(self.module, ops.OpTypeMatrix, None, [column], (2,))
         if name in ("OpBitcast", "OpSelect", "OpCopyObject"):
             return self.sized((*INTS, *FLOATS, "b") if name != "OpBitcast" else (*INTS, *FLOATS))
         if name == "PackDouble2x32":
@@ -172,7 +172,7 @@ class Workshop:
             args = self.operand_types(term.name, type, len(term.args))
             operands = [self.build(a, t, depth + 1) for a, t in zip(term.args, args)]
             if term.name in COMPILER.GLSL_NUMBERS:
-                number = [COMPILER.GLSL_NUMBERS[term.name]]
+                number = (COMPILER.GLSL_NUMBERS[term.name],)
                 made = self.new(ops.OpExtInst, type, [self.set, *operands], number)
             else:
                 made = self.new(COMPILER.key_of(term.name), type, operands)
@@ -435,7 +435,7 @@ def test_the_checked_in_module_is_fresh() -> None:
 
 
 def _param(module: Module, type: Inst) -> Inst:
-    return Inst(ops.OpFunctionParameter, type, [], [], module.new_id())
+    return Inst(ops.OpFunctionParameter, type, [], (), module.new_id())
 
 
 def _float_bits(value: float) -> int:
@@ -459,7 +459,7 @@ def test_floats_that_must_stay(op: int, value: float) -> None:
     f = types.floating(module)
     operands = [_param(module, f), types.constant(module, f, _float_bits(value))]
     out: list[Inst] = []
-    assert rules.simplify(module, Inst(op, f, operands, [], 99), out) is None and not out
+    assert rules.simplify(module, Inst(op, f, operands, (), 99), out) is None and not out
 
 
 def test_same_float_operands_must_stay() -> None:
@@ -472,14 +472,14 @@ def test_same_float_operands_must_stay() -> None:
         (ops.OpFOrdEqual, b),
         (ops.OpFUnordNotEqual, b),
     ):
-        assert rules.simplify(module, Inst(op, type, [x, x], [], 99), []) is None
+        assert rules.simplify(module, Inst(op, type, [x, x], (), 99), []) is None
 
 
 def test_no_new_instruction_where_the_caller_forbids_it() -> None:
     module = Module()
     f = types.floating(module)
     minus = types.constant(module, f, _float_bits(-1.0))
-    inst = Inst(ops.OpFMul, f, [_param(module, f), minus], [], 99)
+    inst = Inst(ops.OpFMul, f, [_param(module, f), minus], (), 99)
     out: list[Inst] = []
     assert rules.simplify(module, inst, out, build=False) is None and not out
     found = rules.simplify(module, inst, out)
@@ -489,15 +489,15 @@ def test_no_new_instruction_where_the_caller_forbids_it() -> None:
 def test_float_rules_stop_where_denormals_are_flushed() -> None:
     module = Module()
     f, u = types.floating(module), types.integer(module)
-    mode = [enums.ExecutionMode_DenormFlushToZero, 32]
+    mode = (enums.ExecutionMode_DenormFlushToZero, 32)
     module.sections[EXECUTION_MODES].append(Inst(ops.OpExecutionMode, None, [], mode))
     out: list[Inst] = []
     for value in (1.0, -1.0):
         args = [_param(module, f), types.constant(module, f, _float_bits(value))]
-        assert rules.simplify(module, Inst(ops.OpFMul, f, args, [], 99), out) is None and not out
+        assert rules.simplify(module, Inst(ops.OpFMul, f, args, (), 99), out) is None and not out
     x = _param(module, u)
     zero = types.constant(module, u, 0)
-    assert rules.simplify(module, Inst(ops.OpIAdd, u, [x, zero], [], 99), out) is x
+    assert rules.simplify(module, Inst(ops.OpIAdd, u, [x, zero], (), 99), out) is x
 
 
 def test_another_instruction_set_is_left_alone() -> None:
@@ -507,7 +507,7 @@ def test_another_instruction_set_is_left_alone() -> None:
     ours = Inst(ops.OpExtInstImport, None, [], words_of("GLSL.std.450"), module.new_id())
     x = _param(module, f)
     for set, expected in ((other, None), (ours, x)):
-        inst = Inst(ops.OpExtInst, f, [set, x, x], [glsl.Glsl_FMin], 99)
+        inst = Inst(ops.OpExtInst, f, [set, x, x], (glsl.Glsl_FMin,), 99)
         assert rules.simplify(module, inst, []) is expected
 
 
@@ -515,7 +515,7 @@ def test_signedness_is_kept() -> None:
     module = Module()
     signed, unsigned = types.integer(module, 32, True), types.integer(module)
     x = _param(module, unsigned)
-    inst = Inst(ops.OpIAdd, signed, [x, types.constant(module, signed, 0)], [], 99)
+    inst = Inst(ops.OpIAdd, signed, [x, types.constant(module, signed, 0)], (), 99)
     assert rules.simplify(module, inst, []) is None  # x has another type
 
 

@@ -38,7 +38,7 @@ def preserving(code: bytes) -> bytes:
     module = module_of(code)
     assert module.entry is not None
     add_capability(module, enums.Capability_SignedZeroInfNanPreserve)
-    mode = [enums.ExecutionMode_SignedZeroInfNanPreserve, 32]
+    mode = (enums.ExecutionMode_SignedZeroInfNanPreserve, 32)
     module.sections[core.EXECUTION_MODES].append(
         Inst(ops.OpExecutionMode, None, [module.entry.function], mode)
     )
@@ -46,7 +46,7 @@ def preserving(code: bytes) -> bytes:
 
 
 def add_capability(module: Module, capability: int) -> None:
-    module.sections[core.CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
+    module.sections[core.CAPABILITIES].append(Inst(ops.OpCapability, None, [], (capability,)))
 
 
 def codes(vert: str, frag: str, both: bool = False) -> list[bytes]:
@@ -82,7 +82,7 @@ def test_a_uniform_comes_as_interpolation_would_give_it() -> None:
     assert_moved(done)
     exact = [
         i for i in all_insts(done.frag)
-        if any(n.args[0] is i and n.imm == [enums.Decoration_NoContraction]
+        if any(n.args[0] is i and n.imm == (enums.Decoration_NoContraction,)
                for n in done.frag.annotations)
     ]  # fmt: skip
     assert exact and {i.op for i in exact} == {ops.OpFSub, ops.OpFAdd}
@@ -116,7 +116,7 @@ def test_fast_math_decorations(mask: int, moves: bool) -> None:
     module.sections[core.EXTENSIONS].append(Inst(ops.OpExtension, None, [], words))
     for inst in all_insts(module):
         if inst.op == ops.OpFAdd:
-            note = [enums.Decoration_FPFastMathMode, mask]
+            note = (enums.Decoration_FPFastMathMode, mask)
             module.annotations.append(Inst(ops.OpDecorate, None, [inst], note))
     settings = options(validate=False)  # spirv-val does not know the extension yet
     done = Result(vertex(left, "vulkan1.2"), encode(module), settings)

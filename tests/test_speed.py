@@ -172,9 +172,9 @@ def test_replaced_annotations_are_read_again() -> None:
     module = decode(pair()[0])
     variable = next(i for i in module.globals if i.op == ops.OpVariable)
     assert Effects.of(module).tables is Decorations.of(module)
-    volatile = Inst(ops.OpDecorate, None, [variable], [enums.Decoration_Volatile])
+    volatile = Inst(ops.OpDecorate, None, [variable], (enums.Decoration_Volatile,))
     replace_annotations(module, [*module.annotations[1:], volatile])
-    assert Decorations.of(module).find(variable, enums.Decoration_Volatile) == []
+    assert Decorations.of(module).find(variable, enums.Decoration_Volatile) == ()
     assert Effects.of(module).volatile == {variable}
     assert module.annotations is module.sections[ANNOTATIONS]
 

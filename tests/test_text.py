@@ -86,8 +86,8 @@ def test_private_opcodes() -> None:
     assert print_module(module) == text
     insts = module.functions[0].blocks[0].insts
     assert [i.op for i in insts[:4]] == [LOAD_INPUT, COPY, INTERPOLATE, STORE_OUTPUT]
-    assert insts[0].imm == [24]
-    assert insts[2].imm == [32, 77]
+    assert insts[0].imm == (24,)
+    assert insts[2].imm == (32, 77)
     assert insts[3].args == [insts[2]]
     check(module)
 
@@ -102,11 +102,11 @@ def test_pieces() -> None:
 
 def test_malformed_instructions_are_printed_too() -> None:
     """A defect being looked at must not stop the printer."""
-    value = Inst(ops.OpCompositeExtract, None, [], [], 5)
+    value = Inst(ops.OpCompositeExtract, None, [], (), 5)
     assert print_inst(value) == "%5 = OpCompositeExtract"
-    assert print_inst(Inst(ops.OpSwitch, None, [value], [7])) == "OpSwitch %5 !0x7"
-    assert print_inst(Inst(ops.OpExtInst, None, [value], [1], 9)) == "%9 = OpExtInst %5 1"
-    assert print_inst(Inst(0x1FFFF, None, [value], [3])) == "Op131071 %5 3"
+    assert print_inst(Inst(ops.OpSwitch, None, [value], (7,))) == "OpSwitch %5 !0x7"
+    assert print_inst(Inst(ops.OpExtInst, None, [value], (1,), 9)) == "%9 = OpExtInst %5 1"
+    assert print_inst(Inst(0x1FFFF, None, [value], (3,))) == "Op131071 %5 3"
 
 
 @pytest.mark.parametrize(
@@ -180,27 +180,27 @@ def test_any_words_of_a_name(imm: list[int]) -> None:
     for word.
     """
     module = empty()
-    void = Inst(ops.OpTypeVoid, None, [], [], 7)
+    void = Inst(ops.OpTypeVoid, None, [], (), 7)
     module.globals.append(void)
-    module.names.append(name_of(ops.OpName, void, imm))
-    assert parse(print_module(module)).names[0][1][2:] == imm
+    module.names.append(name_of(ops.OpName, void, tuple(imm)))
+    assert parse(print_module(module)).names[0][1][2:] == tuple(imm)
 
 
 @given(st.sampled_from([8, 16, 32, 64]), st.booleans(), words, words)
 @settings(max_examples=300, deadline=None)
 def test_any_integer(width: int, signed: bool, low: int, high: int) -> None:
-    type = Inst(ops.OpTypeInt, None, [], [width, int(signed)], 1)
-    same_number(type, [low, high] if width == 64 else [low])
+    type = Inst(ops.OpTypeInt, None, [], (width, int(signed)), 1)
+    same_number(type, (low, high) if width == 64 else (low,))
 
 
 @given(st.sampled_from([16, 32, 64]), words, words)
 @settings(max_examples=300, deadline=None)
 def test_any_float(width: int, low: int, high: int) -> None:
-    type = Inst(ops.OpTypeFloat, None, [], [width], 1)
-    same_number(type, [low, high] if width == 64 else [low])
+    type = Inst(ops.OpTypeFloat, None, [], (width,), 1)
+    same_number(type, (low, high) if width == 64 else (low,))
 
 
-def same_number(type: Inst, imm: list[int]) -> None:
+def same_number(type: Inst, imm: tuple[int, ...]) -> None:
     module = empty()
     module.globals.extend([type, Inst(ops.OpConstant, type, [], imm, 2)])
     assert parse(print_module(module)).globals[1].imm == imm
@@ -210,7 +210,7 @@ def same_number(type: Inst, imm: list[int]) -> None:
 def test_floats_are_decimal(value: float) -> None:
     """A finite float prints as a decimal number, not as raw words."""
     bits = struct.unpack("<I", struct.pack("<f", value))[0]
-    (token,) = tokens.number_tokens([bits], Inst(ops.OpTypeFloat, None, [], [32], 1))
+    (token,) = tokens.number_tokens((bits,), Inst(ops.OpTypeFloat, None, [], (32,), 1))
     assert not token.startswith("!")
     assert struct.pack("<f", float(token)) == struct.pack("<f", value)
 
@@ -247,7 +247,7 @@ def test_random_instruction_lists(picks: list[tuple[int, list[int]]]) -> None:
         ]
         result = shapes.RESULT[op]
         inst = Inst(
-            op, module.globals[2] if result else None, args, [], module.new_id() if result else 0
+            op, module.globals[2] if result else None, args, (), module.new_id() if result else 0
         )
         body.append(inst)
         if result:

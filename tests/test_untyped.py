@@ -107,7 +107,7 @@ def test_one_push_constant_block_a_stage(other: str, typed_stage: str) -> None:
     assert_valid(given, new)
     for code in new:
         variables = (ops.OpVariable, ops.OpUntypedVariableKHR)
-        pushed = [enums.StorageClass_PushConstant]
+        pushed = (enums.StorageClass_PushConstant,)
         assert sum(i.op in variables and i.imm == pushed for i in decode(code).globals) <= 1
     propagated = [r for r in linked.remarks if r.action == "propagated"]
     assert bool(propagated) == ("vec4 other" in other), linked.remarks

@@ -175,12 +175,12 @@ def quiet_operand(module: Module, function: Function) -> None:
     for block in function.blocks:
         for inst in block.insts:
             if inst.op == ops.OpStore and inst.args[1].type is not None:
-                inst.args[1] = Inst(ops.OpUndef, inst.args[1].type, [], [], module.new_id())
+                inst.args[1] = Inst(ops.OpUndef, inst.args[1].type, [], (), module.new_id())
 
 
 def quiet_edge(module: Module, function: Function) -> None:
     block = Block(module.new_id())
-    block.insts = [Inst(ops.OpUnreachable, None, [], [])]
+    block.insts = [Inst(ops.OpUnreachable, None, [], ())]
     function.blocks.append(block)
     touched(module)
 
@@ -188,7 +188,7 @@ def quiet_edge(module: Module, function: Function) -> None:
 def quiet_note(module: Module, function: Function) -> None:
     Decorations.of(module)
     note = next(i for i in module.annotations if i.op == ops.OpDecorate)
-    note.imm = [enums.Decoration_RelaxedPrecision]
+    note.imm = (enums.Decoration_RelaxedPrecision,)
     touched(module)
 
 

@@ -29,7 +29,7 @@ def untyped(code: bytes) -> bytes:
     buffers = [v for v in module.globals if v.op == ops.OpVariable and v.imm[0] in BUFFERS]
     if not buffers:
         return code
-    pointers = {c: value(module, ops.OpTypeUntypedPointerKHR, None, [], [c]) for c in BUFFERS}
+    pointers = {c: value(module, ops.OpTypeUntypedPointerKHR, None, [], (c,)) for c in BUFFERS}
     pointees: dict[Inst, Inst] = {}
     for variable in buffers:
         assert variable.type is not None
@@ -50,7 +50,7 @@ def untyped(code: bytes) -> bytes:
             assert inst.op not in by_type or pointees.keys().isdisjoint(inst.args)
     used = {v.imm[0] for v in buffers}
     module.globals[:0] = [p for c, p in pointers.items() if c in used]
-    capability = Inst(ops.OpCapability, None, [], [enums.Capability_UntypedPointersKHR])
+    capability = Inst(ops.OpCapability, None, [], (enums.Capability_UntypedPointersKHR,))
     module.sections[CAPABILITIES].append(capability)
     name = words_of("SPV_KHR_untyped_pointers")
     module.sections[EXTENSIONS].append(Inst(ops.OpExtension, None, [], name))
@@ -83,7 +83,7 @@ def typed(code: bytes) -> bytes:
     gone = (ops.OpTypeUntypedPointerKHR, ops.OpUntypedVariableKHR)
     kept = [i for i in module.globals if i.op not in gone and i not in pointees]
     module.globals[:] = [*kept, *variables]
-    untyped_pointers = [enums.Capability_UntypedPointersKHR]
+    untyped_pointers = (enums.Capability_UntypedPointersKHR,)
     capabilities = module.sections[CAPABILITIES]
     capabilities[:] = [c for c in capabilities if c.imm != untyped_pointers]
     name = words_of("SPV_KHR_untyped_pointers")

@@ -69,7 +69,7 @@ def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
     words, swapped = words_in(data)
-    words.append(0)  # which begins no instruction
+    words += (0,)  # which begins no instruction
     module = _quickly(words, data)
     if module is None:  # once more, with what takes longer
         decoder = _Decoder(words, b"")
@@ -83,7 +83,7 @@ def decode(data: bytes) -> Module:
     return module
 
 
-def _quickly(words: list[int], data: bytes) -> Module | None:
+def _quickly(words: tuple[int, ...], data: bytes) -> Module | None:
     """The module; None if something is wrong with it, or if a word in it looks like a label but is
     none: then something was defined twice, or a Block or Function was made that never came."""
     decoder = _Decoder(words, data)
@@ -189,6 +189,7 @@ class _Decoder(Reader):
         words, late = self.words, self.late
         shapes = NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES
         notes = self.module.sections[section]
+        imm: tuple[int, ...]
         while True:
             first = words[start]
             shape = shapes.get(first)
@@ -197,30 +198,30 @@ class _Decoder(Reader):
                     return start
                 self.grouped |= first == GROUP_WORD
                 late.append((section, len(notes), start))
-                notes.append(Inst(0, None, [], []))
+                notes.append(Inst(0, None, [], ()))
                 start += first >> 16
                 continue
             op, size, at, known = shape
             if size == 4:
-                imm = [words[start + 2], words[start + 3]]
+                imm = (words[start + 2], words[start + 3])
             elif size == 5:
-                imm = [words[start + 2], words[start + 3], words[start + 4]]
+                imm = (words[start + 2], words[start + 3], words[start + 4])
             else:
                 imm = words[start + 2 : start + size]
-            if imm[at] not in known and tuple(imm[at : at + 2]) not in known:
+            if imm[at] not in known and imm[at : at + 2] not in known:
                 late.append((section, len(notes), start))
-                notes.append(Inst(0, None, [], []))
+                notes.append(Inst(0, None, [], ()))
             else:
                 notes.append(Inst(op, None, [], imm, words[start + 1]))
             start += size
 
     def type_of(
         self, start: int, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[list[Inst], list[int]]:
+    ) -> tuple[list[Inst], tuple[int, ...]]:
         """The operands of a number's type, or of one that is made of others. Raises KeyError or
         IndexError."""
         if kind == NAMED:
-            return self.several(self.words[start + 2 : start + 2 + cut]) if cut else [], []
+            return self.several(self.words[start + 2 : start + 2 + cut]) if cut else [], ()
         imm = self.words[start + 2 : start + size]
         if imm[0] not in shapes:
             raise KeyError
@@ -233,6 +234,7 @@ class _Decoder(Reader):
         words, defs, plans, types, every = self.words, self.defs, PLANS, GLOBAL_OPS, core.ALL
         insts = self.module.globals
         type: Inst | None
+        imm: tuple[int, ...]
         while True:
             first = words[start]
             plan = plans.get(first)
@@ -247,16 +249,16 @@ class _Decoder(Reader):
                     arg = defs[a]
                     if arg is None or word not in shapes_known:
                         raise KeyError
-                    type, args, imm = None, [arg], [word]
+                    type, args, imm = None, [arg], (word,)
                 elif kind == VARIABLE:
                     id, word = words[start + 2], words[start + 3]
                     type = defs[words[start + 1]]
                     if type is None or word not in shapes_known:
                         raise KeyError
-                    args, imm = [], [word]
+                    args, imm = [], (word,)
                 elif kind == NUMBER:
                     id, args = words[start + 2], []
-                    imm = [words[start + 3]] if size == 4 else words[start + 3 : start + 5]
+                    imm = (words[start + 3],) if size == 4 else words[start + 3 : start + 5]
                     type = defs[words[start + 1]]
                     if type is None or type.op not in NUMBERS or (type.imm[0] > 32) != (size == 5):
                         raise KeyError
@@ -266,7 +268,7 @@ class _Decoder(Reader):
                 elif op not in types:
                     return start
                 elif kind <= VALUE:
-                    id, imm = words[start + 2], []
+                    id, imm = words[start + 2], ()
                     args = self.several(words[start + 3 : start + size])
                     type = defs[words[start + 1]]
                     if type is None:
@@ -320,7 +322,7 @@ class _Decoder(Reader):
                 else:
                     a, b, c, d, at = shapes_known[words[start + cut]]
                 args = self.several(words[start + a : start + b]) if b else []
-                imm = [words[start + c]] if d == c + 1 else words[start + c : start + d]
+                imm = (words[start + c],) if d == c + 1 else words[start + c : start + d]
             if at:
                 id = words[start + at]
                 type = defs[words[start + 1]] if at == 2 else None
@@ -335,22 +337,22 @@ class _Decoder(Reader):
 
     def seldom_value(
         self, start: int, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[list[Inst], list[int]]:
+    ) -> tuple[list[Inst], tuple[int, ...]]:
         """Operands of what gives a value in a function, for the kinds of plans that
         ``read_functions`` does not see to itself. Raises KeyError or IndexError."""
         words = self.words
         if kind == FOUR or kind == VALUE:
-            return self.several(words[start + 3 : start + size]), []
+            return self.several(words[start + 3 : start + size]), ()
         if kind == VALUE_WORDS:
             return self.several(words[start + 3 : start + cut]), words[start + cut : start + size]
         if kind == VARIABLE:
             if words[start + 3] not in shapes:
                 raise KeyError
-            return [], [words[start + 3]]
+            return [], (words[start + 3],)
         source, number = words[start + 3], words[start + 4]
         if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
             raise KeyError
-        return self.several([source, *words[start + 5 : start + size]]), [number]
+        return self.several([source, *words[start + 5 : start + size]]), (number,)
 
     def begin_block(self, start: int, outside: bool) -> list[Inst] | None:
         """An OpLabel; gives the instructions of the block that is open now. ``outside``: of any
@@ -374,7 +376,7 @@ class _Decoder(Reader):
         """From the first function to the end, which it gives; as ``read_types``."""
         words, defs, plans = self.words, self.defs, PLANS
         insts: list[Inst] | None = None  # of the block that is being read
-        imm: list[int]
+        imm: tuple[int, ...]
         if not self.promised:
             self.look_ahead(start)
         while True:
@@ -389,9 +391,9 @@ class _Decoder(Reader):
                         arg, arg2 = defs[words[start + 3]], defs[words[start + 4]]
                         if arg is None or arg2 is None:
                             raise KeyError
-                        args, imm = [arg, arg2], []
+                        args, imm = [arg, arg2], ()
                     elif kind == ONE or kind == PART:
-                        imm = [words[start + 4]] if kind == PART else []
+                        imm = (words[start + 4],) if kind == PART else ()
                         arg = defs[words[start + 3]]
                         if arg is None:
                             raise KeyError
@@ -404,7 +406,7 @@ class _Decoder(Reader):
                     inst = defs[id] = Inst(op, type, args, imm, id)
                 elif kind == ACT:
                     args = self.several(words[start + 1 : start + size]) if cut else []
-                    inst = Inst(op, None, args, [])
+                    inst = Inst(op, None, args, ())
                 elif kind == LABEL:
                     insts = self.begin_block(start, insts is None)
                     start += 2
@@ -441,7 +443,7 @@ class _Decoder(Reader):
                 type, made = self.known(words[start + 1]), self.known(words[start + 2])
                 signature = self.known(words[start + 4])
                 if isinstance(made, Function) and made.mark and type and signature:
-                    made.type, made.args, made.imm, made.mark = type, [signature], [0], 0
+                    made.type, made.args, made.imm, made.mark = type, [signature], (0,), 0
                     self.function = made
                     self.section = core.SECTIONS
                     self.module.functions.append(made)
@@ -486,7 +488,7 @@ class _Decoder(Reader):
         if words[start + 1] not in MODELS or not start + 2 < last < end:
             raise KeyError
         args = self.several([words[start + 2], *words[last + 1 : end]])
-        inst = Inst(ops.OpEntryPoint, None, args, [words[start + 1], *words[start + 3 : last + 1]])
+        inst = Inst(ops.OpEntryPoint, None, args, (words[start + 1], *words[start + 3 : last + 1]))
         inst.mark = core.ALL
         return inst
 

@@ -25,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_FUNCTION_END: Final = Inst(ops.OpFunctionEnd, None, [], [])
+_FUNCTION_END: Final = Inst(ops.OpFunctionEnd, None, [], ())
 
 
 def encode(module: Module) -> bytes:
@@ -77,7 +77,7 @@ def _renumber(module: Module) -> None:
             bound += 1
     if bound > MAX_BOUND:
         raise Refused(f"it would have {bound - 1} ids, and a module may have {MAX_BOUND - 1}")
-    module.names = [(of, [words[0], of.id, *words[2:]]) for of, words in module.names]
+    module.names = [(of, (words[0], of.id, *words[2:])) for of, words in module.names]
     module.bound = bound
     touched(module)
 

@@ -156,7 +156,7 @@ def plan_of(first: int) -> Plan:
     return plan
 
 
-def split_of(op: int, words: list[int]) -> Split | None:
+def split_of(op: int, words: tuple[int, ...]) -> Split | None:
     """How the operand words of an instruction split, if one of the same shape was walked before."""
     for positions, shapes_known in _KNOWN.get((op, len(words)), ()):
         known = shapes_known.get(tuple([words[p] for p in positions]))
@@ -166,7 +166,7 @@ def split_of(op: int, words: list[int]) -> Split | None:
 
 
 def remember(
-    op: int, words: list[int], enumerants: list[int], ids: list[int], rest: list[int]
+    op: int, words: tuple[int, ...], enumerants: list[int], ids: list[int], rest: list[int]
 ) -> None:
     """Note that operand words with these enumerants have this shape."""
     result = shapes.RESULT[op]
@@ -207,7 +207,7 @@ def remember(
     known.append((enumerants, {values: (ids, rest)}))
 
 
-def _remember_note(first: int, at: int, words: list[int], enumerants: list[int]) -> bool:
+def _remember_note(first: int, at: int, words: tuple[int, ...], enumerants: list[int]) -> bool:
     """Note that with these enumerants a note is one id, then other words; False if they are not
     where those of others that begin with the same word are."""
     op, size = first & 0xFFFF, first >> 16

@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, words: list[int], data: bytes) -> None:
+    def __init__(self, words: tuple[int, ...], data: bytes) -> None:
         self.size = len(words) - 1
         self.words = words  # and a 0 behind them, which begins no instruction
         self.data = data  # the same as bytes, to search for labels; empty: look at instructions
@@ -45,7 +45,7 @@ class Reader:
         # what else speaks of others and is read at the end: section, position in it, start
         self.late: list[tuple[int, int, int]] = []
         self.grouped = False  # there are decoration groups among these
-        self.names: list[list[int]] = []  # the words of names
+        self.names: list[tuple[int, ...]] = []  # the words of names
         self.start = 0  # of the instruction that is being read
         self.promised = False  # Blocks and Functions are made
         self.promises: list[Inst] = []  # which
@@ -144,11 +144,13 @@ class Reader:
             allowed = op in _FORWARD_TYPES or aside  # debug information of types goes in circles
         if not allowed:
             raise BadSpirv(f"id {id} is used before it is defined, or never defined")
-        inst = self.defs[id] = Inst(0, None, [], [], id)
+        inst = self.defs[id] = Inst(0, None, [], (), id)
         self.missing[id] = self.start, op not in _FORWARD_IN_FUNCTION and not aside
         return inst
 
-    def define(self, id: int, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+    def define(
+        self, id: int, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]
+    ) -> Inst:
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
         inst = self.defs[id]
@@ -183,14 +185,14 @@ class Reader:
                 type = self.referred_to(words[at - 2])
         fast = shapes.FAST.get(op, -1)
         kind, cut = fast >> 6, at + (fast & 63)
-        imm: list[int] = []
+        imm: tuple[int, ...] = ()
         if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
             args = self.referred(at, end)
         elif kind == 2 and cut < end:
             args = self.referred(at, cut)
             imm = words[cut:end]
         elif op == ops.OpExtInst and end - at > 2 and words[at] in glsl:
-            imm = [words[at + 1]]
+            imm = (words[at + 1],)
             if GLSL_SIZES.get(imm[0]) != end - at - 2:
                 self.bad_glsl(imm[0], end - at - 2)
             args = [*self.referred(at, at + 1), *self.referred(at + 2, end)]
@@ -213,7 +215,7 @@ class Reader:
         for _, _, start in self.late:
             id = self.words[start + 1]
             if self.words[start] == GROUP_WORD and self.defs[id] is None:
-                self.defs[id] = Inst(0, None, [], [], id)
+                self.defs[id] = Inst(0, None, [], (), id)
 
     def referred(self, at: int, end: int) -> list[Inst]:
         """The ids from one word to another; stand-ins for what nothing defined so far."""
@@ -287,7 +289,9 @@ class Reader:
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
         module.sections[section].append(inst)
 
-    def slow(self, op: int, words: list[int], type: Inst | None) -> tuple[list[Inst], list[int]]:
+    def slow(
+        self, op: int, words: tuple[int, ...], type: Inst | None
+    ) -> tuple[list[Inst], tuple[int, ...]]:
         """Operands by walking the grammar's shape, or as an instruction of the same shape walked
         before."""
         if op == ops.OpEntryPoint and len(words) > 2 and words[0] in MODELS:
@@ -297,7 +301,7 @@ class Reader:
         known = split_of(op, words)
         if known is not None:
             ids, rest = known
-            return [self.referred_to(words[i]) for i in ids], [words[i] for i in rest]
+            return [self.referred_to(words[i]) for i in ids], tuple([words[i] for i in rest])
         literal_words = 1
         set_name: str | None = None
         if op in (ops.OpConstant, ops.OpSpecConstant):
@@ -324,7 +328,7 @@ class Reader:
             check_size(op, words[rest[0]])
         if not walk.varies:
             remember(op, words, walk.enumerants, ids, rest)
-        return [self.referred_to(words[i]) for i in ids], [words[i] for i in rest]
+        return [self.referred_to(words[i]) for i in ids], tuple([words[i] for i in rest])
 
     def bad_name(self) -> None:
         """Raise BadSpirv for the first of the names that something is wrong with."""

@@ -14,6 +14,7 @@ from spvlink.ir.core import Inst, string_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
     from typing import Final
 
 ID: Final = True
@@ -28,7 +29,7 @@ class Walk:
         "at", "enumerants", "kinds", "literal_words", "opaque", "set_name", "varies", "words",
     )  # fmt: skip
 
-    def __init__(self, words: list[int], literal_words: int, set_name: str | None) -> None:
+    def __init__(self, words: tuple[int, ...], literal_words: int, set_name: str | None) -> None:
         self.words = words  # operand words after result type and result id
         self.kinds: list[bool] = []
         self.at = 0
@@ -141,29 +142,30 @@ def interleave(inst: Inst, literal_words: int, set_name: str | None) -> list[int
         return words
     walk = _Merge(args, inst.imm, literal_words, set_name)
     walk.operands(shapes.OPERANDS[inst.op])
-    return walk.words
+    return walk.merged
 
 
 class _Merge(Walk):
     """The same walk, drawing each word from args or imm as its kind asks for."""
 
-    __slots__ = ("args", "imm", "next_arg", "next_imm")
+    __slots__ = ("args", "imm", "merged", "next_arg", "next_imm")
 
     def __init__(
-        self, args: list[int], imm: list[int], literal_words: int, set_name: str | None
+        self, args: list[int], imm: tuple[int, ...], literal_words: int, set_name: str | None
     ) -> None:
-        super().__init__([0] * (len(args) + len(imm)), literal_words, set_name)
+        super().__init__((0,) * (len(args) + len(imm)), literal_words, set_name)
+        self.merged: list[int] = []
         self.args = args
         self.imm = imm
         self.next_arg = 0
         self.next_imm = 0
 
     def take(self, is_id: bool, count: int = 1) -> int:
-        source = self.args if is_id else self.imm
+        source: Sequence[int] = self.args if is_id else self.imm
         start = self.next_arg if is_id else self.next_imm
         if start + count > len(source):
             raise BadSpirv("the instruction ends before its last operand")
-        self.words[self.at : self.at + count] = source[start : start + count]
+        self.merged += source[start : start + count]
         if is_id:
             self.next_arg += count
         else:

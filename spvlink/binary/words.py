@@ -16,7 +16,7 @@ MAGIC: Final = 0x07230203
 MAX_BOUND: Final = 0x3FFFFF
 
 
-def words_in(data: bytes) -> tuple[list[int], bool]:
+def words_in(data: bytes) -> tuple[tuple[int, ...], bool]:
     """The words of a SPIR-V binary, and whether their bytes had to be swapped. Raises BadSpirv."""
     if len(data) < 4:
         raise BadSpirv("the file is too short to be SPIR-V", 0)
@@ -33,4 +33,4 @@ def words_in(data: bytes) -> tuple[list[int], bool]:
         words.byteswap()
     if len(words) < 5:
         raise BadSpirv("the header ends early: it has five words", len(words))
-    return words.tolist(), swapped
+    return tuple(words), swapped

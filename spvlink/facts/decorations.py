@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-Words = list[int]  # [decoration, *operand words]
+Words = tuple[int, ...]  # [decoration, *operand words]
 
 # Known, and no matter of slots.
 _UNTOUCHABLE: Final = {
@@ -78,7 +78,7 @@ class Decorations:
         decorate(module, variable, notes)
 
     def find(self, target: Inst, decoration: int) -> Words | None:
-        """The operand words of a decoration of ``target`` (empty list if it has none), or None."""
+        """The operand words of a decoration of ``target`` (empty if it has none), or None."""
         for words in self.targets.get(target, ()):
             if words[0] == decoration:
                 return words[1:]
@@ -112,8 +112,8 @@ class Names:
     def __init__(self, module: Module) -> None:
         self.names = module.names
         # the words of instructions; filled when asked for
-        self.members: dict[tuple[Inst, int], list[int]] = {}
-        self.targets: dict[Inst, list[int]] = {}  # the same
+        self.members: dict[tuple[Inst, int], Words] = {}
+        self.targets: dict[Inst, Words] = {}  # the same
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""

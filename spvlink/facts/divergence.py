@@ -45,7 +45,7 @@ _DRAW: Final = frozenset(  # the same for all of a draw
 _PATCHES: Final = frozenset(
     (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_TessellationEvaluation)
 )
-_PAYLOAD: Final = [enums.StorageClass_TaskPayloadWorkgroupEXT]
+_PAYLOAD: Final = (enums.StorageClass_TaskPayloadWorkgroupEXT,)
 _CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE
 

@@ -61,12 +61,12 @@ class Effects:
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
         volatile = False
-        alone = [_VOLATILE]  # all words of that decoration: nothing is as fast as ``in``
+        alone = (_VOLATILE,)  # all words of that decoration: nothing is as fast as ``in``
         for target, notes in tables.targets.items():
             if alone in notes:
                 volatile = True
             if target.type is not None and target.op != ops.OpVariable:
-                self.signatures[target] = tuple(sorted([tuple(w) for w in notes]))
+                self.signatures[target] = tuple(sorted(notes))
         # Variables that are Volatile or have Volatile members: their loads may not be dropped.
         structs: set[Inst] = set()
         for part, notes in tables.members.items():
@@ -149,7 +149,7 @@ class Effects:
             return False
         if variable.imm[0] == enums.StorageClass_PushConstant:
             return True
-        written = [enums.Decoration_BufferBlock]
+        written = (enums.Decoration_BufferBlock,)
         uniform = variable.imm[0] == enums.StorageClass_Uniform
         return uniform and not any(written in notes for notes in self.tables.targets.values())
 

@@ -44,7 +44,7 @@ class Floats:
             if kind == enums.ExecutionMode_SignedZeroInfNanPreserve:
                 self.preserved.add(mode.imm[1])
             elif kind in _ROUNDING:
-                self.rounding.add(tuple(mode.imm))
+                self.rounding.add(mode.imm)
             elif kind == enums.ExecutionMode_FPFastMathDefault:
                 mask = types.bits_of(mode.args[2])
                 self.rounding.add((kind, mode.args[1].imm[0], -1 if mask is None else mask))

@@ -176,7 +176,7 @@ class Dependences:
         buffers and images, of which several may be bound to the same bytes, or be pointed to."""
         own = root.op == ops.OpVariable and root.imm[0] in _OWN
         if own and root.imm[0] == enums.StorageClass_Workgroup and root.type is not None:
-            block = [enums.Decoration_Block]  # such blocks lie at the same bytes
+            block = (enums.Decoration_Block,)  # such blocks lie at the same bytes
             own = block not in self.tables.targets.get(root.type.args[0], ())
         return root if own else self.entry
 
@@ -274,7 +274,7 @@ def is_address(inst: Inst) -> bool:
     return type is not None and type.op == ops.OpTypePointer and inst.op in _CASTS
 
 
-def decorations(tables: Decorations, pointer: Inst) -> list[list[int]]:
+def decorations(tables: Decorations, pointer: Inst) -> list[tuple[int, ...]]:
     """The decorations of what a pointer leads to: of its variable, of each member on the way, and
     of all members below."""
     path: list[Inst] = []

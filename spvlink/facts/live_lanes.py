@@ -97,7 +97,7 @@ def _construct(args: list[Inst], lanes: int) -> Needs:
     return found
 
 
-def _offset(type: Inst | None, path: list[int]) -> int:
+def _offset(type: Inst | None, path: tuple[int, ...]) -> int:
     """The first lane of the part of a type at ``path``; -1 where lanes are not told apart."""
     if not types.lanes_of(type):
         return -1

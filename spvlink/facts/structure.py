@@ -80,4 +80,4 @@ def is_switch(header: Block) -> bool:
 
 
 def selection_merge(target: Block) -> Inst:
-    return Inst(ops.OpSelectionMerge, None, [target], [0])
+    return Inst(ops.OpSelectionMerge, None, [target], (0,))

@@ -242,7 +242,7 @@ def _part(type: Inst, index: int) -> Inst | str:
     return f"a value of type {show(type)} has no parts"
 
 
-def _walk(type: Inst | None, indices: list[int]) -> Inst | str:
+def _walk(type: Inst | None, indices: tuple[int, ...]) -> Inst | str:
     for index in indices:
         if type is None:
             return "the composite is no value"

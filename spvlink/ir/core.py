@@ -59,12 +59,12 @@ class Inst:
     __slots__ = ("args", "id", "imm", "mark", "op", "type")
 
     def __init__(
-        self, op: int, type: Inst | None, args: list[Inst], imm: list[int], id: int = 0
+        self, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...], id: int = 0
     ) -> None:
         self.op: int = op
         self.type: Inst | None = type
         self.args: list[Inst] = args
-        self.imm: list[int] = imm
+        self.imm: tuple[int, ...] = imm
         self.id: int = id
         self.mark: int = 0  # scratch; 0: made or rewritten since dead code elimination
 
@@ -92,7 +92,7 @@ class Block(Inst):
         self.op = ops.OpLabel  # as Inst.__init__, whose call would take as long as all this
         self.type = None
         self.args = []
-        self.imm = []
+        self.imm = ()
         self.id = id
         self.mark = 0
         self.insts: list[Inst] = []
@@ -125,7 +125,7 @@ class Function(Inst):
     __slots__ = ("blocks", "lead", "leads", "marked", "params", "tail")
 
     def __init__(self, id: int) -> None:
-        Inst.__init__(self, ops.OpFunction, None, [], [], id)
+        Inst.__init__(self, ops.OpFunction, None, [], (), id)
         self.params: list[Inst] = []
         self.blocks: list[Block] = []
         self.lead: list[Inst] = []  # before OpFunction (OpLine)
@@ -136,12 +136,12 @@ class Function(Inst):
 
 # An OpName or OpMemberName: what it names, and the words of the instruction. A third of a small
 # module are names, nobody looks at most of them, and nothing changes one: so they stay words.
-Name = tuple[Inst, list[int]]
+Name = tuple[Inst, tuple[int, ...]]
 
 
-def name_of(op: int, target: Inst, imm: list[int]) -> Name:
+def name_of(op: int, target: Inst, imm: tuple[int, ...]) -> Name:
     """An OpName (``imm``: the string) or OpMemberName (the member's number, the string)."""
-    return target, [len(imm) + 2 << 16 | op, target.id, *imm]
+    return target, (len(imm) + 2 << 16 | op, target.id, *imm)
 
 
 class EntryPoint:
@@ -259,7 +259,7 @@ def says_nothing(name: str) -> bool:
     return name.startswith("NonSemantic.") or name in debug.SETS
 
 
-def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
+def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
     """Read the literal string that begins at ``words[start]``; gives it and the index after it.
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
@@ -277,11 +277,11 @@ def string_of(words: list[int], start: int = 0) -> tuple[str, int]:
     return text.decode("utf-8", "replace"), end
 
 
-def words_of(text: str) -> list[int]:
+def words_of(text: str) -> tuple[int, ...]:
     """The words of a literal string, with its nul and padding."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     words = array("I", data)
     if _BIG:
         words.byteswap()
-    return words.tolist()
+    return tuple(words)

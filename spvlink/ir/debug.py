@@ -86,7 +86,7 @@ class Debug:
         value."""
         set_, local, _, expression, *rest = declare.inst.args
         args = [set_, local, stored, expression, *rest]
-        inst = Inst(ops.OpExtInst, declare.inst.type, args, [debug.DebugValue])
+        inst = Inst(ops.OpExtInst, declare.inst.type, args, (debug.DebugValue,))
         self.notes.append(Note(inst, declare.place, block, around, at, path))
 
     def look_at_lanes(self) -> None:

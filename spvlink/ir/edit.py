@@ -46,12 +46,12 @@ def become(module: Module, value: Inst, other: Inst) -> None:
     """Replace every use of ``value`` by ``other``."""
     value.op = COPY
     value.args = [other]
-    value.imm = []
+    value.imm = ()
     value.mark = 0
     module.version += 1
 
 
-def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: list[int]) -> None:
+def rewrite(module: Module, inst: Inst, op: int, args: list[Inst], imm: tuple[int, ...]) -> None:
     """Turn an instruction into another one that defines the same value (same type, same id)."""
     inst.op = op
     inst.args = args
@@ -78,7 +78,7 @@ def annotate(module: Module, notes: Iterable[Inst]) -> None:
     module.annotated += 1
 
 
-def decorate(module: Module, variable: Inst, notes: list[list[int]]) -> None:
+def decorate(module: Module, variable: Inst, notes: list[tuple[int, ...]]) -> None:
     """Add words of OpDecorate; for ``Decorations.add``, which keeps its tables in step. What is
     known of values (``Effects.signatures``) does not go along, so these move the counter."""
     module.annotations.extend([Inst(ops.OpDecorate, None, [variable], w) for w in notes])
@@ -94,7 +94,7 @@ def replace_annotations(module: Module, notes: list[Inst]) -> None:
     module.annotated += 1
 
 
-def reword(module: Module, note: Inst, words: list[int]) -> None:
+def reword(module: Module, note: Inst, words: tuple[int, ...]) -> None:
     """Other words of an annotation."""
     note.imm = words
     module.version += 1
@@ -113,7 +113,7 @@ def ungroup(module: Module, target: Inst) -> None:
     own: list[Inst] = []
     for inst in module.annotations:
         if inst.op in _OF_TARGETS and inst.args[0] in held:
-            own.append(Inst(inst.op, None, [target, *inst.args[1:]], inst.imm.copy()))
+            own.append(Inst(inst.op, None, [target, *inst.args[1:]], inst.imm))
     for group in groups:
         group.args = [arg for arg in group.args if arg is not target]
     annotate(module, own)
@@ -182,15 +182,17 @@ def define_before(module: Module, member: Inst, struct: Inst) -> None:
 def need_capability(module: Module, capability: int) -> None:
     """Declare a capability if the module does not."""
     if not any(c.imm[0] == capability for c in module.sections[CAPABILITIES]):
-        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], [capability]))
+        module.sections[CAPABILITIES].append(Inst(ops.OpCapability, None, [], (capability,)))
         module.version += 1
 
 
 def branch(target: Block) -> Inst:
-    return Inst(ops.OpBranch, None, [target], [])
+    return Inst(ops.OpBranch, None, [target], ())
 
 
-def value(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+def value(
+    module: Module, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]
+) -> Inst:
     """A new value with a fresh id, not yet in any block."""
     inst = Inst(op, type, args, imm, module.bound)
     module.bound += 1

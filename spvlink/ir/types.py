@@ -71,7 +71,9 @@ def by_op(module: Module) -> dict[int, list[Inst]]:
     return module.by_op
 
 
-def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+def make(
+    module: Module, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]
+) -> Inst:
     """The module-scope type or constant of this description, made if the module has none."""
     pool = module.pool.get(op)
     if pool is None:
@@ -91,59 +93,59 @@ def make(module: Module, op: int, type: Inst | None, args: list[Inst], imm: list
 
 
 def void(module: Module) -> Inst:
-    return make(module, ops.OpTypeVoid, None, [], [])
+    return make(module, ops.OpTypeVoid, None, [], ())
 
 
 def boolean(module: Module) -> Inst:
-    return make(module, ops.OpTypeBool, None, [], [])
+    return make(module, ops.OpTypeBool, None, [], ())
 
 
 def integer(module: Module, width: int = 32, signed: bool = False) -> Inst:
-    return make(module, ops.OpTypeInt, None, [], [width, int(signed)])
+    return make(module, ops.OpTypeInt, None, [], (width, int(signed)))
 
 
 def floating(module: Module, width: int = 32) -> Inst:
-    return make(module, ops.OpTypeFloat, None, [], [width])
+    return make(module, ops.OpTypeFloat, None, [], (width,))
 
 
 def vector(module: Module, scalar: Inst, size: int) -> Inst:
     """The vector of ``size`` components; the scalar itself for 1."""
-    return scalar if size == 1 else make(module, ops.OpTypeVector, None, [scalar], [size])
+    return scalar if size == 1 else make(module, ops.OpTypeVector, None, [scalar], (size,))
 
 
 def pointer(module: Module, storage: int, pointee: Inst) -> Inst:
-    return make(module, ops.OpTypePointer, None, [pointee], [storage])
+    return make(module, ops.OpTypePointer, None, [pointee], (storage,))
 
 
 def undef(module: Module, type: Inst) -> Inst:
-    return make(module, ops.OpUndef, type, [], [])
+    return make(module, ops.OpUndef, type, [], ())
 
 
 def null(module: Module, type: Inst) -> Inst:
     """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull
     otherwise."""
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
-        return make(module, ops.OpConstant, type, [], [0] * (2 if type.imm[0] > 32 else 1))
+        return make(module, ops.OpConstant, type, [], (0, 0) if type.imm[0] > 32 else (0,))
     if type.op == ops.OpTypeBool:
-        return make(module, ops.OpConstantFalse, type, [], [])
-    return make(module, ops.OpConstantNull, type, [], [])
+        return make(module, ops.OpConstantFalse, type, [], ())
+    return make(module, ops.OpConstantNull, type, [], ())
 
 
 def constant(module: Module, type: Inst, bits: int) -> Inst:
     """The scalar constant with this bit pattern (an int of the type's width; for a signed type
     narrower than 32 bits the literal is sign-extended as specification 2.2.1 asks)."""
     if type.op == ops.OpTypeBool:
-        return make(module, ops.OpConstantTrue if bits else ops.OpConstantFalse, type, [], [])
+        return make(module, ops.OpConstantTrue if bits else ops.OpConstantFalse, type, [], ())
     width = type.imm[0]
     bits &= (1 << width) - 1
     if width < 32 and type.op == ops.OpTypeInt and type.imm[1] and bits >> (width - 1):
         bits |= 0xFFFFFFFF & ~((1 << width) - 1)
-    words = [bits] if width <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
+    words = (bits,) if width <= 32 else (bits & 0xFFFFFFFF, bits >> 32)
     return make(module, ops.OpConstant, type, [], words)
 
 
 def composite(module: Module, type: Inst, parts: list[Inst]) -> Inst:
-    return make(module, ops.OpConstantComposite, type, parts, [])
+    return make(module, ops.OpConstantComposite, type, parts, ())
 
 
 def may_be_constant(module: Module, type: Inst) -> bool:

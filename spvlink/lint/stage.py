@@ -164,10 +164,10 @@ def _meant(module: Module, spec: dict[int, str | bytes]) -> dict[int, str | byte
     return {n: value for n, value in spec.items() if n in there or isinstance(value, str)}
 
 
-def _modes(module: Module) -> dict[int, list[int]]:
+def _modes(module: Module) -> dict[int, tuple[int, ...]]:
     """The execution modes of the entry point; an operand that is an id, by the constant's value."""
     assert module.entry is not None
-    found: dict[int, list[int]] = {}
+    found: dict[int, tuple[int, ...]] = {}
     for inst in module.sections[EXECUTION_MODES]:
         if inst.op in _MODES and inst.args and inst.args[0] is module.entry.function:
             found[inst.imm[0]] = inst.imm[1:]

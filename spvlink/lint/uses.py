@@ -68,7 +68,7 @@ class Uses:
                 return
         elif first in self._values and op in (ops.OpCompositeExtract, ops.OpCopyObject):
             variable, path = self._values[first]
-            self._values[inst] = variable, path + tuple(inst.imm)
+            self._values[inst] = variable, path + inst.imm
             return
         elif op == ops.OpVectorShuffle:
             self._shuffle(args, inst.imm)
@@ -84,7 +84,7 @@ class Uses:
     def _all(found: dict[Inst, set[Path]], part: Part) -> None:
         found[part[0]].add(part[1])
 
-    def _shuffle(self, args: list[Inst], chosen: list[int]) -> None:
+    def _shuffle(self, args: list[Inst], chosen: tuple[int, ...]) -> None:
         """The components that OpVectorShuffle takes of its two vectors."""
         first = 0
         for arg in args:

@@ -56,10 +56,10 @@ def run(module: Module) -> None:
             assert found.type is not None
             whole = wholes.get(found)
             if whole is None:
-                whole = value(module, ops.OpLoad, found.type.args[0], [found], [])
+                whole = value(module, ops.OpLoad, found.type.args[0], [found], ())
                 wholes[found] = whole
             index = types.index_of(inst.args[0].args[1]) or 0
-            rewrite(module, inst, ops.OpCompositeExtract, [whole], [index])
+            rewrite(module, inst, ops.OpCompositeExtract, [whole], (index,))
     # in front of everything, so that no construct is kept for the load in it
     insts = entry.function.blocks[0].insts
     at = max([n for n, i in enumerate(insts) if i.op == ops.OpVariable], default=-1) + 1

@@ -102,7 +102,7 @@ def _known_target(end: Inst) -> Block | None:
     return target if isinstance(target, Block) else None
 
 
-def _literal(words: list[int], selector: Inst) -> int:
+def _literal(words: tuple[int, ...], selector: Inst) -> int:
     assert selector.type is not None
     bits = sum(word << 32 * at for at, word in enumerate(words))
     return bits & ((1 << selector.type.imm[0]) - 1)
@@ -199,10 +199,10 @@ def _select(
             size = phi.type.imm[0]
             if size not in bools:
                 type = types.vector(module, types.boolean(module), size)
-                bools[size] = value(module, ops.OpCompositeConstruct, type, [condition] * size, [])
+                bools[size] = value(module, ops.OpCompositeConstruct, type, [condition] * size, ())
                 made.append(bools[size])
             test = bools[size]
-        rewrite(module, phi, ops.OpSelect, [test, a, b], [])
+        rewrite(module, phi, ops.OpSelect, [test, a, b], ())
         made.append(phi)
     if made:
         rest = [i for i in merge.insts if i not in set(made) and i.op != COPY]

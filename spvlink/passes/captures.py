@@ -144,8 +144,8 @@ def words_of(capture: Capture | None) -> list[Words]:
     if capture is None:
         return []
     buffer, stride, stream, offset = capture
-    words = [[_BUFFER, buffer], [_STRIDE, stride], [_OFFSET, offset]]
-    return words if stream < 0 else [[enums.Decoration_Stream, stream], *words]
+    words: list[Words] = [(_BUFFER, buffer), (_STRIDE, stride), (_OFFSET, offset)]
+    return words if stream < 0 else [(enums.Decoration_Stream, stream), *words]
 
 
 def bytes_of(type: Inst) -> int:

@@ -465,7 +465,7 @@ class _Marker:
                 imm = [i - size if size <= i != UNDEFINED else UNDEFINED for i in inst.imm]
                 args[0] = args[1]
             live = next(i for n, i in enumerate(imm) if lanes >> n & 1)
-            inst.imm = [live if i == UNDEFINED else i for i in imm]
+            inst.imm = tuple([live if i == UNDEFINED else i for i in imm])
         else:
             for index, arg in enumerate(args):
                 if not arg.mark & ALL:

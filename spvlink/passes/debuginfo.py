@@ -168,7 +168,7 @@ def _take(
         else:  # an argument that is a value: no variable
             type = inst.args[2].type
             if type is not None and type.op != ops.OpTypePointer:
-                inst.imm = [debug.DebugValue]
+                inst.imm = (debug.DebugValue,)
                 held.notes.append(note)
 
 
@@ -218,7 +218,7 @@ class _Frame:
         if found is None:
             at = self.at(inst.args[2] if len(inst.args) > 2 else None)
             args = [*inst.args[:2], at]
-            found = self.known[inst] = Inst(ops.OpExtInst, inst.type, args, list(inst.imm))
+            found = self.known[inst] = Inst(ops.OpExtInst, inst.type, args, inst.imm)
         return found
 
     def at(self, inner: Inst | None) -> Inst:
@@ -232,7 +232,7 @@ class _Frame:
             args, imm = self.line()
             args += outer.args[1:3]
         else:
-            imm = list(inner.imm)
+            imm = inner.imm
             first = len(_inlined_ids(inner)) - 1  # the one that it is inlined at comes last
             rest = inner.args[first] if first < len(inner.args) else None
             args = [*inner.args[:first], self.at(rest)]
@@ -240,14 +240,14 @@ class _Frame:
         self.held.made.add(found)
         return found
 
-    def line(self) -> tuple[list[Inst], list[int]]:
+    def line(self) -> tuple[list[Inst], tuple[int, ...]]:
         """The set and the line of the call; 0 if that is not known."""
         line, debug_line, scope = self.call
         assert scope is not None
-        args, imm = [scope.args[0]], [debug.DebugInlinedAt]
+        args, imm = [scope.args[0]], (debug.DebugInlinedAt,)
         number = line.imm[0] if line is not None else 0
         if len(_inlined_ids(scope)) == 3:  # its line is a literal
-            return args, [*imm, number]
+            return args, (*imm, number)
         if debug_line is not None and debug_line.args[0] is scope.args[0]:
             return [*args, debug_line.args[2]], imm
         return [*args, types.constant(self.module, types.integer(self.module), number)], imm
@@ -364,12 +364,12 @@ class _Nothing:
         if found is None:
             at = self.module.globals.index(user)
             for inst in self.module.globals[:at]:
-                if inst.op == user.op and inst.imm == [0] and inst.args == [set_]:
+                if inst.op == user.op and inst.imm == (0,) and inst.args == [set_]:
                     found = inst
                     break
             else:
                 id = self.module.new_id()
-                found = Inst(ops.OpExtInst, user.type, [set_], [debug.DebugInfoNone], id)
+                found = Inst(ops.OpExtInst, user.type, [set_], (debug.DebugInfoNone,), id)
                 self.module.globals.insert(at, found)
             self.known[set_] = found
         return found

@@ -40,7 +40,7 @@ def _drop(module: Module, function: Function, cfg: Cfg) -> None:
         for at, target in enumerate(merge.args[:2]):
             assert isinstance(target, Block)
             if target not in cfg.index:
-                end = branch(block) if at else Inst(ops.OpUnreachable, None, [], [])
+                end = branch(block) if at else Inst(ops.OpUnreachable, None, [], ())
                 stubs[target] = [end]
     changed = False
     blocks: list[Block] = []

@@ -42,7 +42,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
 
-    _Handler = Callable[[Module, Inst, list[Inst], list[int]], Inst | None]
+    _Handler = Callable[[Module, Inst, list[Inst], tuple[int, ...]], Inst | None]
 
 _CONSTANTS: Final = types.CONSTANTS
 _LARGEST: Final = 64  # parts of a composite that are worth spelling out as constants
@@ -110,11 +110,11 @@ def _parts(module: Module, value: Inst) -> list[Inst] | None:
     return None if parts is None else list(parts)
 
 
-def _copy(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _copy(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return args[0] if args[0].type is type else None
 
 
-def _extract(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _extract(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     value: Inst | None = args[0]
     for index in imm:
         if value is None:
@@ -123,7 +123,7 @@ def _extract(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> In
     return value if value is not None and value.type is type else None
 
 
-def _inserted(module: Module, whole: Inst, path: list[int], part: Inst) -> Inst | None:
+def _inserted(module: Module, whole: Inst, path: tuple[int, ...], part: Inst) -> Inst | None:
     parts = _parts(module, whole)
     if parts is None or path[0] >= len(parts) or whole.type is None:
         return None
@@ -136,11 +136,11 @@ def _inserted(module: Module, whole: Inst, path: list[int], part: Inst) -> Inst 
     return types.composite(module, whole.type, parts)
 
 
-def _insert(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _insert(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _inserted(module, args[1], imm, args[0]) if imm else _copy(module, type, args, imm)
 
 
-def _construct(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _construct(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     if type.op != ops.OpTypeVector:
         return types.composite(module, type, list(args)) if types.is_composite(type) else None
     values: list[int] = []
@@ -152,7 +152,7 @@ def _construct(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> 
     return build(module, type, values) if len(values) == type.imm[0] else None
 
 
-def _shuffle(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _shuffle(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     left, right = lanes(args[0]), lanes(args[1])
     if left is None or right is None:
         return None
@@ -167,17 +167,21 @@ def _index(value: Inst) -> int | None:
     return None if index is None or index < 0 else index
 
 
-def _extract_dynamic(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _extract_dynamic(
+    module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]
+) -> Inst | None:
     index = _index(args[1])
     return None if index is None else _part(module, args[0], index)
 
 
-def _insert_dynamic(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _insert_dynamic(
+    module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]
+) -> Inst | None:
     index = _index(args[2])
-    return None if index is None else _inserted(module, args[0], [index], args[1])
+    return None if index is None else _inserted(module, args[0], (index,), args[1])
 
 
-def _select(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _select(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     condition = lanes(args[0])
     if condition is None:
         return None
@@ -190,7 +194,7 @@ def _select(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Ins
     return build(module, type, [a if c else b for c, a, b in zip(condition, left, right)])
 
 
-def _transpose(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _transpose(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     columns = _parts(module, args[0])
     if columns is None:
         return None
@@ -220,7 +224,7 @@ def _plain(scalar: Inst, bits: int) -> bool:
     return value is not None and value == value
 
 
-def _bitcast(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _bitcast(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     """The lower-numbered components are the lower-order bits (specification, OpBitcast)."""
     source = args[0].type
     values = lanes(args[0])
@@ -242,7 +246,7 @@ def _bitcast(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> In
     return build(module, type, found) if all(_plain(target, b) for b in found) else None
 
 
-def _unpack_half(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _unpack_half(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     word = types.bits_of(args[0])
     if word is None:
         return None
@@ -260,7 +264,7 @@ def _floats32(value: Inst) -> list[float] | None:
     """The lanes of a vector of finite, not denormal 32-bit floats (a zero loses its sign), else
     None."""
     values = lanes(value)
-    if values is None or value.type is None or component(value.type).imm != [32]:
+    if values is None or value.type is None or component(value.type).imm != (32,):
         return None
     found = []
     for bits in values:
@@ -271,7 +275,7 @@ def _floats32(value: Inst) -> list[float] | None:
     return found
 
 
-def _pack_half(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _pack_half(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     """Where the halves hold the values exactly: how it rounds is the device's."""
     numbers = _floats32(args[0])
     if numbers is None:
@@ -301,36 +305,40 @@ def _pack_norm(module: Module, type: Inst, args: list[Inst], width: int, least: 
     return types.constant(module, type, word)
 
 
-def _pack_unorm8(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _pack_unorm8(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _pack_norm(module, type, args, 8, 0)
 
 
-def _pack_unorm16(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _pack_unorm16(
+    module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]
+) -> Inst | None:
     return _pack_norm(module, type, args, 16, 0)
 
 
-def _pack_snorm8(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _pack_snorm8(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _pack_norm(module, type, args, 8, -1)
 
 
-def _pack_snorm16(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _pack_snorm16(
+    module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]
+) -> Inst | None:
     return _pack_norm(module, type, args, 16, -1)
 
 
 # Several lanes in, one out; two results out
 
 
-def _any(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _any(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     values = lanes(args[0])
     return None if values is None else types.constant(module, type, any(values))
 
 
-def _all(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _all(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     values = lanes(args[0])
     return None if values is None else types.constant(module, type, all(values))
 
 
-def _dot(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _dot(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     """Where it is exact in every order, fused or not: whole numbers whose products sum below the
     significand's range."""
     left, right = lanes(args[0]), lanes(args[1])
@@ -387,23 +395,25 @@ def _signed_product_of(width: int, a: int, b: int) -> tuple[int, int]:
     return product, product >> width
 
 
-def _add_carry(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _add_carry(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _wide(module, type, args, _carry_of)
 
 
-def _sub_borrow(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _sub_borrow(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _wide(module, type, args, _borrow_of)
 
 
-def _mul_unsigned(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _mul_unsigned(
+    module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]
+) -> Inst | None:
     return _wide(module, type, args, _product_of)
 
 
-def _mul_signed(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _mul_signed(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     return _wide(module, type, args, _signed_product_of)
 
 
-def _ldexp(module: Module, type: Inst, args: list[Inst], imm: list[int]) -> Inst | None:
+def _ldexp(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
     exponent = args[1].type
     if exponent is None or component(exponent).imm[0] != 32:
         return None

@@ -42,13 +42,13 @@ def run(module: Module, function: Function) -> None:
 
 def again(module: Module, inst: Inst, args: list[Inst]) -> Inst:
     """The same instruction once more, for another block, with all that is said of it."""
-    twin = value(module, inst.op, inst.type, args, list(inst.imm))
+    twin = value(module, inst.op, inst.type, args, inst.imm)
     tables = Decorations.of(module)
     if notes := tables.targets.get(inst):
         Decorations.add(module, twin, list(notes))
     if inst in tables.with_ids:
         named = tables.with_ids[inst]
-        annotate(module, [Inst(n.op, None, [twin, *n.args[1:]], list(n.imm)) for n in named])
+        annotate(module, [Inst(n.op, None, [twin, *n.args[1:]], n.imm) for n in named])
     if (told := noted(module)) is not None:
         told.like(twin, inst)
     return twin

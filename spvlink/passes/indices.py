@@ -38,7 +38,7 @@ def run(module: Module, function: Function) -> None:
                     index = inst.args[at]
                     if index.op == ops.OpConstant and (types.index_of(index) or 0) < 0:
                         if index not in hidden:
-                            copy = value(module, ops.OpCopyObject, index.type, [index], [])
+                            copy = value(module, ops.OpCopyObject, index.type, [index], ())
                             hidden[index] = copy
                             out.append(copy)
                         inst.args[at] = hidden[index]

@@ -275,12 +275,12 @@ class _Body:
                 zero = types.constant(module, types.integer(module), 0)
                 start.insts += [
                     selection_merge(tail),
-                    Inst(ops.OpSwitch, None, [zero, entry], []),
+                    Inst(ops.OpSwitch, None, [zero, entry], ()),
                 ]
             else:
                 again = Block(module.new_id())
                 again.insts = [branch(start)]
-                start.insts += [Inst(ops.OpLoopMerge, None, [tail, again], [0]), branch(entry)]
+                start.insts += [Inst(ops.OpLoopMerge, None, [tail, again], (0,)), branch(entry)]
                 body.append(again)
         if style == BY_FLAG:
             result = self.leave_loops(caller, body, tail, call)
@@ -312,7 +312,7 @@ class _Body:
         if len(returned) == 1:
             become(self.module, call, returned[0])
             return None
-        return value(self.module, ops.OpPhi, call.type, ways, [])
+        return value(self.module, ops.OpPhi, call.type, ways, ())
 
     def leave_loops(
         self, caller: Function, body: list[Block], tail: Block, call: Inst
@@ -337,10 +337,10 @@ class _Body:
             loops = [h for h in structure.around(block) if h in structure.loops]
             block.insts.pop()
             if kept is not None:
-                block.insts.append(Inst(ops.OpStore, None, [kept, end.args[0]], []))
+                block.insts.append(Inst(ops.OpStore, None, [kept, end.args[0]], ()))
             targets = [structure.merge_of[h] for h in loops] + [tail]
             if loops:
-                block.insts.append(Inst(ops.OpStore, None, [flag, true], []))
+                block.insts.append(Inst(ops.OpStore, None, [flag, true], ()))
             block.insts.append(branch(targets[0]))
             for inner, outer in zip(targets, targets[1:]):
                 if inner in structure.continues:
@@ -348,13 +348,13 @@ class _Body:
                 tests[inner] = outer
         for merge, target in tests.items():
             self.test_flag(body, merge, target, flag)
-        body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], []))
+        body[0].insts.insert(0, Inst(ops.OpStore, None, [flag, false], ()))
         _mend(module, body)
         _Passed(self, body, tail).run()
         _place_variables(caller, self.variables)
         if kept is None:
             return None
-        return value(module, ops.OpLoad, call.type, [kept], [])
+        return value(module, ops.OpLoad, call.type, [kept], ())
 
     def test_flag(self, body: list[Block], merge: Block, target: Block, flag: Inst) -> None:
         """Split a loop's merge block: first the test that leaves further out, then what it held."""
@@ -367,15 +367,15 @@ class _Body:
         for after in dict.fromkeys(rest.insts[-1].args):
             if isinstance(after, Block):
                 retarget_phis(self.module, after, merge, rest)
-        load = value(module, ops.OpLoad, types.boolean(module), [flag], [])
-        merge.insts = [*phis, load, Inst(ops.OpBranchConditional, None, [load, target, rest], [])]
+        load = value(module, ops.OpLoad, types.boolean(module), [flag], ())
+        merge.insts = [*phis, load, Inst(ops.OpBranchConditional, None, [load, target, rest], ())]
         body.insert(body.index(merge) + 1, rest)
 
     def variable(self, type: Inst) -> Inst:
         """A Function variable of the caller."""
         storage = enums.StorageClass_Function
         made = value(
-            self.module, ops.OpVariable, types.pointer(self.module, storage, type), [], [storage]
+            self.module, ops.OpVariable, types.pointer(self.module, storage, type), [], (storage,)
         )
         self.variables.append(made)
         return made
@@ -402,7 +402,7 @@ class _Body:
             if inst.op == ops.OpVariable:
                 self.variables.append(inst)
                 if inst.args:  # it is set anew at each call
-                    stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], []))
+                    stores.append(Inst(ops.OpStore, None, [inst, inst.args[0]], ()))
                     inst.args = []
             elif module.debug is None or not debuginfo.drops_definition(module, inst):
                 kept.append(inst)
@@ -427,7 +427,7 @@ class _Passed:
         self.variables: dict[Inst, Inst] = {}
         whole = Function(0)
         whole.blocks = [*blocks, tail]
-        tail.insts = [Inst(ops.OpUnreachable, None, [], [])]
+        tail.insts = [Inst(ops.OpUnreachable, None, [], ())]
         self.cfg = Cfg(whole)
         tail.insts = []
 
@@ -452,7 +452,7 @@ class _Passed:
             where = block.insts.index(known) + 1
             while block.insts[where].op == ops.OpPhi:
                 where += 1
-            block.insts.insert(where, Inst(ops.OpStore, None, [variable, known], []))
+            block.insts.insert(where, Inst(ops.OpStore, None, [variable, known], ()))
 
     def is_lost(self, value: Inst, user: Block) -> bool:
         home = self.homes.get(resolve(value))
@@ -465,7 +465,7 @@ class _Passed:
         if types.is_plain(known.type):
             if known not in self.variables:
                 self.variables[known] = self.body.variable(known.type)
-            made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], []))
+            made.append(value(self.module, ops.OpLoad, known.type, [self.variables[known]], ()))
         elif known.op in _AGAIN and (known.op != ops.OpLoad or known.type.op not in types.POINTERS):
             lost = [self.is_lost(arg, user) for arg in known.args]
             args = [

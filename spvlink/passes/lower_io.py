@@ -74,8 +74,8 @@ class Spot:
     __slots__ = ("component", "location", "name", "shift", "variable", "words")
 
     def __init__(
-        self, location: int, component: int, words: list[list[int]], name: str, variable: Inst,
-        shift: int = 0,
+        self, location: int, component: int, words: list[tuple[int, ...]], name: str,
+        variable: Inst, shift: int = 0,
     ) -> None:  # fmt: skip
         self.location = location
         self.component = component
@@ -168,7 +168,7 @@ class Lowering:
             if side is None or variable in self.sides:
                 continue
             words = self.all_words(variable)
-            held = {w[0] for w in words if w != [enums.Decoration_Stream, 0]}
+            held = {w[0] for w in words if w != (enums.Decoration_Stream, 0)}
             if enums.Decoration_BuiltIn in held and self.built_in(variable):
                 continue
             if self.only is not None and variable not in self.only:
@@ -231,7 +231,7 @@ class Lowering:
             struct = struct.args[0]
         return self.tables.find_member(struct, 0, enums.Decoration_BuiltIn) is not None
 
-    def all_words(self, variable: Inst) -> list[list[int]]:
+    def all_words(self, variable: Inst) -> list[tuple[int, ...]]:
         """Decorations of a variable and of all members of its block or struct."""
         words = list(self.tables.targets.get(variable, ()))
         assert variable.type is not None
@@ -516,10 +516,10 @@ class Lowering:
 
     def declare(self, variable: Inst, spot: Spot) -> None:
         """Decorate and list the variable that a pinned part of another one became."""
-        notes = [[enums.Decoration_Location, spot.location]]
+        notes: list[tuple[int, ...]] = [(enums.Decoration_Location, spot.location)]
         if spot.component:
-            notes.append([enums.Decoration_Component, spot.component])
-        notes += [list(w) for w in sorted({tuple(w) for w in spot.words if w[0] in _KEPT})]
+            notes.append((enums.Decoration_Component, spot.component))
+        notes += sorted({w for w in spot.words if w[0] in _KEPT})
         capture = self.capture_of(spot)
         notes += captures.words_of(capture)
         if capture is None:

@@ -94,7 +94,7 @@ def extract(
         at += 1
     if at == len(path):
         return whole
-    made = value(module, ops.OpCompositeExtract, type, [whole], list(path[at:]))
+    made = value(module, ops.OpCompositeExtract, type, [whole], tuple(path[at:]))
     out.append(made)
     return made
 
@@ -111,14 +111,14 @@ def lower_copies(module: Module, block: Block) -> None:
         target, source = inst.args
         assert source.type is not None and target.type is not None
         (held,) = source.type.args or target.type.args  # one of them may be an untyped pointer
-        load = value(module, ops.OpLoad, held, [source], [])
-        insts += [load, Inst(ops.OpStore, None, [target, load], [])]
+        load = value(module, ops.OpLoad, held, [source], ())
+        insts += [load, Inst(ops.OpStore, None, [target, load], ())]
     block.insts = insts
 
 
 def store_slot(key: int, stored: Inst, vertex: Inst | None) -> Inst:
     """STORE_OUTPUT of one component."""
-    return Inst(STORE_OUTPUT, None, [stored] if vertex is None else [stored, vertex], [key])
+    return Inst(STORE_OUTPUT, None, [stored] if vertex is None else [stored, vertex], (key,))
 
 
 def elements_at_once(variable: Inst) -> int:
@@ -147,7 +147,7 @@ def stored_once(cfg: Cfg, uses: dict[Block, list[int]], variable: Inst) -> bool:
     return ok
 
 
-def is_volatile(imm: list[int]) -> bool:
+def is_volatile(imm: tuple[int, ...]) -> bool:
     return bool(imm) and bool(imm[0] & enums.MemoryAccess_Volatile)
 
 

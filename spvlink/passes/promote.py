@@ -220,10 +220,10 @@ class Promotion:
         storage, pointee = variable.imm[0], leaf.type
         if variable in self.arrayed:
             length = self.arrayed[variable]
-            pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], [])
+            pointee = types.make(self.module, ops.OpTypeArray, None, [pointee, length], ())
         type = types.pointer(self.module, storage, pointee)
         args = [] if start is None else [part_of(self.module, start, leaf.path)]
-        leaf.variable = value(self.module, ops.OpVariable, type, args, [storage])
+        leaf.variable = value(self.module, ops.OpVariable, type, args, (storage,))
         if storage == enums.StorageClass_Function:
             self.variables.append(leaf.variable)
         else:
@@ -303,7 +303,7 @@ class Promotion:
             first, blocks = joins.of(self.exposed[cell], wanted[cell])
             self.first[cell] = first
             for block in blocks:
-                phi = value(self.module, ops.OpPhi, self.cells[cell].type, [], [])
+                phi = value(self.module, ops.OpPhi, self.cells[cell].type, [], ())
                 self.phis.setdefault(block, {})[cell] = phi
 
     def fill_phis(self, block: Block) -> None:
@@ -393,7 +393,7 @@ class Promotion:
         elif inst.op == ops.OpVariable:
             return
         elif place.rest:
-            rewrite(self.module, inst, inst.op, [variable, *place.rest], [])
+            rewrite(self.module, inst, inst.op, [variable, *place.rest], ())
             out.append(inst)
         else:
             become(self.module, inst, variable)
@@ -405,7 +405,7 @@ class Promotion:
             return node.variable
         type = types.pointer(self.module, node.variable.imm[0], node.type)
         args = [node.variable, vertex]
-        out.append(value(self.module, ops.OpAccessChain, type, args, []))
+        out.append(value(self.module, ops.OpAccessChain, type, args, ()))
         return out[-1]
 
     def load(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
@@ -424,7 +424,7 @@ class Promotion:
         else:
             vertex = place.vertex
             parts = [self.compose(child, vertex, block, out) for child in node.children]
-            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, ())
             out.append(inst)
 
     def load_vertices(self, inst: Inst, node: Node, block: Block, out: list[Inst]) -> None:
@@ -433,7 +433,7 @@ class Promotion:
         number = types.integer(module, 32, True)
         numbers = [types.constant(module, number, index) for index in range(count)]
         parts = [self.compose(node, vertex, block, out) for vertex in numbers]
-        rewrite(module, inst, ops.OpCompositeConstruct, parts, [])
+        rewrite(module, inst, ops.OpCompositeConstruct, parts, ())
         out.append(inst)
 
     def load_lane(
@@ -443,12 +443,12 @@ class Promotion:
         whole = self.current(node, place.vertex, block, out)
         index = types.index_of(lane)
         if index is None:
-            rewrite(self.module, inst, ops.OpVectorExtractDynamic, [whole, lane], [])
+            rewrite(self.module, inst, ops.OpVectorExtractDynamic, [whole, lane], ())
             out.append(inst)
         elif whole.op == ops.OpCompositeConstruct and len(whole.args) == node.type.imm[0]:
             become(self.module, inst, resolve(whole.args[index]))
         else:
-            rewrite(self.module, inst, ops.OpCompositeExtract, [whole], [index])
+            rewrite(self.module, inst, ops.OpCompositeExtract, [whole], (index,))
             out.append(inst)
 
     def compose(self, node: Node, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
@@ -457,10 +457,10 @@ class Promotion:
             return self.current(node, vertex, block, out)
         if node.kind == MEMORY:
             pointer = self.address(node, vertex, out)
-            made = value(self.module, ops.OpLoad, node.type, [pointer], [])
+            made = value(self.module, ops.OpLoad, node.type, [pointer], ())
         else:
             parts = [self.compose(child, vertex, block, out) for child in node.children]
-            made = value(self.module, ops.OpCompositeConstruct, node.type, parts, [])
+            made = value(self.module, ops.OpCompositeConstruct, node.type, parts, ())
         out.append(made)
         return made
 
@@ -487,13 +487,13 @@ class Promotion:
         args = [] if vertex is None else [vertex]
         loads: list[Inst] = []
         for key in node.keys:
-            loads.append(value(self.module, op, scalar, list(args), [key]))
+            loads.append(value(self.module, op, scalar, list(args), (key,)))
         if node.is_input:
             self.loaded.update(node.keys)
         out += loads
         if len(loads) == 1:
             return loads[0]
-        out.append(value(self.module, ops.OpCompositeConstruct, node.type, list(loads), []))
+        out.append(value(self.module, ops.OpCompositeConstruct, node.type, list(loads), ()))
         return out[-1]
 
     def now(self, cell: int, block: Block) -> Inst:
@@ -523,10 +523,10 @@ class Promotion:
             index = types.index_of(place.lane)
             if index is None:
                 args = [old, stored, place.lane]
-                new = value(self.module, ops.OpVectorInsertDynamic, node.type, args, [])
+                new = value(self.module, ops.OpVectorInsertDynamic, node.type, args, ())
             else:
                 args = [stored, old]
-                new = value(self.module, ops.OpCompositeInsert, node.type, args, [index])
+                new = value(self.module, ops.OpCompositeInsert, node.type, args, (index,))
             out.append(new)
             self.at_exit[block][node.cell] = new
             self.told.now(node.cell, new, block)
@@ -561,7 +561,7 @@ class Promotion:
             made = extract(self.module, resolve(whole), (*path, index), child.type, out)
             if child.kind == MEMORY:
                 pointer = self.address(child, place.vertex, out)
-                out.append(Inst(ops.OpStore, None, [pointer, made], []))
+                out.append(Inst(ops.OpStore, None, [pointer, made], ()))
             else:
                 self.store_whole(child, made, place.vertex, block, out)
 
@@ -581,10 +581,10 @@ class Promotion:
         scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
         number, rest = inst.imm[0], inst.args[2:]
         if len(keys) == 1:
-            rewrite(self.module, inst, INTERPOLATE, rest, [keys[0], number])
+            rewrite(self.module, inst, INTERPOLATE, rest, (keys[0], number))
         else:
-            parts = [value(self.module, INTERPOLATE, scalar, list(rest), [k, number]) for k in keys]
+            parts = [value(self.module, INTERPOLATE, scalar, list(rest), (k, number)) for k in keys]
             out += parts
-            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, [])
+            rewrite(self.module, inst, ops.OpCompositeConstruct, parts, ())
         out.append(inst)
         return True

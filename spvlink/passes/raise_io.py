@@ -132,24 +132,24 @@ class Raise:
             self.arrayed.add(id(varying))
             type = self.array_of(type, length, mine)
         pointer = types.pointer(module, self.storage, type)
-        made = value(module, ops.OpVariable, pointer, [], [self.storage])
+        made = value(module, ops.OpVariable, pointer, [], (self.storage,))
         module.globals.append(made)
-        notes: list[list[int]] = [[enums.Decoration_Location, varying.location]]
+        notes: list[tuple[int, ...]] = [(enums.Decoration_Location, varying.location)]
         if varying.component:
-            notes.append([enums.Decoration_Component, varying.component])
+            notes.append((enums.Decoration_Component, varying.component))
         is_output = self.storage == enums.StorageClass_Output
         for qualifier in varying.qualifiers:
             if not is_output or qualifier not in info.READING_DECORATIONS:
-                notes.append([qualifier])
+                notes.append((qualifier,))
         # what travels as another type is no number that could be rounded
         for slot in mine:
             if not slot.relaxed or slot.base != varying.base:
                 break
         else:
             if mine:
-                notes.append([enums.Decoration_RelaxedPrecision])
+                notes.append((enums.Decoration_RelaxedPrecision,))
         if is_output:
-            notes += [list(words) for words in varying.extras]
+            notes += varying.extras
             notes += captures.words_of(varying.captured)
         Decorations.add(module, made, notes)
         if varying.name:
@@ -170,7 +170,7 @@ class Raise:
             if old is not None and old.args[0].args == [type, length]:
                 if old.args[0].op == ops.OpTypeArray:
                     return old.args[0]
-        return types.make(self.module, ops.OpTypeArray, None, [type, length], [])
+        return types.make(self.module, ops.OpTypeArray, None, [type, length], ())
 
     def run(self, unswept: bool = False) -> None:
         """Rewrite every private opcode of this side. ``unswept``: ``tidy`` comes next, so copies
@@ -219,10 +219,10 @@ class Raise:
         module = self.module
         made = self.column_type(varying)
         if varying.whole == ops.OpTypeMatrix:
-            made = types.make(module, ops.OpTypeMatrix, None, [made], [varying.columns])
+            made = types.make(module, ops.OpTypeMatrix, None, [made], (varying.columns,))
         elif varying.whole:
             length = types.constant(module, types.integer(module), varying.columns)
-            made = types.make(module, ops.OpTypeArray, None, [made, length], [])
+            made = types.make(module, ops.OpTypeArray, None, [made, length], ())
         self.types[id(varying)] = made
         return made
 
@@ -270,14 +270,14 @@ class Raise:
         if not path:
             return variable
         pointer = types.pointer(self.module, self.storage, type)
-        out.append(value(self.module, ops.OpAccessChain, pointer, [variable, *path], []))
+        out.append(value(self.module, ops.OpAccessChain, pointer, [variable, *path], ()))
         return out[-1]
 
-    def path_of(self, varying: Varying, lane: int) -> list[int]:
+    def path_of(self, varying: Varying, lane: int) -> tuple[int, ...]:
         """The indices that lead to one component of a variable."""
         size = len(varying.keys) // varying.columns
         column, row = divmod(lane, size)
-        return ([column] if varying.whole else []) + ([row] if size > 1 else [])
+        return ((column,) if varying.whole else ()) + ((row,) if size > 1 else ())
 
     def load(self, varying: Varying, inst: Inst, out: list[Inst]) -> Inst:
         variable = self.variables[id(varying)]
@@ -286,10 +286,10 @@ class Raise:
             # where a flat input is interpolated makes no difference, and it may travel as uint
             vertex = inst.args if inst.op != INTERPOLATE else []
             pointer = self.pointer(varying, vertex, None, out)
-            return value(self.module, ops.OpLoad, type, [pointer], [])
+            return value(self.module, ops.OpLoad, type, [pointer], ())
         glsl = glsl_import(self.module)
         args = [glsl, variable, *inst.args]
-        return value(self.module, ops.OpExtInst, type, args, [inst.imm[1]])
+        return value(self.module, ops.OpExtInst, type, args, (inst.imm[1],))
 
     def take_lane(self, inst: Inst, whole: Inst, varying: Varying, lane: int) -> None:
         """The scalar that ``inst`` stands for, next to the load of the whole, so that all its uses
@@ -303,12 +303,12 @@ class Raise:
         made: list[Inst] = []
         part = whole
         if len(varying.keys) > 1 or varying.whole:  # an array may have one element
-            path = [lane]
+            path: tuple[int, ...] = (lane,)
             if varying.whole:
                 column, row = divmod(lane, len(varying.keys) // varying.columns)
-                path = [column]
+                path = (column,)
                 if len(varying.keys) > varying.columns:
-                    part, path = self.take_column(whole, varying, column), [row]
+                    part, path = self.take_column(whole, varying, column), (row,)
             if wire is inst.type:
                 self.shift(inst)
                 rewrite(self.module, inst, ops.OpCompositeExtract, [part], path)
@@ -320,7 +320,7 @@ class Raise:
             become(self.module, inst, part)
             return
         self.shift(inst)
-        rewrite(self.module, inst, ops.OpBitcast, [part], [])
+        rewrite(self.module, inst, ops.OpBitcast, [part], ())
         lanes[lane] = [*made, inst]
 
     def shift(self, inst: Inst) -> None:
@@ -334,7 +334,7 @@ class Raise:
         lanes = self.lanes[whole]
         if ~column not in lanes:
             type = self.column_type(varying)
-            lanes[~column] = [value(self.module, ops.OpCompositeExtract, type, [whole], [column])]
+            lanes[~column] = [value(self.module, ops.OpCompositeExtract, type, [whole], (column,))]
         return lanes[~column][0]
 
     def place_lanes(self) -> None:
@@ -384,12 +384,12 @@ class Raise:
             part = lanes.get(lane) or types.null(self.module, wire)
             parts.append(self.cast(part, wire, out))
         whole = self.put_together(varying, parts, out)
-        out.append(Inst(ops.OpStore, None, [pointer, whole], []))
+        out.append(Inst(ops.OpStore, None, [pointer, whole], ()))
 
     def cast(self, part: Inst, wire: Inst, out: list[Inst]) -> Inst:
         """A scalar as the type in which it travels."""
         if part.type is not wire:
-            part = value(self.module, ops.OpBitcast, wire, [part], [])
+            part = value(self.module, ops.OpBitcast, wire, [part], ())
             out.append(part)
         return part
 
@@ -403,13 +403,13 @@ class Raise:
                 continue
             type = self.column_type(varying)
             columns.append(
-                value(self.module, ops.OpCompositeConstruct, type, parts[at : at + size], [])
+                value(self.module, ops.OpCompositeConstruct, type, parts[at : at + size], ())
             )
             out.append(columns[-1])
         if not varying.whole:
             return columns[0]
         type = self.type_of(varying)
-        out.append(value(self.module, ops.OpCompositeConstruct, type, columns, []))
+        out.append(value(self.module, ops.OpCompositeConstruct, type, columns, ()))
         return out[-1]
 
 
@@ -460,7 +460,7 @@ class InPlace:
     def flush(self) -> None:
         """Write what is held back."""
         told, mark = noted(self.side.module), len(self.out)
-        last: Inst = Inst(0, None, [], [])  # none so far
+        last: Inst = Inst(0, None, [], ())  # none so far
         for varying, vertex, lanes in self.held.values():
             if told is not None:
                 told.all_like(self.out[mark:], last)
@@ -488,12 +488,12 @@ class InPlace:
         if len(cast) == size > 1:
             pointer = side.pointer(varying, vertex, column * size, self.out, whole_column=True)
             vector = side.column_type(varying)
-            made = value(side.module, ops.OpCompositeConstruct, vector, list(cast.values()), [])
-            self.out += [made, Inst(ops.OpStore, None, [pointer, made], [])]
+            made = value(side.module, ops.OpCompositeConstruct, vector, list(cast.values()), ())
+            self.out += [made, Inst(ops.OpStore, None, [pointer, made], ())]
             return
         for row, part in cast.items():
             pointer = side.pointer(varying, vertex, column * size + row, self.out)
-            self.out.append(Inst(ops.OpStore, None, [pointer, part], []))
+            self.out.append(Inst(ops.OpStore, None, [pointer, part], ()))
 
     def read_back(self, inst: Inst) -> None:
         side = self.side
@@ -511,7 +511,7 @@ class InPlace:
             self.out.append(part)
         if part.type is not inst.type:
             assert inst.type is not None
-            part = value(side.module, ops.OpBitcast, inst.type, [part], [])
+            part = value(side.module, ops.OpBitcast, inst.type, [part], ())
             self.out.append(part)
         become(side.module, inst, part)
 
@@ -547,13 +547,13 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
         if inst.op == ops.OpDecorate and inst.args[0] is variable:
             held.add(inst.imm[0])
             if inst.imm[0] == enums.Decoration_Location and inst.imm[1] != location:
-                reword(module, inst, [enums.Decoration_Location, location])
+                reword(module, inst, (enums.Decoration_Location, location))
     for qualifier in qualifiers:
         if (
             qualifier not in held
             and qualifier not in info.READING_DECORATIONS
             and enums.Decoration_Location in held
         ):
-            annotate(module, [Inst(ops.OpDecorate, None, [variable], [qualifier])])
+            annotate(module, [Inst(ops.OpDecorate, None, [variable], (qualifier,))])
             if qualifier == enums.Decoration_Sample:
                 need_capability(module, enums.Capability_SampleRateShading)

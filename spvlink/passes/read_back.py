@@ -44,11 +44,11 @@ def run(module: Module) -> bool:
         for inst in block.insts:
             if inst.op == LOAD_OUTPUT and _is_own(module, keys, inst):
                 variable = _variable(module, variables, inst.imm[0], inst.type)
-                rewrite(module, inst, ops.OpLoad, [variable], [])
+                rewrite(module, inst, ops.OpLoad, [variable], ())
             out.append(inst)
             if inst.op == STORE_OUTPUT and inst.imm[0] in keys:
                 variable = _variable(module, variables, inst.imm[0], inst.args[0].type)
-                out.append(Inst(ops.OpStore, None, [variable, inst.args[0]], []))
+                out.append(Inst(ops.OpStore, None, [variable, inst.args[0]], ()))
         block.insts = out
     function.blocks[0].insts[:0] = variables.values()
     touched(module)
@@ -89,7 +89,7 @@ def _variable(module: Module, variables: dict[int, Inst], key: int, type: Inst |
         assert type is not None
         storage = enums.StorageClass_Function
         pointer = types.pointer(module, storage, type)
-        found = variables[key] = value(module, ops.OpVariable, pointer, [], [storage])
+        found = variables[key] = value(module, ops.OpVariable, pointer, [], (storage,))
     return found
 
 
@@ -128,4 +128,4 @@ def is_invocation_id(module: Module, index: Inst) -> bool:
     if index.op != ops.OpLoad:
         return False
     builtin = Decorations.of(module).find(index.args[0], enums.Decoration_BuiltIn)
-    return bool(builtin) and builtin == [enums.BuiltIn_InvocationId]
+    return bool(builtin) and builtin == (enums.BuiltIn_InvocationId,)

@@ -45,13 +45,13 @@ def keep_sample_rate(module: Module) -> None:
     assert entry is not None
     storage = enums.StorageClass_Input
     number = types.integer(module, 32, True)
-    variable = value(module, ops.OpVariable, types.pointer(module, storage, number), [], [storage])
+    variable = value(module, ops.OpVariable, types.pointer(module, storage, number), [], (storage,))
     module.globals.append(variable)
-    words = [enums.Decoration_BuiltIn, enums.BuiltIn_SampleId], [enums.Decoration_Flat]
+    words = (enums.Decoration_BuiltIn, enums.BuiltIn_SampleId), (enums.Decoration_Flat,)
     annotate(module, [Inst(ops.OpDecorate, None, [variable], w) for w in words])
     list_variable(module, variable)
     block = entry.function.blocks[0]
     # lines may stand before and between variables
     at = 1 + max([n for n, i in enumerate(block.insts) if i.op == ops.OpVariable], default=-1)
-    block.insts.insert(at, value(module, ops.OpLoad, number, [variable], []))
+    block.insts.insert(at, value(module, ops.OpLoad, number, [variable], ()))
     touched(module)

@@ -101,10 +101,10 @@ def _move(module: Module, variable: Inst, place: Varying, qualifiers: tuple[int,
     for note in module.annotations:
         if note.op == ops.OpDecorate and note.args[0] is variable:
             if note.imm[0] == enums.Decoration_Component:
-                reword(module, note, [enums.Decoration_Component, place.component])
+                reword(module, note, (enums.Decoration_Component, place.component))
                 return
     if place.component:
-        words = [enums.Decoration_Component, place.component]
+        words = (enums.Decoration_Component, place.component)
         annotate(module, [Inst(ops.OpDecorate, None, [variable], words)])
 
 
@@ -185,12 +185,12 @@ class _Shell:
         module, variable = self.module, old.variable
         ungroup(module, variable)
         type = types.pointer(module, _PRIVATE, old.type)
-        made = value(module, ops.OpVariable, type, variable.args, [_PRIVATE])
+        made = value(module, ops.OpVariable, type, variable.args, (_PRIVATE,))
         module.globals.append(made)
         if module.spirv_version >= 0x00010400:
             list_variable(module, made)
         if Decorations.of(module).find(variable, enums.Decoration_RelaxedPrecision) is not None:
-            Decorations.add(module, made, [[enums.Decoration_RelaxedPrecision]])
+            Decorations.add(module, made, [(enums.Decoration_RelaxedPrecision,)])
         for named, words in module.names.copy():
             if named is variable:
                 module.names.append(name_of(ops.OpName, made, words[2:]))
@@ -245,7 +245,7 @@ class _Shell:
                 if _relies_on_values(self.module):
                     raise Unfit
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
-            out.append(Inst(ops.OpStore, None, [held, whole], []))
+            out.append(Inst(ops.OpStore, None, [held, whole], ()))
         return out
 
     def put_together(
@@ -262,7 +262,7 @@ class _Shell:
         if _is_all_of(parts, type):
             del out[-size:]
             return parts[0].args[0]
-        out.append(value(self.module, ops.OpCompositeConstruct, type, parts, []))
+        out.append(value(self.module, ops.OpCompositeConstruct, type, parts, ()))
         return out[-1]
 
     def read_slot(self, slot: Slot, type: Inst, loaded: dict[int, Inst], out: list[Inst]) -> Inst:
@@ -273,7 +273,7 @@ class _Shell:
         part = loaded.get(id(varying))
         if part is None:
             args = [self.raised.variables[id(varying)]]
-            part = value(self.module, ops.OpLoad, self.raised.type_of(varying), args, [])
+            part = value(self.module, ops.OpLoad, self.raised.type_of(varying), args, ())
             loaded[id(varying)] = part
             out.append(part)
         wire, path = self.raised.wire_type(varying), self.raised.path_of(varying, lane)
@@ -287,7 +287,7 @@ class _Shell:
         out: list[Inst] = []
         lanes: dict[int, dict[int, Inst]] = {}
         for old, held in kept:
-            out.append(value(self.module, ops.OpLoad, old.type, [held], []))
+            out.append(value(self.module, ops.OpLoad, old.type, [held], ()))
             whole = out[-1]
             for number, slot in enumerate(old.slots):
                 if slot.key not in self.raised.where:
@@ -348,7 +348,9 @@ def _scalars_read(module: Module, variable: Inst) -> set[int]:
         elif inst.op in CHAINS or inst.op == ops.OpCompositeExtract:
             indices = inst.imm
             if inst.op in CHAINS:
-                indices = [-1 if (n := types.index_of(i)) is None else n for i in inst.args[1:]]
+                indices = tuple(
+                    [-1 if (n := types.index_of(i)) is None else n for i in inst.args[1:]]
+                )
             part = _part_at(*parts[inst.args[0]], indices)
             if part is not None:
                 parts[inst] = part
@@ -369,7 +371,7 @@ def _scalars_read(module: Module, variable: Inst) -> set[int]:
     return found
 
 
-def _part_at(type: Inst, first: int, indices: list[int]) -> tuple[Inst, int] | None:
+def _part_at(type: Inst, first: int, indices: tuple[int, ...]) -> tuple[Inst, int] | None:
     """The type and first scalar of a part; None if that is not known."""
     for index in indices:
         if not 0 <= index < types.size_of(type):
@@ -391,15 +393,15 @@ def _is_all_of(parts: list[Inst], type: Inst) -> bool:
         whole is not None
         and whole.type is type
         and all(p.op == ops.OpCompositeExtract and p.args[0] is whole for p in parts)
-        and [p.imm for p in parts] == [[n] for n in range(len(parts))]
+        and [p.imm for p in parts] == [(n,) for n in range(len(parts))]
     )
 
 
-def _path(type: Inst, number: int) -> list[int]:
+def _path(type: Inst, number: int) -> tuple[int, ...]:
     """The indices that lead to a scalar of a value."""
     path: list[int] = []
     while types.size_of(type):
         type = type.args[0]
         index, number = divmod(number, _scalars(type))
         path.append(index)
-    return path
+    return tuple(path)

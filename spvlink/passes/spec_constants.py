@@ -123,7 +123,7 @@ def _set_bits(inst: Inst, bits: int, whole: bool) -> None:
     if whole and type.imm[1] and bits >> (width - 1):  # narrow ones are sign-extended (2.2.1)
         bits |= 0xFFFFFFFF & ~((1 << width) - 1)
     inst.op = ops.OpConstant
-    inst.imm = [bits] if width <= 32 else [bits & 0xFFFFFFFF, bits >> 32]
+    inst.imm = (bits,) if width <= 32 else (bits & 0xFFFFFFFF, bits >> 32)
 
 
 def _set(inst: Inst, text: str) -> None:
@@ -156,4 +156,4 @@ def _settle(module: Module, inst: Inst) -> None:
     made = fold(module, Inst(inst.imm[0], inst.type, list(inst.args), inst.imm[1:]), False)
     if made is None or made.op not in types.CONSTANTS:
         return
-    inst.op, inst.args, inst.imm = made.op, list(made.args), list(made.imm)
+    inst.op, inst.args, inst.imm = made.op, list(made.args), made.imm

@@ -83,11 +83,11 @@ def _convert_by_component(module: Module) -> None:
                 if small and inst not in signatures:
                     parts: list[Inst] = []
                     for lane in range(type.imm[0]):
-                        taken = ops.OpCompositeExtract, _scalar(source.type), [source], [lane]
-                        out.append(value(module, *taken))
-                        out.append(value(module, inst.op, type.args[0], [out[-1]], []))
+                        part = _scalar(source.type)
+                        out.append(value(module, ops.OpCompositeExtract, part, [source], (lane,)))
+                        out.append(value(module, inst.op, type.args[0], [out[-1]], ()))
                         parts.append(out[-1])
-                    rewrite(module, inst, ops.OpCompositeConstruct, parts, [])
+                    rewrite(module, inst, ops.OpCompositeConstruct, parts, ())
             out.append(inst)
         block.insts = out
 
@@ -181,7 +181,7 @@ class _Settling:
         else:
             raise self.refuse(inst)
 
-    def add(self, op: int, type: Inst, args: list[Inst], imm: list[int]) -> Inst:
+    def add(self, op: int, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst:
         self.out.append(value(self.module, op, type, args, imm))
         return self.out[-1]
 
@@ -197,15 +197,15 @@ class _Settling:
             if op != ops.OpCompositeConstruct:
                 raise self.refuse(inst)
         elif op == ops.OpPhi:
-            self.phis[inst] = self.wide[inst] = self.add(op, self.twin(type), [], [])
+            self.phis[inst] = self.wide[inst] = self.add(op, self.twin(type), [], ())
         elif op == ops.OpCompositeExtract and _parted(inst.args[0].type):
             self.take(inst)
         elif op in _MOVES:
             args = [self.widened(a) if self.small(a) else a for a in inst.args]
-            self.wide[inst] = self.add(op, self.twin(type), args, list(inst.imm))
+            self.wide[inst] = self.add(op, self.twin(type), args, inst.imm)
         elif op in _ROUNDED:
             args = [self.widened(a) for a in inst.args]
-            made = self.add(op, self.twin(type), args, [])
+            made = self.add(op, self.twin(type), args, ())
             self.wide[inst] = self.back(self.narrowed(made, type))
         elif op == ops.OpBitcast and _integral(type) and _integral(inst.args[0].type):
             self.wide[inst] = self.back(self.narrowed(self.widened(inst.args[0]), type))
@@ -222,7 +222,7 @@ class _Settling:
             return
         if whole.op != ops.OpLoad:
             raise self.refuse(extract)
-        part = Inst(ops.OpLoad, extract.type, [self.pointer(whole.args[0], path)], [])
+        part = Inst(ops.OpLoad, extract.type, [self.pointer(whole.args[0], path)], ())
         part.id = self.module.new_id()
         self.out.append(part)
         self.wide[extract] = self.back(part)
@@ -235,7 +235,7 @@ class _Settling:
         number = types.integer(self.module, 32, True)
         indices = [types.constant(self.module, number, index) for index in path]
         made = types.pointer(self.module, base.type.imm[0], type)
-        return self.add(ops.OpAccessChain, made, [base, *indices], [])
+        return self.add(ops.OpAccessChain, made, [base, *indices], ())
 
     # -- between the two widths --------------------------------------------------------------------
 
@@ -251,10 +251,10 @@ class _Settling:
     def back(self, inst: Inst) -> Inst:
         """16 bits as 32, by the sign of their type."""
         assert inst.type is not None
-        return self.add(_conversion(inst.type), self.twin(inst.type), [inst], [])
+        return self.add(_conversion(inst.type), self.twin(inst.type), [inst], ())
 
     def narrowed(self, wide: Inst, type: Inst) -> Inst:
-        return self.add(_conversion(type), type, [wide], [])
+        return self.add(_conversion(type), type, [wide], ())
 
     def widened(self, inst: Inst) -> Inst:
         found = self.wide.get(inst)
@@ -295,9 +295,9 @@ class _Settling:
             become(self.module, inst, wide)
             return
         if inst.op == ops.OpFConvert:
-            rewrite(self.module, inst, inst.op, [wide], [])
+            rewrite(self.module, inst, inst.op, [wide], ())
         elif source.op != ops.OpLoad:
-            rewrite(self.module, inst, inst.op, [self.narrowed(wide, source.type)], [])
+            rewrite(self.module, inst, inst.op, [self.narrowed(wide, source.type)], ())
         self.out.append(inst)
 
     def store(self, store: Inst, pointer: Inst, stored: Inst) -> None:
@@ -312,7 +312,7 @@ class _Settling:
             return
         if stored.op not in _CONVERSIONS:
             stored = self.narrowed(self.before_rounding(stored), type)
-        self.out.append(Inst(ops.OpStore, None, [pointer, stored], list(store.imm)))
+        self.out.append(Inst(ops.OpStore, None, [pointer, stored], store.imm))
 
     def before_rounding(self, stored: Inst) -> Inst:
         """What rounds to a value: of a vector of conversions the vector of what they convert."""
@@ -325,7 +325,7 @@ class _Settling:
             if part.op not in _CONVERSIONS or part.args[0].type is not self.twin(part.type):
                 return self.widened(stored)
         twin = self.twin(stored.type)
-        return self.add(ops.OpCompositeConstruct, twin, [p.args[0] for p in parts], [])
+        return self.add(ops.OpCompositeConstruct, twin, [p.args[0] for p in parts], ())
 
 
 def _scalar(type: Inst | None) -> Inst:

@@ -182,7 +182,7 @@ def construct(module: Module, inst: Inst) -> Inst | None:
                 if types.index_of(pointer.args[1]) != at:
                     break
             else:
-                rewrite(module, inst, ops.OpLoad, [variable], [])
+                rewrite(module, inst, ops.OpLoad, [variable], ())
                 return None
     return RULES[ops.OpCompositeConstruct](module, inst)
 

@@ -188,7 +188,7 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
             if not alive:
                 continue
             if op == ops.OpGroupMemberDecorate:
-                inst.imm = [inst.imm[n] for n in alive]
+                inst.imm = tuple([inst.imm[n] for n in alive])
             inst.args = [inst.args[0]] + [inst.args[1 + n] for n in alive]
         elif not known.issuperset(inst.args):
             continue

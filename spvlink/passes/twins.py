@@ -32,13 +32,12 @@ def twins_of(module: Module, blocks: list[Block], table: dict[Inst, Inst]) -> li
             table[inst] = made
             if inst.id:
                 for words in decorated.get(inst, ()):
-                    notes.append(Inst(ops.OpDecorate, None, [made], list(words)))
+                    notes.append(Inst(ops.OpDecorate, None, [made], words))
                 for note in with_ids.get(inst, ()) if with_ids else ():
-                    notes.append(Inst(note.op, None, [made, *note.args[1:]], list(note.imm)))
+                    notes.append(Inst(note.op, None, [made, *note.args[1:]], note.imm))
     for twin in out:
         for inst in twin.insts:
             inst.args = [table.get(a, a) for a in inst.args]
-            inst.imm = list(inst.imm)
     if notes:
         annotate(module, notes)
     return out

@@ -37,15 +37,15 @@ def extract(module: Module, inst: Inst) -> Inst | None:
     source, path = origin(module, inst.args[0], inst.imm)
     if not path:
         return source
-    if source.op in _FIRST and path == [0]:
-        rewrite(module, inst, _FIRST[source.op], list(source.args), [])
+    if source.op in _FIRST and path == (0,):
+        rewrite(module, inst, _FIRST[source.op], list(source.args), ())
         return None
     if source is not inst.args[0]:
-        rewrite(module, inst, ops.OpCompositeExtract, [source], list(path))
+        rewrite(module, inst, ops.OpCompositeExtract, [source], path)
     return None
 
 
-def origin(module: Module, source: Inst, path: list[int]) -> tuple[Inst, list[int]]:
+def origin(module: Module, source: Inst, path: tuple[int, ...]) -> tuple[Inst, tuple[int, ...]]:
     """Where the part of ``source`` at ``path`` comes from: a value, and the part of it that is left
     to be taken (none: it is that value)."""
     at = 0
@@ -77,8 +77,8 @@ _STEPS: Final = frozenset(
 
 
 def _step(
-    module: Module, source: Inst, path: list[int], at: int
-) -> tuple[Inst, list[int], int] | None:
+    module: Module, source: Inst, path: tuple[int, ...], at: int
+) -> tuple[Inst, tuple[int, ...], int] | None:
     """One step nearer to the origin of the part of ``source`` at ``path[at:]``."""
     op = source.op
     index = path[at]
@@ -92,7 +92,7 @@ def _step(
             size = part.type.imm[0] if part.type.op == ops.OpTypeVector else 1
             if index < size:
                 if part.type.op == ops.OpTypeVector:
-                    return part, [index], 0
+                    return part, (index,), 0
                 return part, path, at + 1
             index -= size
     elif op == ops.OpVectorShuffle:
@@ -102,7 +102,7 @@ def _step(
         size = first.type.imm[0]
         if lane == UNDEFINED:
             return types.undef(module, source.type.args[0]), path, at + 1
-        return (first, [lane], 0) if lane < size else (resolve(source.args[1]), [lane - size], 0)
+        return (first, (lane,), 0) if lane < size else (resolve(source.args[1]), (lane - size,), 0)
     elif op == ops.OpCompositeInsert:
         inner, rest = source.imm, path[at:]
         common = min(len(inner), len(rest))
@@ -114,7 +114,7 @@ def _step(
         return resolve(source.args[0]), source.imm + path[at:], 0
     elif op == ops.OpTranspose:
         if at + 1 < len(path):
-            return resolve(source.args[0]), [path[at + 1], index], 0
+            return resolve(source.args[0]), (path[at + 1], index), 0
     elif op in (ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef):
         parts = types.parts_of(module, source)
         if parts is not None and index < len(parts):
@@ -197,12 +197,13 @@ def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | 
     elif constants:
         filled = constants + [constants[-1]] * (2 - len(constants))
         second = types.composite(module, types.vector(module, type.args[0], len(filled)), filled)
-    imm = []
+    numbers: list[int] = []
     for source, index in lanes:
         if index < 0:
-            imm.append(_size(first) + constants.index(source))
+            numbers.append(_size(first) + constants.index(source))
         else:
-            imm.append(index if source is first else _size(first) + index)
+            numbers.append(index if source is first else _size(first) + index)
+    imm = tuple(numbers)
     if inst.op != ops.OpVectorShuffle or inst.args != [first, second] or inst.imm != imm:
         rewrite(module, inst, ops.OpVectorShuffle, [first, second], imm)
     return None
@@ -250,7 +251,7 @@ def _by_parts(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst
         parts.append(scalar)
         at += 1
     if parts != inst.args:
-        rewrite(module, inst, ops.OpCompositeConstruct, parts, [])
+        rewrite(module, inst, ops.OpCompositeConstruct, parts, ())
     return None
 
 
@@ -262,7 +263,7 @@ def _whole(module: Module, inst: Inst, type: Inst) -> Inst | None:
         return None
     source, path = resolve(first.args[0]), first.imm[:-1]
     for index, arg in enumerate(inst.args):
-        if arg.op != ops.OpCompositeExtract or arg.imm != [*path, index]:
+        if arg.op != ops.OpCompositeExtract or arg.imm != (*path, index):
             return None
         whole = arg.args[0]
         if whole is not source and resolve(whole) is not source:
@@ -283,7 +284,7 @@ def as_whole(module: Module, inst: Inst, lanes: int) -> Inst | None:
     if types.size_of(type) != len(inst.args):
         return None
     found: Inst | None = None
-    path: list[int] = []
+    path: tuple[int, ...] = ()
     for index, arg in enumerate(inst.args):
         size = types.lanes_of(arg.type)
         part, lanes = lanes & ((1 << size) - 1), lanes >> size
@@ -304,7 +305,7 @@ def as_whole(module: Module, inst: Inst, lanes: int) -> Inst | None:
     return None
 
 
-def _at(whole: Inst, path: list[int]) -> Inst | None:
+def _at(whole: Inst, path: tuple[int, ...]) -> Inst | None:
     """The type of a part."""
     type = whole.type
     for index in path:
@@ -319,7 +320,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
     type = inst.type
     assert type is not None
     size = _size(first)
-    if first.type is type and inst.imm == list(range(size)):
+    if first.type is type and inst.imm == tuple(range(size)):
         return first
     if first.op not in _STEPS and second.op not in _STEPS:
         if first is not second or max(inst.imm) < size:
@@ -331,7 +332,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
             return None
         source, index = (first, lane) if lane < _size(first) else (second, lane - _size(first))
         for _ in range(_MAX_STEPS):
-            step = _step(module, source, [index], 0)
+            step = _step(module, source, (index,), 0)
             if step is None:
                 break
             through = True
@@ -350,7 +351,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
         scalars = [s for s, _ in lanes]
         if all(s.op in types.CONSTANTS for s in scalars):
             return types.composite(module, type, scalars)
-        rewrite(module, inst, ops.OpCompositeConstruct, scalars, [])
+        rewrite(module, inst, ops.OpCompositeConstruct, scalars, ())
         return None
     return _build(module, inst, type, lanes)
 
@@ -384,7 +385,7 @@ def insert(module: Module, inst: Inst) -> Inst | None:
             return None
         lanes = [known or part for known, part in zip(lanes, parts)]
     known_lanes = [lane for lane in lanes if lane is not None]
-    rewrite(module, inst, ops.OpCompositeConstruct, known_lanes, [])
+    rewrite(module, inst, ops.OpCompositeConstruct, known_lanes, ())
     return construct(module, inst)
 
 
@@ -393,7 +394,7 @@ def extract_dynamic(module: Module, inst: Inst) -> Inst | None:
     index = types.index_of(inst.args[1])
     if index is None or not 0 <= index < _size(inst.args[0]):
         return None
-    rewrite(module, inst, ops.OpCompositeExtract, [inst.args[0]], [index])
+    rewrite(module, inst, ops.OpCompositeExtract, [inst.args[0]], (index,))
     return extract(module, inst)
 
 
@@ -402,7 +403,7 @@ def insert_dynamic(module: Module, inst: Inst) -> Inst | None:
     index = types.index_of(inst.args[2])
     if index is None or not 0 <= index < _size(inst.args[0]):
         return None
-    rewrite(module, inst, ops.OpCompositeInsert, [inst.args[1], inst.args[0]], [index])
+    rewrite(module, inst, ops.OpCompositeInsert, [inst.args[1], inst.args[0]], (index,))
     return insert(module, inst)
 
 
@@ -413,7 +414,7 @@ def chain(module: Module, inst: Inst) -> Inst | None:
         return base
     if base.op == ops.OpInBoundsAccessChain or base.op == ops.OpAccessChain:
         op = inst.op if base.op == ops.OpInBoundsAccessChain else ops.OpAccessChain
-        rewrite(module, inst, op, [resolve(a) for a in base.args] + inst.args[1:], [])
+        rewrite(module, inst, op, [resolve(a) for a in base.args] + inst.args[1:], ())
     return None
 
 

@@ -142,14 +142,14 @@ class _Copy:
             parts.append(made)
         if not parts:
             return None
-        out.append(value(module, ops.OpCompositeConstruct, type, parts, []))
+        out.append(value(module, ops.OpCompositeConstruct, type, parts, ()))
         return out[-1]
 
     def scalar(self, module: Module, path: list[int], vertex: Inst, out: list[Inst]) -> Inst | None:
         """One number of an element: a load of the same input in all of them, or one constant."""
         first: Inst | None = None
         for number in range(types.size_of(self.type)):
-            held = self.held(module, [number, *path])
+            held = self.held(module, (number, *path))
             if held is None:
                 return None
             first = first or held
@@ -165,13 +165,13 @@ class _Copy:
                 return None
         if first is None or first.op != LOAD_INPUT:
             return first
-        out.append(value(module, LOAD_INPUT, first.type, [vertex], list(first.imm)))
+        out.append(value(module, LOAD_INPUT, first.type, [vertex], first.imm))
         return out[-1]
 
-    def held(self, module: Module, path: list[int]) -> Inst | None:
+    def held(self, module: Module, path: tuple[int, ...]) -> Inst | None:
         """What was stored to one number."""
         for size in range(len(path) + 1):
-            stored = self.stored.get(tuple(path[:size]))
+            stored = self.stored.get(path[:size])
             if stored is not None:
                 source, rest = origin(module, stored, path[size:])
                 return None if rest else source

@@ -235,11 +235,11 @@ class _Weaver:
             if new is not None:
                 self.out.append(self.fresh(new))
             elif part == 0:
-                self.out.append(Inst(ops.OpNoLine, None, [], []))
+                self.out.append(Inst(ops.OpNoLine, None, [], ()))
             else:
                 assert old is not None
                 id = self.module.new_id()
-                self.out.append(Inst(old.op, old.type, old.args[:1], [_ENDS[part]], id))
+                self.out.append(Inst(old.op, old.type, old.args[:1], (_ENDS[part],), id))
         self.now = to
 
     def fresh(self, line: Inst) -> Inst:
@@ -303,11 +303,11 @@ def weave_globals(module: Module) -> None:
         line = held.places.get(inst, NOWHERE)[0]
         if not _same(line, now):
             if line is None:
-                out.append(Inst(ops.OpNoLine, None, [], []))
+                out.append(Inst(ops.OpNoLine, None, [], ()))
             else:
                 out.append(Inst(line.op, None, line.args, line.imm))
             now = line
         out.append(inst)
     if now is not None:
-        out.append(Inst(ops.OpNoLine, None, [], []))
+        out.append(Inst(ops.OpNoLine, None, [], ()))
     module.globals[:] = out

@@ -1823,7 +1823,7 @@ def _build_OpBitcast(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
     if a.op == ops.OpBitcast:
         a0 = resolve(a.args[0])
         # (OpBitcast (OpBitcast x)) => (OpBitcast x)
-        return make(m, ops.OpBitcast, t, [a0], [], out)
+        return make(m, ops.OpBitcast, t, [a0], (), out)
     return None
 
 
@@ -1838,31 +1838,31 @@ def _build_OpSelect(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
             bool_c = whole_bool(c)
             if bool_c == 1 and typed(a, t):
                 # (OpSelect c false true) => (OpLogicalNot c) where typed(c, result)
-                return make(m, ops.OpLogicalNot, t, [a], [], out)
+                return make(m, ops.OpLogicalNot, t, [a], (), out)
         if bool_b == 1 and typed(a, t):
             # (OpSelect c true y) => (OpLogicalOr c y) where typed(c, result)
-            return make(m, ops.OpLogicalOr, t, [a, c], [], out)
+            return make(m, ops.OpLogicalOr, t, [a, c], (), out)
     if c.op in CONSTANTS:
         bool_c = whole_bool(c)
         if bool_c == 0 and typed(a, t):
             # (OpSelect c y false) => (OpLogicalAnd c y) where typed(c, result)
-            return make(m, ops.OpLogicalAnd, t, [a, b], [], out)
+            return make(m, ops.OpLogicalAnd, t, [a, b], (), out)
     if a.op == ops.OpLogicalNot:
         a0 = resolve(a.args[0])
         # (OpSelect (OpLogicalNot c) x y) => (OpSelect c y x)
-        return make(m, ops.OpSelect, t, [a0, c, b], [], out)
+        return make(m, ops.OpSelect, t, [a0, c, b], (), out)
     if b.op == ops.OpSelect:
         b0 = resolve(b.args[0])
         b1 = resolve(b.args[1])
         if a is b0:
             # (OpSelect c (OpSelect c x y) z) => (OpSelect c x z)
-            return make(m, ops.OpSelect, t, [b0, b1, c], [], out)
+            return make(m, ops.OpSelect, t, [b0, b1, c], (), out)
     if c.op == ops.OpSelect:
         c0 = resolve(c.args[0])
         c2 = resolve(c.args[2])
         if a is c0:
             # (OpSelect c x (OpSelect c y z)) => (OpSelect c x z)
-            return make(m, ops.OpSelect, t, [c0, b, c2], [], out)
+            return make(m, ops.OpSelect, t, [c0, b, c2], (), out)
     return None
 
 
@@ -1874,18 +1874,18 @@ def _build_OpLogicalEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None
         bool_b = whole_bool(b)
         if bool_b == 0:
             # (OpLogicalEqual x false) => (OpLogicalNot x)
-            return make(m, ops.OpLogicalNot, t, [a], [], out)
+            return make(m, ops.OpLogicalNot, t, [a], (), out)
     if a.op in CONSTANTS:
         bool_a = whole_bool(a)
         if bool_a == 0:
             # (OpLogicalEqual x false) => (OpLogicalNot x)
-            return make(m, ops.OpLogicalNot, t, [b], [], out)
+            return make(m, ops.OpLogicalNot, t, [b], (), out)
     if a.op == ops.OpLogicalNot:
         a0 = resolve(a.args[0])
         if b.op == ops.OpLogicalNot:
             b0 = resolve(b.args[0])
             # (OpLogicalEqual (OpLogicalNot x) (OpLogicalNot y)) => (OpLogicalEqual x y)
-            return make(m, ops.OpLogicalEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpLogicalEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -1897,18 +1897,18 @@ def _build_OpLogicalNotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | N
         bool_b = whole_bool(b)
         if bool_b == 1:
             # (OpLogicalNotEqual x true) => (OpLogicalNot x)
-            return make(m, ops.OpLogicalNot, t, [a], [], out)
+            return make(m, ops.OpLogicalNot, t, [a], (), out)
     if a.op in CONSTANTS:
         bool_a = whole_bool(a)
         if bool_a == 1:
             # (OpLogicalNotEqual x true) => (OpLogicalNot x)
-            return make(m, ops.OpLogicalNot, t, [b], [], out)
+            return make(m, ops.OpLogicalNot, t, [b], (), out)
     if a.op == ops.OpLogicalNot:
         a0 = resolve(a.args[0])
         if b.op == ops.OpLogicalNot:
             b0 = resolve(b.args[0])
             # (OpLogicalNotEqual (OpLogicalNot x) (OpLogicalNot y)) => (OpLogicalNotEqual x y)
-            return make(m, ops.OpLogicalNotEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpLogicalNotEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -1919,122 +1919,122 @@ def _build_OpLogicalNot(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpLogicalEqual x y)) => (OpLogicalNotEqual x y)
-        return make(m, ops.OpLogicalNotEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpLogicalNotEqual, t, [a0, a1], (), out)
     if a.op == ops.OpLogicalNotEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpLogicalNotEqual x y)) => (OpLogicalEqual x y)
-        return make(m, ops.OpLogicalEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpLogicalEqual, t, [a0, a1], (), out)
     if a.op == ops.OpIEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpIEqual x y)) => (OpINotEqual x y)
-        return make(m, ops.OpINotEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpINotEqual, t, [a0, a1], (), out)
     if a.op == ops.OpINotEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpINotEqual x y)) => (OpIEqual x y)
-        return make(m, ops.OpIEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpIEqual, t, [a0, a1], (), out)
     if a.op == ops.OpULessThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpULessThan x y)) => (OpUGreaterThanEqual x y)
-        return make(m, ops.OpUGreaterThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpUGreaterThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpULessThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpULessThanEqual x y)) => (OpUGreaterThan x y)
-        return make(m, ops.OpUGreaterThan, t, [a0, a1], [], out)
+        return make(m, ops.OpUGreaterThan, t, [a0, a1], (), out)
     if a.op == ops.OpUGreaterThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpUGreaterThan x y)) => (OpULessThanEqual x y)
-        return make(m, ops.OpULessThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpULessThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpUGreaterThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpUGreaterThanEqual x y)) => (OpULessThan x y)
-        return make(m, ops.OpULessThan, t, [a0, a1], [], out)
+        return make(m, ops.OpULessThan, t, [a0, a1], (), out)
     if a.op == ops.OpSLessThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpSLessThan x y)) => (OpSGreaterThanEqual x y)
-        return make(m, ops.OpSGreaterThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpSGreaterThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpSLessThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpSLessThanEqual x y)) => (OpSGreaterThan x y)
-        return make(m, ops.OpSGreaterThan, t, [a0, a1], [], out)
+        return make(m, ops.OpSGreaterThan, t, [a0, a1], (), out)
     if a.op == ops.OpSGreaterThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpSGreaterThan x y)) => (OpSLessThanEqual x y)
-        return make(m, ops.OpSLessThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpSLessThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpSGreaterThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpSGreaterThanEqual x y)) => (OpSLessThan x y)
-        return make(m, ops.OpSLessThan, t, [a0, a1], [], out)
+        return make(m, ops.OpSLessThan, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdEqual x y)) => (OpFUnordNotEqual x y)
-        return make(m, ops.OpFUnordNotEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordNotEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdNotEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdNotEqual x y)) => (OpFUnordEqual x y)
-        return make(m, ops.OpFUnordEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordEqual x y)) => (OpFOrdNotEqual x y)
-        return make(m, ops.OpFOrdNotEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdNotEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordNotEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordNotEqual x y)) => (OpFOrdEqual x y)
-        return make(m, ops.OpFOrdEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdLessThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdLessThan x y)) => (OpFUnordGreaterThanEqual x y)
-        return make(m, ops.OpFUnordGreaterThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordGreaterThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdLessThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdLessThanEqual x y)) => (OpFUnordGreaterThan x y)
-        return make(m, ops.OpFUnordGreaterThan, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordGreaterThan, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdGreaterThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdGreaterThan x y)) => (OpFUnordLessThanEqual x y)
-        return make(m, ops.OpFUnordLessThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordLessThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFOrdGreaterThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFOrdGreaterThanEqual x y)) => (OpFUnordLessThan x y)
-        return make(m, ops.OpFUnordLessThan, t, [a0, a1], [], out)
+        return make(m, ops.OpFUnordLessThan, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordLessThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordLessThan x y)) => (OpFOrdGreaterThanEqual x y)
-        return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordLessThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordLessThanEqual x y)) => (OpFOrdGreaterThan x y)
-        return make(m, ops.OpFOrdGreaterThan, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdGreaterThan, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordGreaterThan:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordGreaterThan x y)) => (OpFOrdLessThanEqual x y)
-        return make(m, ops.OpFOrdLessThanEqual, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdLessThanEqual, t, [a0, a1], (), out)
     if a.op == ops.OpFUnordGreaterThanEqual:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpLogicalNot (OpFUnordGreaterThanEqual x y)) => (OpFOrdLessThan x y)
-        return make(m, ops.OpFOrdLessThan, t, [a0, a1], [], out)
+        return make(m, ops.OpFOrdLessThan, t, [a0, a1], (), out)
     return None
 
 
@@ -2050,24 +2050,24 @@ def _build_OpIEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, b, a1)
                 if k0 is not None:
                     # (OpIEqual (OpIAdd x #a) #b) => (OpIEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpIEqual, t, [a0, k0], [], out)
+                    return make(m, ops.OpIEqual, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, b, a0)
                 if k0 is not None:
                     # (OpIEqual (OpIAdd x #a) #b) => (OpIEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpIEqual, t, [a1, k0], [], out)
+                    return make(m, ops.OpIEqual, t, [a1, k0], (), out)
         int_b = whole_int(b)
         if int_b == 0:
             if a.op == ops.OpISub:
                 a0 = resolve(a.args[0])
                 a1 = resolve(a.args[1])
                 # (OpIEqual (OpISub x y) 0) => (OpIEqual x y)
-                return make(m, ops.OpIEqual, t, [a0, a1], [], out)
+                return make(m, ops.OpIEqual, t, [a0, a1], (), out)
             if a.op == ops.OpBitwiseXor:
                 a0 = resolve(a.args[0])
                 a1 = resolve(a.args[1])
                 # (OpIEqual (OpBitwiseXor x y) 0) => (OpIEqual x y)
-                return make(m, ops.OpIEqual, t, [a0, a1], [], out)
+                return make(m, ops.OpIEqual, t, [a0, a1], (), out)
             if a.op == ops.OpSelect:
                 a0 = resolve(a.args[0])
                 a1 = resolve(a.args[1])
@@ -2078,7 +2078,7 @@ def _build_OpIEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                         int_a2 = whole_int(a2)
                         if int_a2 == 0 and typed(a0, t):
                             # (OpIEqual (OpSelect c 1 0) 0) => (OpLogicalNot c) where typed(c, result)
-                            return make(m, ops.OpLogicalNot, t, [a0], [], out)
+                            return make(m, ops.OpLogicalNot, t, [a0], (), out)
     if a.op in CONSTANTS:
         if b.op == ops.OpIAdd:
             b0 = resolve(b.args[0])
@@ -2087,24 +2087,24 @@ def _build_OpIEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a, b1)
                 if k0 is not None:
                     # (OpIEqual (OpIAdd x #a) #b) => (OpIEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpIEqual, t, [b0, k0], [], out)
+                    return make(m, ops.OpIEqual, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, a, b0)
                 if k0 is not None:
                     # (OpIEqual (OpIAdd x #a) #b) => (OpIEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpIEqual, t, [b1, k0], [], out)
+                    return make(m, ops.OpIEqual, t, [b1, k0], (), out)
         int_a = whole_int(a)
         if int_a == 0:
             if b.op == ops.OpISub:
                 b0 = resolve(b.args[0])
                 b1 = resolve(b.args[1])
                 # (OpIEqual (OpISub x y) 0) => (OpIEqual x y)
-                return make(m, ops.OpIEqual, t, [b0, b1], [], out)
+                return make(m, ops.OpIEqual, t, [b0, b1], (), out)
             if b.op == ops.OpBitwiseXor:
                 b0 = resolve(b.args[0])
                 b1 = resolve(b.args[1])
                 # (OpIEqual (OpBitwiseXor x y) 0) => (OpIEqual x y)
-                return make(m, ops.OpIEqual, t, [b0, b1], [], out)
+                return make(m, ops.OpIEqual, t, [b0, b1], (), out)
             if b.op == ops.OpSelect:
                 b0 = resolve(b.args[0])
                 b1 = resolve(b.args[1])
@@ -2115,7 +2115,7 @@ def _build_OpIEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                         int_b2 = whole_int(b2)
                         if int_b2 == 0 and typed(b0, t):
                             # (OpIEqual (OpSelect c 1 0) 0) => (OpLogicalNot c) where typed(c, result)
-                            return make(m, ops.OpLogicalNot, t, [b0], [], out)
+                            return make(m, ops.OpLogicalNot, t, [b0], (), out)
     return None
 
 
@@ -2131,24 +2131,24 @@ def _build_OpINotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, b, a1)
                 if k0 is not None:
                     # (OpINotEqual (OpIAdd x #a) #b) => (OpINotEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpINotEqual, t, [a0, k0], [], out)
+                    return make(m, ops.OpINotEqual, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, b, a0)
                 if k0 is not None:
                     # (OpINotEqual (OpIAdd x #a) #b) => (OpINotEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpINotEqual, t, [a1, k0], [], out)
+                    return make(m, ops.OpINotEqual, t, [a1, k0], (), out)
         int_b = whole_int(b)
         if int_b == 0:
             if a.op == ops.OpISub:
                 a0 = resolve(a.args[0])
                 a1 = resolve(a.args[1])
                 # (OpINotEqual (OpISub x y) 0) => (OpINotEqual x y)
-                return make(m, ops.OpINotEqual, t, [a0, a1], [], out)
+                return make(m, ops.OpINotEqual, t, [a0, a1], (), out)
             if a.op == ops.OpBitwiseXor:
                 a0 = resolve(a.args[0])
                 a1 = resolve(a.args[1])
                 # (OpINotEqual (OpBitwiseXor x y) 0) => (OpINotEqual x y)
-                return make(m, ops.OpINotEqual, t, [a0, a1], [], out)
+                return make(m, ops.OpINotEqual, t, [a0, a1], (), out)
         if int_b == 1 and a.op == ops.OpSelect:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2159,7 +2159,7 @@ def _build_OpINotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     int_a2 = whole_int(a2)
                     if int_a2 == 0 and typed(a0, t):
                         # (OpINotEqual (OpSelect c 1 0) 1) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [a0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [a0], (), out)
     if a.op in CONSTANTS:
         if b.op == ops.OpIAdd:
             b0 = resolve(b.args[0])
@@ -2168,24 +2168,24 @@ def _build_OpINotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a, b1)
                 if k0 is not None:
                     # (OpINotEqual (OpIAdd x #a) #b) => (OpINotEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpINotEqual, t, [b0, k0], [], out)
+                    return make(m, ops.OpINotEqual, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, a, b0)
                 if k0 is not None:
                     # (OpINotEqual (OpIAdd x #a) #b) => (OpINotEqual x (fold OpISub #b #a))
-                    return make(m, ops.OpINotEqual, t, [b1, k0], [], out)
+                    return make(m, ops.OpINotEqual, t, [b1, k0], (), out)
         int_a = whole_int(a)
         if int_a == 0:
             if b.op == ops.OpISub:
                 b0 = resolve(b.args[0])
                 b1 = resolve(b.args[1])
                 # (OpINotEqual (OpISub x y) 0) => (OpINotEqual x y)
-                return make(m, ops.OpINotEqual, t, [b0, b1], [], out)
+                return make(m, ops.OpINotEqual, t, [b0, b1], (), out)
             if b.op == ops.OpBitwiseXor:
                 b0 = resolve(b.args[0])
                 b1 = resolve(b.args[1])
                 # (OpINotEqual (OpBitwiseXor x y) 0) => (OpINotEqual x y)
-                return make(m, ops.OpINotEqual, t, [b0, b1], [], out)
+                return make(m, ops.OpINotEqual, t, [b0, b1], (), out)
         if int_a == 1 and b.op == ops.OpSelect:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2196,7 +2196,7 @@ def _build_OpINotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     int_b2 = whole_int(b2)
                     if int_b2 == 0 and typed(b0, t):
                         # (OpINotEqual (OpSelect c 1 0) 1) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [b0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [b0], (), out)
     return None
 
 
@@ -2216,7 +2216,7 @@ def _build_OpFOrdEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     float_a2 = whole_float(a2)
                     if float_a2 == 0x0 and typed(a0, t):
                         # (OpFOrdEqual (OpSelect c 1.0 0.0) 0.0) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [a0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [a0], (), out)
     if a.op in CONSTANTS:
         float_a = whole_float(a)
         if float_a == 0x0 and b.op == ops.OpSelect:
@@ -2229,13 +2229,13 @@ def _build_OpFOrdEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     float_b2 = whole_float(b2)
                     if float_b2 == 0x0 and typed(b0, t):
                         # (OpFOrdEqual (OpSelect c 1.0 0.0) 0.0) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [b0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [b0], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdEqual (OpFNegate x) (OpFNegate y)) => (OpFOrdEqual x y)
-            return make(m, ops.OpFOrdEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -2255,7 +2255,7 @@ def _build_OpFUnordEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     float_a2 = whole_float(a2)
                     if float_a2 == 0x0 and typed(a0, t):
                         # (OpFUnordEqual (OpSelect c 1.0 0.0) 0.0) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [a0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [a0], (), out)
     if a.op in CONSTANTS:
         float_a = whole_float(a)
         if float_a == 0x0 and b.op == ops.OpSelect:
@@ -2268,13 +2268,13 @@ def _build_OpFUnordEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                     float_b2 = whole_float(b2)
                     if float_b2 == 0x0 and typed(b0, t):
                         # (OpFUnordEqual (OpSelect c 1.0 0.0) 0.0) => (OpLogicalNot c) where typed(c, result)
-                        return make(m, ops.OpLogicalNot, t, [b0], [], out)
+                        return make(m, ops.OpLogicalNot, t, [b0], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFUnordEqual (OpFNegate x) (OpFNegate y)) => (OpFUnordEqual x y)
-            return make(m, ops.OpFUnordEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFUnordEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -2287,7 +2287,7 @@ def _build_OpFOrdNotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | None
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdNotEqual (OpFNegate x) (OpFNegate y)) => (OpFOrdNotEqual x y)
-            return make(m, ops.OpFOrdNotEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdNotEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -2300,7 +2300,7 @@ def _build_OpFUnordNotEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst | No
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFUnordNotEqual (OpFNegate x) (OpFNegate y)) => (OpFUnordNotEqual x y)
-            return make(m, ops.OpFUnordNotEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFUnordNotEqual, t, [a0, b0], (), out)
     return None
 
 
@@ -2313,13 +2313,13 @@ def _build_OpFOrdLessThan(m: Module, inst: Inst, out: list[Inst]) -> Inst | None
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdLessThan (OpFNegate x) (OpFNegate y)) => (OpFOrdGreaterThan x y)
-            return make(m, ops.OpFOrdGreaterThan, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdGreaterThan, t, [a0, b0], (), out)
     if b.op in CONSTANTS and a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         k0 = fold(m, ops.OpFNegate, b)
         if k0 is not None:
             # (OpFOrdLessThan (OpFNegate x) #a) => (OpFOrdGreaterThan x (fold OpFNegate #a))
-            return make(m, ops.OpFOrdGreaterThan, t, [a0, k0], [], out)
+            return make(m, ops.OpFOrdGreaterThan, t, [a0, k0], (), out)
     return None
 
 
@@ -2332,13 +2332,13 @@ def _build_OpFOrdLessThanEqual(m: Module, inst: Inst, out: list[Inst]) -> Inst |
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdLessThanEqual (OpFNegate x) (OpFNegate y)) => (OpFOrdGreaterThanEqual x y)
-            return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, b0], (), out)
     if b.op in CONSTANTS and a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         k0 = fold(m, ops.OpFNegate, b)
         if k0 is not None:
             # (OpFOrdLessThanEqual (OpFNegate x) #a) => (OpFOrdGreaterThanEqual x (fold OpFNegate #a))
-            return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, k0], [], out)
+            return make(m, ops.OpFOrdGreaterThanEqual, t, [a0, k0], (), out)
     return None
 
 
@@ -2351,13 +2351,13 @@ def _build_OpFOrdGreaterThan(m: Module, inst: Inst, out: list[Inst]) -> Inst | N
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdGreaterThan (OpFNegate x) (OpFNegate y)) => (OpFOrdLessThan x y)
-            return make(m, ops.OpFOrdLessThan, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdLessThan, t, [a0, b0], (), out)
     if b.op in CONSTANTS and a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         k0 = fold(m, ops.OpFNegate, b)
         if k0 is not None:
             # (OpFOrdGreaterThan (OpFNegate x) #a) => (OpFOrdLessThan x (fold OpFNegate #a))
-            return make(m, ops.OpFOrdLessThan, t, [a0, k0], [], out)
+            return make(m, ops.OpFOrdLessThan, t, [a0, k0], (), out)
     return None
 
 
@@ -2370,13 +2370,13 @@ def _build_OpFOrdGreaterThanEqual(m: Module, inst: Inst, out: list[Inst]) -> Ins
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFOrdGreaterThanEqual (OpFNegate x) (OpFNegate y)) => (OpFOrdLessThanEqual x y)
-            return make(m, ops.OpFOrdLessThanEqual, t, [a0, b0], [], out)
+            return make(m, ops.OpFOrdLessThanEqual, t, [a0, b0], (), out)
     if b.op in CONSTANTS and a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         k0 = fold(m, ops.OpFNegate, b)
         if k0 is not None:
             # (OpFOrdGreaterThanEqual (OpFNegate x) #a) => (OpFOrdLessThanEqual x (fold OpFNegate #a))
-            return make(m, ops.OpFOrdLessThanEqual, t, [a0, k0], [], out)
+            return make(m, ops.OpFOrdLessThanEqual, t, [a0, k0], (), out)
     return None
 
 
@@ -2387,17 +2387,17 @@ def _build_OpIAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
     if b.op == ops.OpSNegate:
         b0 = resolve(b.args[0])
         # (OpIAdd x (OpSNegate y)) => (OpISub x y)
-        return make(m, ops.OpISub, t, [a, b0], [], out)
+        return make(m, ops.OpISub, t, [a, b0], (), out)
     if a.op == ops.OpSNegate:
         a0 = resolve(a.args[0])
         # (OpIAdd x (OpSNegate y)) => (OpISub x y)
-        return make(m, ops.OpISub, t, [b, a0], [], out)
+        return make(m, ops.OpISub, t, [b, a0], (), out)
     if b.op in CONSTANTS:
         int_b = whole_int(b)
         if int_b == 1 and a.op == ops.OpNot:
             a0 = resolve(a.args[0])
             # (OpIAdd (OpNot x) 1) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [a0], [], out)
+            return make(m, ops.OpSNegate, t, [a0], (), out)
         if a.op == ops.OpIAdd:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2405,12 +2405,12 @@ def _build_OpIAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpIAdd, a1, b)
                 if k0 is not None:
                     # (OpIAdd (OpIAdd x #a) #b) => (OpIAdd x (fold OpIAdd #a #b))
-                    return make(m, ops.OpIAdd, t, [a0, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIAdd, a0, b)
                 if k0 is not None:
                     # (OpIAdd (OpIAdd x #a) #b) => (OpIAdd x (fold OpIAdd #a #b))
-                    return make(m, ops.OpIAdd, t, [a1, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [a1, k0], (), out)
         if a.op == ops.OpISub:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2418,18 +2418,18 @@ def _build_OpIAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, b, a1)
                 if k0 is not None:
                     # (OpIAdd (OpISub x #a) #b) => (OpIAdd x (fold OpISub #b #a))
-                    return make(m, ops.OpIAdd, t, [a0, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIAdd, a0, b)
                 if k0 is not None:
                     # (OpIAdd (OpISub #a x) #b) => (OpISub (fold OpIAdd #a #b) x)
-                    return make(m, ops.OpISub, t, [k0, a1], [], out)
+                    return make(m, ops.OpISub, t, [k0, a1], (), out)
     if a.op in CONSTANTS:
         int_a = whole_int(a)
         if int_a == 1 and b.op == ops.OpNot:
             b0 = resolve(b.args[0])
             # (OpIAdd (OpNot x) 1) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [b0], [], out)
+            return make(m, ops.OpSNegate, t, [b0], (), out)
         if b.op == ops.OpIAdd:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2437,12 +2437,12 @@ def _build_OpIAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpIAdd, b1, a)
                 if k0 is not None:
                     # (OpIAdd (OpIAdd x #a) #b) => (OpIAdd x (fold OpIAdd #a #b))
-                    return make(m, ops.OpIAdd, t, [b0, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIAdd, b0, a)
                 if k0 is not None:
                     # (OpIAdd (OpIAdd x #a) #b) => (OpIAdd x (fold OpIAdd #a #b))
-                    return make(m, ops.OpIAdd, t, [b1, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [b1, k0], (), out)
         if b.op == ops.OpISub:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2450,12 +2450,12 @@ def _build_OpIAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a, b1)
                 if k0 is not None:
                     # (OpIAdd (OpISub x #a) #b) => (OpIAdd x (fold OpISub #b #a))
-                    return make(m, ops.OpIAdd, t, [b0, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIAdd, b0, a)
                 if k0 is not None:
                     # (OpIAdd (OpISub #a x) #b) => (OpISub (fold OpIAdd #a #b) x)
-                    return make(m, ops.OpISub, t, [k0, b1], [], out)
+                    return make(m, ops.OpISub, t, [k0, b1], (), out)
     return None
 
 
@@ -2467,7 +2467,7 @@ def _build_OpISub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         int_a = whole_int(a)
         if int_a == 0:
             # (OpISub 0 x) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [b], [], out)
+            return make(m, ops.OpSNegate, t, [b], (), out)
         if b.op == ops.OpIAdd:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2475,12 +2475,12 @@ def _build_OpISub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a, b1)
                 if k0 is not None:
                     # (OpISub #a (OpIAdd x #b)) => (OpISub (fold OpISub #a #b) x)
-                    return make(m, ops.OpISub, t, [k0, b0], [], out)
+                    return make(m, ops.OpISub, t, [k0, b0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, a, b0)
                 if k0 is not None:
                     # (OpISub #a (OpIAdd x #b)) => (OpISub (fold OpISub #a #b) x)
-                    return make(m, ops.OpISub, t, [k0, b1], [], out)
+                    return make(m, ops.OpISub, t, [k0, b1], (), out)
         if b.op == ops.OpISub:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2488,11 +2488,11 @@ def _build_OpISub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a, b0)
                 if k0 is not None:
                     # (OpISub #a (OpISub #b x)) => (OpIAdd x (fold OpISub #a #b))
-                    return make(m, ops.OpIAdd, t, [b1, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [b1, k0], (), out)
     if b.op == ops.OpSNegate:
         b0 = resolve(b.args[0])
         # (OpISub x (OpSNegate y)) => (OpIAdd x y)
-        return make(m, ops.OpIAdd, t, [a, b0], [], out)
+        return make(m, ops.OpIAdd, t, [a, b0], (), out)
     if b.op in CONSTANTS:
         if a.op == ops.OpIAdd:
             a0 = resolve(a.args[0])
@@ -2501,12 +2501,12 @@ def _build_OpISub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpISub, a1, b)
                 if k0 is not None:
                     # (OpISub (OpIAdd x #a) #b) => (OpIAdd x (fold OpISub #a #b))
-                    return make(m, ops.OpIAdd, t, [a0, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpISub, a0, b)
                 if k0 is not None:
                     # (OpISub (OpIAdd x #a) #b) => (OpIAdd x (fold OpISub #a #b))
-                    return make(m, ops.OpIAdd, t, [a1, k0], [], out)
+                    return make(m, ops.OpIAdd, t, [a1, k0], (), out)
         if a.op == ops.OpISub:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2514,7 +2514,7 @@ def _build_OpISub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpIAdd, a1, b)
                 if k0 is not None:
                     # (OpISub (OpISub x #a) #b) => (OpISub x (fold OpIAdd #a #b))
-                    return make(m, ops.OpISub, t, [a0, k0], [], out)
+                    return make(m, ops.OpISub, t, [a0, k0], (), out)
     return None
 
 
@@ -2525,7 +2525,7 @@ def _build_OpSNegate(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         a0 = resolve(a.args[0])
         a1 = resolve(a.args[1])
         # (OpSNegate (OpISub x y)) => (OpISub y x)
-        return make(m, ops.OpISub, t, [a1, a0], [], out)
+        return make(m, ops.OpISub, t, [a1, a0], (), out)
     return None
 
 
@@ -2537,13 +2537,13 @@ def _build_OpIMul(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         int_b = whole_int(b)
         if int_b == -1:
             # (OpIMul x -1) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [a], [], out)
+            return make(m, ops.OpSNegate, t, [a], (), out)
         if a.op == ops.OpSNegate:
             a0 = resolve(a.args[0])
             k0 = fold(m, ops.OpSNegate, b)
             if k0 is not None:
                 # (OpIMul (OpSNegate x) #a) => (OpIMul x (fold OpSNegate #a))
-                return make(m, ops.OpIMul, t, [a0, k0], [], out)
+                return make(m, ops.OpIMul, t, [a0, k0], (), out)
         if a.op == ops.OpIMul:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2551,23 +2551,23 @@ def _build_OpIMul(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpIMul, a1, b)
                 if k0 is not None:
                     # (OpIMul (OpIMul x #a) #b) => (OpIMul x (fold OpIMul #a #b))
-                    return make(m, ops.OpIMul, t, [a0, k0], [], out)
+                    return make(m, ops.OpIMul, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIMul, a0, b)
                 if k0 is not None:
                     # (OpIMul (OpIMul x #a) #b) => (OpIMul x (fold OpIMul #a #b))
-                    return make(m, ops.OpIMul, t, [a1, k0], [], out)
+                    return make(m, ops.OpIMul, t, [a1, k0], (), out)
     if a.op in CONSTANTS:
         int_a = whole_int(a)
         if int_a == -1:
             # (OpIMul x -1) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [b], [], out)
+            return make(m, ops.OpSNegate, t, [b], (), out)
         if b.op == ops.OpSNegate:
             b0 = resolve(b.args[0])
             k0 = fold(m, ops.OpSNegate, a)
             if k0 is not None:
                 # (OpIMul (OpSNegate x) #a) => (OpIMul x (fold OpSNegate #a))
-                return make(m, ops.OpIMul, t, [b0, k0], [], out)
+                return make(m, ops.OpIMul, t, [b0, k0], (), out)
         if b.op == ops.OpIMul:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2575,18 +2575,18 @@ def _build_OpIMul(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpIMul, b1, a)
                 if k0 is not None:
                     # (OpIMul (OpIMul x #a) #b) => (OpIMul x (fold OpIMul #a #b))
-                    return make(m, ops.OpIMul, t, [b0, k0], [], out)
+                    return make(m, ops.OpIMul, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpIMul, b0, a)
                 if k0 is not None:
                     # (OpIMul (OpIMul x #a) #b) => (OpIMul x (fold OpIMul #a #b))
-                    return make(m, ops.OpIMul, t, [b1, k0], [], out)
+                    return make(m, ops.OpIMul, t, [b1, k0], (), out)
     if a.op == ops.OpSNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpSNegate:
             b0 = resolve(b.args[0])
             # (OpIMul (OpSNegate x) (OpSNegate y)) => (OpIMul x y)
-            return make(m, ops.OpIMul, t, [a0, b0], [], out)
+            return make(m, ops.OpIMul, t, [a0, b0], (), out)
     return None
 
 
@@ -2598,7 +2598,7 @@ def _build_OpSDiv(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         int_b = whole_int(b)
         if int_b == -1:
             # (OpSDiv x -1) => (OpSNegate x)
-            return make(m, ops.OpSNegate, t, [a], [], out)
+            return make(m, ops.OpSNegate, t, [a], (), out)
     return None
 
 
@@ -2610,7 +2610,7 @@ def _build_OpUDiv(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         k0 = log2(m, b)
         if k0 is not None:
             # (OpUDiv x #a) => (OpShiftRightLogical x (log2 #a))
-            return make(m, ops.OpShiftRightLogical, t, [a, k0], [], out)
+            return make(m, ops.OpShiftRightLogical, t, [a, k0], (), out)
     return None
 
 
@@ -2622,7 +2622,7 @@ def _build_OpUMod(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         k0 = power_mask(m, b)
         if k0 is not None:
             # (OpUMod x #a) => (OpBitwiseAnd x (power_mask #a))
-            return make(m, ops.OpBitwiseAnd, t, [a, k0], [], out)
+            return make(m, ops.OpBitwiseAnd, t, [a, k0], (), out)
     return None
 
 
@@ -2632,7 +2632,7 @@ def _build_SAbs(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
     if a.op == ops.OpSNegate:
         a0 = resolve(a.args[0])
         # (SAbs (OpSNegate x)) => (SAbs x)
-        return make(m, ops.OpExtInst, t, [inst.args[0], a0], [glsl.Glsl_SAbs], out)
+        return make(m, ops.OpExtInst, t, [inst.args[0], a0], (glsl.Glsl_SAbs,), out)
     return None
 
 
@@ -2647,12 +2647,12 @@ def _build_OpBitwiseAnd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
             k0 = fold(m, ops.OpBitwiseAnd, a1, b)
             if k0 is not None:
                 # (OpBitwiseAnd (OpBitwiseAnd x #a) #b) => (OpBitwiseAnd x (fold OpBitwiseAnd #a #b))
-                return make(m, ops.OpBitwiseAnd, t, [a0, k0], [], out)
+                return make(m, ops.OpBitwiseAnd, t, [a0, k0], (), out)
         if a0.op in CONSTANTS:
             k0 = fold(m, ops.OpBitwiseAnd, a0, b)
             if k0 is not None:
                 # (OpBitwiseAnd (OpBitwiseAnd x #a) #b) => (OpBitwiseAnd x (fold OpBitwiseAnd #a #b))
-                return make(m, ops.OpBitwiseAnd, t, [a1, k0], [], out)
+                return make(m, ops.OpBitwiseAnd, t, [a1, k0], (), out)
     if a.op in CONSTANTS and b.op == ops.OpBitwiseAnd:
         b0 = resolve(b.args[0])
         b1 = resolve(b.args[1])
@@ -2660,12 +2660,12 @@ def _build_OpBitwiseAnd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
             k0 = fold(m, ops.OpBitwiseAnd, b1, a)
             if k0 is not None:
                 # (OpBitwiseAnd (OpBitwiseAnd x #a) #b) => (OpBitwiseAnd x (fold OpBitwiseAnd #a #b))
-                return make(m, ops.OpBitwiseAnd, t, [b0, k0], [], out)
+                return make(m, ops.OpBitwiseAnd, t, [b0, k0], (), out)
         if b0.op in CONSTANTS:
             k0 = fold(m, ops.OpBitwiseAnd, b0, a)
             if k0 is not None:
                 # (OpBitwiseAnd (OpBitwiseAnd x #a) #b) => (OpBitwiseAnd x (fold OpBitwiseAnd #a #b))
-                return make(m, ops.OpBitwiseAnd, t, [b1, k0], [], out)
+                return make(m, ops.OpBitwiseAnd, t, [b1, k0], (), out)
     return None
 
 
@@ -2680,12 +2680,12 @@ def _build_OpBitwiseOr(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
             k0 = fold(m, ops.OpBitwiseOr, a1, b)
             if k0 is not None:
                 # (OpBitwiseOr (OpBitwiseOr x #a) #b) => (OpBitwiseOr x (fold OpBitwiseOr #a #b))
-                return make(m, ops.OpBitwiseOr, t, [a0, k0], [], out)
+                return make(m, ops.OpBitwiseOr, t, [a0, k0], (), out)
         if a0.op in CONSTANTS:
             k0 = fold(m, ops.OpBitwiseOr, a0, b)
             if k0 is not None:
                 # (OpBitwiseOr (OpBitwiseOr x #a) #b) => (OpBitwiseOr x (fold OpBitwiseOr #a #b))
-                return make(m, ops.OpBitwiseOr, t, [a1, k0], [], out)
+                return make(m, ops.OpBitwiseOr, t, [a1, k0], (), out)
     if a.op in CONSTANTS and b.op == ops.OpBitwiseOr:
         b0 = resolve(b.args[0])
         b1 = resolve(b.args[1])
@@ -2693,12 +2693,12 @@ def _build_OpBitwiseOr(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
             k0 = fold(m, ops.OpBitwiseOr, b1, a)
             if k0 is not None:
                 # (OpBitwiseOr (OpBitwiseOr x #a) #b) => (OpBitwiseOr x (fold OpBitwiseOr #a #b))
-                return make(m, ops.OpBitwiseOr, t, [b0, k0], [], out)
+                return make(m, ops.OpBitwiseOr, t, [b0, k0], (), out)
         if b0.op in CONSTANTS:
             k0 = fold(m, ops.OpBitwiseOr, b0, a)
             if k0 is not None:
                 # (OpBitwiseOr (OpBitwiseOr x #a) #b) => (OpBitwiseOr x (fold OpBitwiseOr #a #b))
-                return make(m, ops.OpBitwiseOr, t, [b1, k0], [], out)
+                return make(m, ops.OpBitwiseOr, t, [b1, k0], (), out)
     return None
 
 
@@ -2710,7 +2710,7 @@ def _build_OpBitwiseXor(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         int_b = whole_int(b)
         if int_b == -1:
             # (OpBitwiseXor x -1) => (OpNot x)
-            return make(m, ops.OpNot, t, [a], [], out)
+            return make(m, ops.OpNot, t, [a], (), out)
         if a.op == ops.OpBitwiseXor:
             a0 = resolve(a.args[0])
             a1 = resolve(a.args[1])
@@ -2718,17 +2718,17 @@ def _build_OpBitwiseXor(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpBitwiseXor, a1, b)
                 if k0 is not None:
                     # (OpBitwiseXor (OpBitwiseXor x #a) #b) => (OpBitwiseXor x (fold OpBitwiseXor #a #b))
-                    return make(m, ops.OpBitwiseXor, t, [a0, k0], [], out)
+                    return make(m, ops.OpBitwiseXor, t, [a0, k0], (), out)
             if a0.op in CONSTANTS:
                 k0 = fold(m, ops.OpBitwiseXor, a0, b)
                 if k0 is not None:
                     # (OpBitwiseXor (OpBitwiseXor x #a) #b) => (OpBitwiseXor x (fold OpBitwiseXor #a #b))
-                    return make(m, ops.OpBitwiseXor, t, [a1, k0], [], out)
+                    return make(m, ops.OpBitwiseXor, t, [a1, k0], (), out)
     if a.op in CONSTANTS:
         int_a = whole_int(a)
         if int_a == -1:
             # (OpBitwiseXor x -1) => (OpNot x)
-            return make(m, ops.OpNot, t, [b], [], out)
+            return make(m, ops.OpNot, t, [b], (), out)
         if b.op == ops.OpBitwiseXor:
             b0 = resolve(b.args[0])
             b1 = resolve(b.args[1])
@@ -2736,18 +2736,18 @@ def _build_OpBitwiseXor(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
                 k0 = fold(m, ops.OpBitwiseXor, b1, a)
                 if k0 is not None:
                     # (OpBitwiseXor (OpBitwiseXor x #a) #b) => (OpBitwiseXor x (fold OpBitwiseXor #a #b))
-                    return make(m, ops.OpBitwiseXor, t, [b0, k0], [], out)
+                    return make(m, ops.OpBitwiseXor, t, [b0, k0], (), out)
             if b0.op in CONSTANTS:
                 k0 = fold(m, ops.OpBitwiseXor, b0, a)
                 if k0 is not None:
                     # (OpBitwiseXor (OpBitwiseXor x #a) #b) => (OpBitwiseXor x (fold OpBitwiseXor #a #b))
-                    return make(m, ops.OpBitwiseXor, t, [b1, k0], [], out)
+                    return make(m, ops.OpBitwiseXor, t, [b1, k0], (), out)
     if a.op == ops.OpNot:
         a0 = resolve(a.args[0])
         if b.op == ops.OpNot:
             b0 = resolve(b.args[0])
             # (OpBitwiseXor (OpNot x) (OpNot y)) => (OpBitwiseXor x y)
-            return make(m, ops.OpBitwiseXor, t, [a0, b0], [], out)
+            return make(m, ops.OpBitwiseXor, t, [a0, b0], (), out)
     return None
 
 
@@ -2762,7 +2762,7 @@ def _build_OpShiftLeftLogical(m: Module, inst: Inst, out: list[Inst]) -> Inst | 
             k0 = shift_sum(m, a1, b, a0)
             if k0 is not None:
                 # (OpShiftLeftLogical (OpShiftLeftLogical x #a) #b) => (OpShiftLeftLogical x (shift_sum #a #b x))
-                return make(m, ops.OpShiftLeftLogical, t, [a0, k0], [], out)
+                return make(m, ops.OpShiftLeftLogical, t, [a0, k0], (), out)
     return None
 
 
@@ -2777,7 +2777,7 @@ def _build_OpShiftRightLogical(m: Module, inst: Inst, out: list[Inst]) -> Inst |
             k0 = shift_sum(m, a1, b, a0)
             if k0 is not None:
                 # (OpShiftRightLogical (OpShiftRightLogical x #a) #b) => (OpShiftRightLogical x (shift_sum #a #b x))
-                return make(m, ops.OpShiftRightLogical, t, [a0, k0], [], out)
+                return make(m, ops.OpShiftRightLogical, t, [a0, k0], (), out)
     return None
 
 
@@ -2792,7 +2792,7 @@ def _build_OpShiftRightArithmetic(m: Module, inst: Inst, out: list[Inst]) -> Ins
             k0 = shift_sum(m, a1, b, a0)
             if k0 is not None:
                 # (OpShiftRightArithmetic (OpShiftRightArithmetic x #a) #b) => (OpShiftRightArithmetic x (shift_sum #a #b x))
-                return make(m, ops.OpShiftRightArithmetic, t, [a0, k0], [], out)
+                return make(m, ops.OpShiftRightArithmetic, t, [a0, k0], (), out)
     return None
 
 
@@ -2803,11 +2803,11 @@ def _build_OpFAdd(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
     if b.op == ops.OpFNegate:
         b0 = resolve(b.args[0])
         # (OpFAdd x (OpFNegate y)) => (OpFSub x y)
-        return make(m, ops.OpFSub, t, [a, b0], [], out)
+        return make(m, ops.OpFSub, t, [a, b0], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         # (OpFAdd x (OpFNegate y)) => (OpFSub x y)
-        return make(m, ops.OpFSub, t, [b, a0], [], out)
+        return make(m, ops.OpFSub, t, [b, a0], (), out)
     return None
 
 
@@ -2819,17 +2819,17 @@ def _build_OpFSub(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         float_a = whole_float(a)
         if float_a == 0x8000000000000000:
             # (OpFSub -0.0 x) => (OpFNegate x)
-            return make(m, ops.OpFNegate, t, [b], [], out)
+            return make(m, ops.OpFNegate, t, [b], (), out)
     if b.op == ops.OpFNegate:
         b0 = resolve(b.args[0])
         # (OpFSub x (OpFNegate y)) => (OpFAdd x y)
-        return make(m, ops.OpFAdd, t, [a, b0], [], out)
+        return make(m, ops.OpFAdd, t, [a, b0], (), out)
     if b.op in CONSTANTS and a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         k0 = fold(m, ops.OpFNegate, b)
         if k0 is not None:
             # (OpFSub (OpFNegate x) #a) => (OpFSub (fold OpFNegate #a) x)
-            return make(m, ops.OpFSub, t, [k0, a0], [], out)
+            return make(m, ops.OpFSub, t, [k0, a0], (), out)
     return None
 
 
@@ -2841,30 +2841,30 @@ def _build_OpFMul(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         float_b = whole_float(b)
         if float_b == 0xbff0000000000000:
             # (OpFMul x -1.0) => (OpFNegate x)
-            return make(m, ops.OpFNegate, t, [a], [], out)
+            return make(m, ops.OpFNegate, t, [a], (), out)
         if a.op == ops.OpFNegate:
             a0 = resolve(a.args[0])
             k0 = fold(m, ops.OpFNegate, b)
             if k0 is not None:
                 # (OpFMul (OpFNegate x) #a) => (OpFMul x (fold OpFNegate #a))
-                return make(m, ops.OpFMul, t, [a0, k0], [], out)
+                return make(m, ops.OpFMul, t, [a0, k0], (), out)
     if a.op in CONSTANTS:
         float_a = whole_float(a)
         if float_a == 0xbff0000000000000:
             # (OpFMul x -1.0) => (OpFNegate x)
-            return make(m, ops.OpFNegate, t, [b], [], out)
+            return make(m, ops.OpFNegate, t, [b], (), out)
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             k0 = fold(m, ops.OpFNegate, a)
             if k0 is not None:
                 # (OpFMul (OpFNegate x) #a) => (OpFMul x (fold OpFNegate #a))
-                return make(m, ops.OpFMul, t, [b0, k0], [], out)
+                return make(m, ops.OpFMul, t, [b0, k0], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFMul (OpFNegate x) (OpFNegate y)) => (OpFMul x y)
-            return make(m, ops.OpFMul, t, [a0, b0], [], out)
+            return make(m, ops.OpFMul, t, [a0, b0], (), out)
     return None
 
 
@@ -2876,29 +2876,29 @@ def _build_OpFDiv(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         float_b = whole_float(b)
         if float_b == 0xbff0000000000000:
             # (OpFDiv x -1.0) => (OpFNegate x)
-            return make(m, ops.OpFNegate, t, [a], [], out)
+            return make(m, ops.OpFNegate, t, [a], (), out)
         if a.op == ops.OpFNegate:
             a0 = resolve(a.args[0])
             k0 = fold(m, ops.OpFNegate, b)
             if k0 is not None:
                 # (OpFDiv (OpFNegate x) #a) => (OpFDiv x (fold OpFNegate #a))
-                return make(m, ops.OpFDiv, t, [a0, k0], [], out)
+                return make(m, ops.OpFDiv, t, [a0, k0], (), out)
         k0 = reciprocal(m, b)
         if k0 is not None:
             # (OpFDiv x #a) => (OpFMul x (reciprocal #a))
-            return make(m, ops.OpFMul, t, [a, k0], [], out)
+            return make(m, ops.OpFMul, t, [a, k0], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (OpFDiv (OpFNegate x) (OpFNegate y)) => (OpFDiv x y)
-            return make(m, ops.OpFDiv, t, [a0, b0], [], out)
+            return make(m, ops.OpFDiv, t, [a0, b0], (), out)
     if a.op in CONSTANTS and b.op == ops.OpFNegate:
         b0 = resolve(b.args[0])
         k0 = fold(m, ops.OpFNegate, a)
         if k0 is not None:
             # (OpFDiv #a (OpFNegate x)) => (OpFDiv (fold OpFNegate #a) x)
-            return make(m, ops.OpFDiv, t, [k0, b0], [], out)
+            return make(m, ops.OpFDiv, t, [k0, b0], (), out)
     return None
 
 
@@ -2910,13 +2910,13 @@ def _build_OpVectorTimesScalar(m: Module, inst: Inst, out: list[Inst]) -> Inst |
         float_b = whole_float(b)
         if float_b == 0xbff0000000000000:
             # (OpVectorTimesScalar x -1.0) => (OpFNegate x)
-            return make(m, ops.OpFNegate, t, [a], [], out)
+            return make(m, ops.OpFNegate, t, [a], (), out)
         if a.op == ops.OpFNegate:
             a0 = resolve(a.args[0])
             k0 = fold(m, ops.OpFNegate, b)
             if k0 is not None:
                 # (OpVectorTimesScalar (OpFNegate x) #a) => (OpVectorTimesScalar x (fold OpFNegate #a))
-                return make(m, ops.OpVectorTimesScalar, t, [a0, k0], [], out)
+                return make(m, ops.OpVectorTimesScalar, t, [a0, k0], (), out)
     return None
 
 
@@ -2926,7 +2926,7 @@ def _build_FAbs(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         # (FAbs (OpFNegate x)) => (FAbs x)
-        return make(m, ops.OpExtInst, t, [inst.args[0], a0], [glsl.Glsl_FAbs], out)
+        return make(m, ops.OpExtInst, t, [inst.args[0], a0], (glsl.Glsl_FAbs,), out)
     return None
 
 
@@ -2939,29 +2939,29 @@ def _build_Fma(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         float_b = whole_float(b)
         if float_b == 0x3ff0000000000000:
             # (Fma x 1.0 y) => (OpFAdd x y)
-            return make(m, ops.OpFAdd, t, [a, c], [], out)
+            return make(m, ops.OpFAdd, t, [a, c], (), out)
         if float_b == 0xbff0000000000000:
             # (Fma x -1.0 y) => (OpFSub y x)
-            return make(m, ops.OpFSub, t, [c, a], [], out)
+            return make(m, ops.OpFSub, t, [c, a], (), out)
     if a.op in CONSTANTS:
         float_a = whole_float(a)
         if float_a == 0x3ff0000000000000:
             # (Fma 1.0 x y) => (OpFAdd x y)
-            return make(m, ops.OpFAdd, t, [b, c], [], out)
+            return make(m, ops.OpFAdd, t, [b, c], (), out)
         if float_a == 0xbff0000000000000:
             # (Fma -1.0 x y) => (OpFSub y x)
-            return make(m, ops.OpFSub, t, [c, b], [], out)
+            return make(m, ops.OpFSub, t, [c, b], (), out)
     if c.op in CONSTANTS:
         float_c = whole_float(c)
         if float_c == 0x8000000000000000:
             # (Fma x y -0.0) => (OpFMul x y)
-            return make(m, ops.OpFMul, t, [a, b], [], out)
+            return make(m, ops.OpFMul, t, [a, b], (), out)
     if a.op == ops.OpFNegate:
         a0 = resolve(a.args[0])
         if b.op == ops.OpFNegate:
             b0 = resolve(b.args[0])
             # (Fma (OpFNegate x) (OpFNegate y) z) => (Fma x y z)
-            return make(m, ops.OpExtInst, t, [inst.args[0], a0, b0, c], [glsl.Glsl_Fma], out)
+            return make(m, ops.OpExtInst, t, [inst.args[0], a0, b0, c], (glsl.Glsl_Fma,), out)
     return None
 
 
@@ -2972,10 +2972,10 @@ def _build_OpUConvert(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         a0 = resolve(a.args[0])
         if widens(a0, a) and resized(a0, t):
             # (OpUConvert y=(OpUConvert x)) => (OpUConvert x) where widens(x, y), resized(x, result)
-            return make(m, ops.OpUConvert, t, [a0], [], out)
+            return make(m, ops.OpUConvert, t, [a0], (), out)
         if narrows(a, t) and resized(a0, t):
             # (OpUConvert y=(OpUConvert x)) => (OpUConvert x) where narrows(y, result), resized(x, result)
-            return make(m, ops.OpUConvert, t, [a0], [], out)
+            return make(m, ops.OpUConvert, t, [a0], (), out)
     return None
 
 
@@ -2986,10 +2986,10 @@ def _build_OpSConvert(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         a0 = resolve(a.args[0])
         if widens(a0, a) and resized(a0, t):
             # (OpSConvert y=(OpSConvert x)) => (OpSConvert x) where widens(x, y), resized(x, result)
-            return make(m, ops.OpSConvert, t, [a0], [], out)
+            return make(m, ops.OpSConvert, t, [a0], (), out)
         if narrows(a, t) and resized(a0, t):
             # (OpSConvert y=(OpSConvert x)) => (OpSConvert x) where narrows(y, result), resized(x, result)
-            return make(m, ops.OpSConvert, t, [a0], [], out)
+            return make(m, ops.OpSConvert, t, [a0], (), out)
     return None
 
 
@@ -3000,7 +3000,7 @@ def _build_OpFConvert(m: Module, inst: Inst, out: list[Inst]) -> Inst | None:
         a0 = resolve(a.args[0])
         if widens(a0, a) and resized(a0, t):
             # (OpFConvert y=(OpFConvert x)) => (OpFConvert x) where widens(x, y), resized(x, result)
-            return make(m, ops.OpFConvert, t, [a0], [], out)
+            return make(m, ops.OpFConvert, t, [a0], (), out)
     return None
 
 

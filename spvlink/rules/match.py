@@ -96,7 +96,12 @@ def number(module: Module, type: Inst | None, value: int) -> Inst | None:
 
 
 def make(
-    module: Module, op: int, type: Inst | None, args: list[Inst], imm: list[int], out: list[Inst]
+    module: Module,
+    op: int,
+    type: Inst | None,
+    args: list[Inst],
+    imm: tuple[int, ...],
+    out: list[Inst],
 ) -> Inst:
     """A new instruction, appended to ``out``."""
     made = edit.value(module, op, type, args, imm)

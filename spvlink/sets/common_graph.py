@@ -191,7 +191,7 @@ class SharedGraph(ConsumerGraph):
 
     def constant(self, inst: Inst) -> object:
         parts = tuple([self.constant(arg) for arg in inst.args])
-        return inst.op, tuple(inst.imm), self.named(inst.type), parts
+        return inst.op, inst.imm, self.named(inst.type), parts
 
     def called(self, load: Inst) -> object:
         try:

@@ -347,7 +347,7 @@ def _read_twins(link: Link, contract: Contract) -> None:
         mine = slots[fact.key]
         if mine.qualifiers == wires[twin].qualifiers and mine.base == wires[twin].base:
             for load in loads:
-                load.imm = [twin, *load.imm[1:]]
+                load.imm = (twin, *load.imm[1:])
             slots[twin] = _moved(mine, twin)  # whatever was declared there is not read
             link.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
             touched(link.consumer.module)

@@ -227,7 +227,7 @@ class _Reader:
         id = self.numbers[token]
         found = self.defs.get(id)
         if found is None:
-            found = self.defs[id] = Inst(0, None, [], [], id)
+            found = self.defs[id] = Inst(0, None, [], (), id)
         if id not in self.defined:
             self.waiting.setdefault(id, self.line)
         return found
@@ -295,7 +295,7 @@ class _Reader:
 
     def define(self, op: int, type: Inst | None, operands: _Operands, result: str) -> Inst:
         if not result:
-            return Inst(op, type, operands.args, operands.imm)
+            return Inst(op, type, operands.args, tuple(operands.imm))
         if result[0] != "%" or len(result) < 2:
             raise BadSpirv(f"{result} is no id")
         id = self.numbers[result]
@@ -303,8 +303,8 @@ class _Reader:
             raise BadSpirv(f"{result} is defined twice")
         inst = self.defs.get(id)
         if inst is None:
-            inst = self.defs[id] = Inst(op, type, operands.args, operands.imm, id)
-        inst.op, inst.type, inst.args, inst.imm = op, type, operands.args, operands.imm
+            inst = self.defs[id] = Inst(op, type, operands.args, (), id)
+        inst.op, inst.type, inst.args, inst.imm = op, type, operands.args, tuple(operands.imm)
         self.defined.add(id)
         return inst
 

@@ -36,7 +36,7 @@ class _Line:
         self.inst = inst
         self.names = names
         self.args = iter(inst.args)
-        self.imm = list(inst.imm)
+        self.imm = inst.imm
         self.at = 0
         self.used = 0
         self.out: list[str] = []

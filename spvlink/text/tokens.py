@@ -24,7 +24,7 @@ _ESCAPES: Final = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r", "\t": "\\
 _UNESCAPES: Final = {"\\": b"\\", '"': b'"', "n": b"\n", "r": b"\r", "t": b"\t"}
 
 
-def raw(words: list[int]) -> list[str]:
+def raw(words: tuple[int, ...]) -> list[str]:
     return [f"!{w:#x}" for w in words]
 
 
@@ -76,13 +76,13 @@ def unquoted(token: str) -> bytes:
     return bytes(out)
 
 
-def string_words(data: bytes) -> list[int]:
+def string_words(data: bytes) -> tuple[int, ...]:
     """The words of a literal string (nul-terminated, padded with nul)."""
     data += b"\0" * (4 - len(data) % 4)
-    return [int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)]
+    return tuple([int.from_bytes(data[i : i + 4], "little") for i in range(0, len(data), 4)])
 
 
-def string_tokens(words: list[int]) -> list[str]:
+def string_tokens(words: tuple[int, ...]) -> list[str]:
     """The token of the literal string that these words are, or the raw words."""
     data = b"".join(w.to_bytes(4, "little") for w in words).split(b"\0", 1)[0]
     return [quoted(data)] if string_words(data) == words else raw(words)
@@ -95,7 +95,7 @@ def number_size(type: Inst | None) -> int:
     return 2 if type.imm[0] > 32 else 1
 
 
-def number_tokens(words: list[int], type: Inst | None) -> list[str]:
+def number_tokens(words: tuple[int, ...], type: Inst | None) -> list[str]:
     """A number as a decimal token, or raw words where that would not come back the same."""
     text = _number(words, type)
     if text and type is not None:
@@ -107,14 +107,14 @@ def number_tokens(words: list[int], type: Inst | None) -> list[str]:
     return raw(words)
 
 
-def _number(words: list[int], type: Inst | None) -> str:
+def _number(words: tuple[int, ...], type: Inst | None) -> str:
     size = number_size(type)
     if type is None or size != len(words):
         return ""
     bits = words[0] | (words[1] << 32 if size == 2 else 0)
     if type.op == ops.OpTypeInt:
         whole = 64 if size == 2 else 32
-        signed = type.imm[1:] == [1] and bits >> (whole - 1)
+        signed = type.imm[1:] == (1,) and bits >> (whole - 1)
         return str(bits - (1 << whole) if signed else bits)
     if len(type.imm) > 1 or type.imm[0] not in _FLOAT_CODES:
         return ""  # another encoding than IEEE's
@@ -131,7 +131,7 @@ def _number(words: list[int], type: Inst | None) -> str:
     return ""
 
 
-def number_words(token: str, type: Inst) -> list[int]:
+def number_words(token: str, type: Inst) -> tuple[int, ...]:
     """The words of a decimal or hexadecimal number; ValueError or OverflowError if the type cannot
     hold it.
     """
@@ -150,7 +150,7 @@ def number_words(token: str, type: Inst) -> list[int]:
             raise ValueError(f"{token} does not fit into {width} bits")
         # a signed literal narrower than its word is sign-extended (specification 2.2.1)
         bits = value & (0xFFFFFFFFFFFFFFFF if size == 2 else 0xFFFFFFFF)
-    return [bits & 0xFFFFFFFF, bits >> 32] if size == 2 else [bits]
+    return (bits & 0xFFFFFFFF, bits >> 32) if size == 2 else (bits,)
 
 
 def enum_token(kind: int, value: int) -> str:

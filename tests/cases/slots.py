@@ -51,7 +51,7 @@ def _place(text: str) -> tuple[int, int, int]:
 def interface_of(module: Module, lines: Sequence[str]) -> Interface:
     """One side of a border."""
     side = Interface()
-    nowhere = Inst(ops.OpVariable, None, [], [])
+    nowhere = Inst(ops.OpVariable, None, [], ())
     for group, line in enumerate(map(Line, lines)):
         type = scalar_type(module, line.base)
         for lane, key in enumerate(line.keys):

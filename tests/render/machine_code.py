@@ -153,7 +153,7 @@ def _reads_number(code: Code) -> bytes:
     number = types.integer(module, 32, True)
     made = []
     notes = []
-    taken = {n.imm[1] for n in module.annotations if n.imm[:1] == [enums.Decoration_Location]}
+    taken = {n.imm[1] for n in module.annotations if n.imm[:1] == (enums.Decoration_Location,)}
     free = next(n for n in range(8) if n not in taken)
     for storage, words in (
         (
@@ -163,17 +163,17 @@ def _reads_number(code: Code) -> bytes:
         (enums.StorageClass_Output, ([enums.Decoration_Location, free],)),
     ):
         pointer = types.pointer(module, storage, number)
-        made.append(value(module, ops.OpVariable, pointer, [], [storage]))
+        made.append(value(module, ops.OpVariable, pointer, [], (storage,)))
         module.globals.append(made[-1])
-        notes += [Inst(ops.OpDecorate, None, [made[-1]], list(w)) for w in words]
+        notes += [Inst(ops.OpDecorate, None, [made[-1]], tuple(w)) for w in words]
     annotate(module, notes)
     entry.args += made
-    geometry = Inst(ops.OpCapability, None, [], [enums.Capability_Geometry])
+    geometry = Inst(ops.OpCapability, None, [], (enums.Capability_Geometry,))
     module.sections[CAPABILITIES].append(geometry)
-    load = value(module, ops.OpLoad, number, [made[0]], [])
+    load = value(module, ops.OpLoad, number, [made[0]], ())
     (block,) = [f.blocks[0] for f in module.functions if f is entry.args[0]]
     at = sum(inst.op == ops.OpVariable for inst in block.insts)
-    block.insts[at:at] = [load, Inst(ops.OpStore, None, [made[1], load], [])]
+    block.insts[at:at] = [load, Inst(ops.OpStore, None, [made[1], load], ())]
     return encode(module)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import functools
 import struct
-import subprocess
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
+
+from tests.glslang import compile_files
 
 OP_NAME, OP_CONSTANT, OP_STORE, OP_DECORATE, OP_LABEL = 5, 43, 62, 71, 248
 
@@ -15,14 +14,8 @@ OP_NAME, OP_CONSTANT, OP_STORE, OP_DECORATE, OP_LABEL = 5, 43, 62, 71, 248
 @functools.cache
 def compile_glsl(stage: str, source: str) -> bytes:
     """SPIR-V of the source (stage: vert, frag ...). AssertionError with the compiler's words."""
-    with tempfile.TemporaryDirectory() as folder:
-        text, binary = Path(folder, f"shader.{stage}"), Path(folder, "shader.spv")
-        text.write_text(source)
-        command = ["glslangValidator", "-V", "--target-env", "vulkan1.2", "-o"]
-        command += [str(binary), str(text)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stdout + source
-        return binary.read_bytes()
+    options = ["-V", "--target-env", "vulkan1.2"]
+    return compile_files(options, {f"shader.{stage}": source}, "shader.spv")[0]
 
 
 class Words:

@@ -166,5 +166,5 @@ class FirstInvocation:
             if arg.type.op not in (ops.OpTypeInt, ops.OpTypeBool):
                 return None
             args.append(types.constant(self.module, arg.type, number))
-        made = fold(self.module, Inst(inst.op, inst.type, args, list(inst.imm)), False)
+        made = fold(self.module, Inst(inst.op, inst.type, args, inst.imm), False)
         return types.bits_of(made) if made is not None else None

@@ -245,7 +245,7 @@ class Link(Known):
 
     def store(self, site: int, key: int, made: Inst) -> Inst:
         """A new store of a site."""
-        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], [key])
+        return Inst(STORE_OUTPUT, None, [made, *self.spots[site][2]], (key,))
 
     def always_stored(self, key: int) -> bool:
         """Whether every invocation stores a slot (of a geometry shader: before every emit)."""

@@ -55,9 +55,9 @@ class Stage:
         module = Module()
         function = Function(module.new_id())
         block = Block(module.new_id())
-        block.insts = [Inst(ops.OpReturn, None, [], [])]
+        block.insts = [Inst(ops.OpReturn, None, [], ())]
         function.blocks = [block]
-        entry = Inst(ops.OpEntryPoint, None, [function], [enums.ExecutionModel_Fragment, 0])
+        entry = Inst(ops.OpEntryPoint, None, [function], (enums.ExecutionModel_Fragment, 0))
         module.entry = EntryPoint(entry, "", function)
         return Stage(Source(b""), FIXED_FUNCTIONS, module)
 

@@ -138,9 +138,9 @@ def component(stored: Inst) -> Scalar:
 
 def as_interpolated(module: Module, scalar: Inst, out: list[Inst]) -> Inst:
     """What interpolating three equal values gives: (x - x) + x, not to be contracted."""
-    zero = value(module, ops.OpFSub, scalar.type, [scalar, scalar], [])
-    made = value(module, ops.OpFAdd, scalar.type, [zero, scalar], [])
+    zero = value(module, ops.OpFSub, scalar.type, [scalar, scalar], ())
+    made = value(module, ops.OpFAdd, scalar.type, [zero, scalar], ())
     out += [zero, made]
-    note = [enums.Decoration_NoContraction]
-    annotate(module, [Inst(ops.OpDecorate, None, [i], list(note)) for i in (zero, made)])
+    note = (enums.Decoration_NoContraction,)
+    annotate(module, [Inst(ops.OpDecorate, None, [i], note) for i in (zero, made)])
     return made

@@ -61,7 +61,7 @@ class RaiseBuiltIns(Raise):
             return holder.variable
         pointee = holder.scalar if holder.type.op == ops.OpTypeArray else holder.type
         pointer = types.pointer(self.module, self.storage, pointee)
-        out.append(value(self.module, ops.OpAccessChain, pointer, [holder.variable, *path], []))
+        out.append(value(self.module, ops.OpAccessChain, pointer, [holder.variable, *path], ()))
         return out[-1]
 
 
@@ -111,7 +111,7 @@ def _load_rest(built: BuiltIns, whole: Inst, out: list[Inst]) -> None:
         if arg.op != LOAD_INPUT or arg.imm[0] != key or arg.args != vertex:
             if not _is_in_place_of(built, arg, key, vertex):
                 return
-            arg = value(built.consumer.module, LOAD_INPUT, holder.scalar, list(vertex), [key])
+            arg = value(built.consumer.module, LOAD_INPUT, holder.scalar, list(vertex), (key,))
             made.append(arg)
         args.append(arg)
     if made:

@@ -230,7 +230,7 @@ def _stores(
             part = stored
             if not single:
                 part = extract(module, stored, (number,), holder.scalar, out)
-            out.append(Inst(STORE_OUTPUT, None, [part, *vertex], [key]))
+            out.append(Inst(STORE_OUTPUT, None, [part, *vertex], (key,)))
     return out
 
 
@@ -247,7 +247,7 @@ def _store_at_ends(
     for access in stores:
         if access.holder not in copies:
             pointer = types.pointer(module, storage, access.holder.type)
-            copies[access.holder] = value(module, ops.OpVariable, pointer, [], [storage])
+            copies[access.holder] = value(module, ops.OpVariable, pointer, [], (storage,))
     found = {access.inst: access for access in stores}
     back = {access.inst: access for access in loads if access.holder in copies}
     for block in blocks:
@@ -263,7 +263,7 @@ def _store_at_ends(
             if ends and stage.name == "geom":  # undefined from here on (OpEmitVertex)
                 for holder, copy in copies.items():
                     none = types.undef(module, holder.type)
-                    out.append(Inst(ops.OpStore, None, [copy, none], []))
+                    out.append(Inst(ops.OpStore, None, [copy, none], ()))
             if inst in found:
                 _copy(module, found[inst], copies[found[inst].holder], out)
         block.insts = out
@@ -282,7 +282,7 @@ def _copy(module: Module, access: Access, copy: Inst, out: list[Inst]) -> None:
     """Store in the copy what an access stores in the built-in."""
     stored = access.inst.args[1]
     pointer = _part(module, access, copy, stored.type, out)
-    out.append(Inst(ops.OpStore, None, [pointer, stored], []))
+    out.append(Inst(ops.OpStore, None, [pointer, stored], ()))
 
 
 def _part(module: Module, access: Access, copy: Inst, type: Inst | None, out: list[Inst]) -> Inst:
@@ -291,7 +291,7 @@ def _part(module: Module, access: Access, copy: Inst, type: Inst | None, out: li
         return copy
     pointer = types.pointer(module, enums.StorageClass_Function, access.holder.scalar)
     number = types.constant(module, types.integer(module, 32, True), access.first)
-    out.append(value(module, ops.OpAccessChain, pointer, [copy, number], []))
+    out.append(value(module, ops.OpAccessChain, pointer, [copy, number], ()))
     return out[-1]
 
 
@@ -299,7 +299,7 @@ def _store_copies(
     module: Module, copies: dict[Holder, Inst], wanted: frozenset[int], out: list[Inst]
 ) -> None:
     for holder, copy in copies.items():
-        held = value(module, ops.OpLoad, holder.type, [copy], [])
+        held = value(module, ops.OpLoad, holder.type, [copy], ())
         out.append(held)
         out += _stores(Access(held, holder, None, 0), held, [], module, wanted)
 
@@ -345,9 +345,9 @@ def _loads(module: Module, access: Access, type: Inst | None, op: int, out: list
         vertices = [access.vertex] if access.vertex is not None else []
         size = 1 if types.is_scalar(type) else types.size_of(type)
         keys = [built_in_key(holder.builtin, access.first + n) for n in range(size)]
-        parts = [value(module, op, holder.scalar, list(vertices), [key]) for key in keys]
+        parts = [value(module, op, holder.scalar, list(vertices), (key,)) for key in keys]
         out += parts
         if types.is_scalar(type):
             return parts[0]
-    out.append(value(module, ops.OpCompositeConstruct, type, parts, []))
+    out.append(value(module, ops.OpCompositeConstruct, type, parts, ()))
     return out[-1]

@@ -58,7 +58,7 @@ class Holder:
 
     def __init__(
         self, builtin: int, variable: Inst, member: int, type: Inst, length: Inst | None,
-        words: list[list[int]],
+        words: list[tuple[int, ...]],
     ) -> None:  # fmt: skip
         self.builtin = builtin
         self.variable = variable

@@ -294,7 +294,7 @@ def _add(
     return length
 
 
-def _place(words: list[list[int]]) -> Place | None:
+def _place(words: list[tuple[int, ...]]) -> Place | None:
     location = component = None
     for word in words:
         if word[0] == enums.Decoration_Location:

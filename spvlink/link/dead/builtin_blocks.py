@@ -96,7 +96,7 @@ class BlockSide:
         assert self.block is not None
         struct = struct_of(self.block)
         assert struct is not None
-        twins = {struct: value(self.module, struct.op, None, [struct.args[n] for n in live], [])}
+        twins = {struct: value(self.module, struct.op, None, [struct.args[n] for n in live], ())}
         for pointer in (self.block, *self.partial):
             assert pointer.type is not None
             pointer.type = self.twin(pointer.type, twins)
@@ -115,7 +115,7 @@ class BlockSide:
         """An array of the block, or a pointer, with the new struct in it."""
         if type not in twins:
             inner = self.twin(type.args[0], twins)
-            twins[type] = value(self.module, type.op, None, [inner, *type.args[1:]], [*type.imm])
+            twins[type] = value(self.module, type.op, None, [inner, *type.args[1:]], type.imm)
         return twins[type]
 
     def annotate(self, struct: Inst, twin: Inst, numbers: dict[int, int]) -> None:
@@ -131,12 +131,12 @@ class BlockSide:
                 annotate(module, [Inst(inst.op, None, [twin, *inst.args[1:]], imm)])
 
 
-def _renumbered(op: int, imm: list[int], numbers: dict[int, int]) -> list[int]:
+def _renumbered(op: int, imm: tuple[int, ...], numbers: dict[int, int]) -> tuple[int, ...]:
     """The words of a name or decoration of the struct for its twin; none for a member that is
     gone."""
     if op not in _MEMBER_NOTES:
-        return [*imm]
-    return [numbers[imm[0]], *imm[1:]] if imm[0] in numbers else []
+        return imm
+    return (numbers[imm[0]], *imm[1:]) if imm[0] in numbers else ()
 
 
 def run(link: Link) -> bool:

@@ -157,10 +157,10 @@ def _rebuild(side: PayloadUses, live: list[int]) -> None:
     assert variable.type is not None and module.entry is not None
     array = variable.type.args[0]
     old = array.args[0]
-    struct = value(module, ops.OpTypeStruct, None, [old.args[n] for n in live], [])
+    struct = value(module, ops.OpTypeStruct, None, [old.args[n] for n in live], ())
     module.globals.append(struct)
     _name(module, old, struct, live)
-    new_array = types.make(module, ops.OpTypeArray, None, [struct, array.args[1]], [])
+    new_array = types.make(module, ops.OpTypeArray, None, [struct, array.args[1]], ())
     variable.type = types.pointer(module, STORAGE, new_array)
     module.globals.remove(variable)
     module.globals.append(variable)  # behind its type
@@ -185,7 +185,7 @@ def _rebuild(side: PayloadUses, live: list[int]) -> None:
             elif inst in side.loaded:
                 inst.type = struct
             elif inst.op == ops.OpCompositeExtract and inst.args[0] in side.loaded:
-                inst.imm = [renumbered[inst.imm[0]], *inst.imm[1:]]
+                inst.imm = (renumbered[inst.imm[0]], *inst.imm[1:])
             insts.append(inst)
         block.insts = insts
     touched(module)
@@ -194,11 +194,11 @@ def _rebuild(side: PayloadUses, live: list[int]) -> None:
 def _smaller(module: Module, whole: Inst, struct: Inst, live: list[int], out: list[Inst]) -> Inst:
     """The live members of a struct's value as a value of the new struct."""
     parts = [
-        value(module, ops.OpCompositeExtract, type, [whole], [n])
+        value(module, ops.OpCompositeExtract, type, [whole], (n,))
         for type, n in zip(struct.args, live)
     ]
     out += parts
-    out.append(value(module, ops.OpCompositeConstruct, struct, list(parts), []))
+    out.append(value(module, ops.OpCompositeConstruct, struct, list(parts), ()))
     return out[-1]
 
 
@@ -207,5 +207,5 @@ def _name(module: Module, old: Inst, new: Inst, live: list[int]) -> None:
     if names.of(old):
         module.names.append(name_of(ops.OpName, new, words_of(names.of(old))))
     for at, n in enumerate(live):
-        words = [at, *words_of(names.of_member(old, n))]
+        words = (at, *words_of(names.of_member(old, n)))
         module.names.append(name_of(ops.OpMemberName, new, words))

@@ -89,7 +89,7 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     for inst in (variable, *found[0]):
         assert inst.type is not None
         inst.type = types.pointer(module, storage, inst.type.args[0])
-    variable.imm[0] = storage
+    variable.imm = (storage, *variable.imm[1:])
     module.globals.remove(variable)
     module.entry.function.blocks[0].insts.insert(0, variable)
     entry = module.entry.inst

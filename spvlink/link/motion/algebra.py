@@ -153,7 +153,7 @@ class Cloner:
         """Whether all lanes of a value, and so of its operands, may be made."""
         raise NotImplementedError
 
-    def emit(self, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+    def emit(self, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> Inst:
         self.out.append(value(self.transfer.target, op, type, args, imm))
         return self.out[-1]
 
@@ -182,7 +182,7 @@ class Cloner:
     def operation(self, inst: Inst, op: int, type: Inst, args: list[Inst]) -> Inst:
         if inst.op == ops.OpExtInst:
             args = [glsl_import(self.transfer.target), *args]
-        return self.emit(op, type, args, list(inst.imm))
+        return self.emit(op, type, args, inst.imm)
 
     def part(self, whole: Inst, type: Inst, number: int) -> Inst:
         """One lane of a value of the target that has this type in the source."""
@@ -240,7 +240,7 @@ def as_number(module: Module, made: Inst, out: list[Inst]) -> Inst:
         return made
     number = types.integer(module)
     one, zero = (types.constant(module, number, n) for n in (1, 0))
-    out.append(value(module, ops.OpSelect, number, [made, one, zero], []))
+    out.append(value(module, ops.OpSelect, number, [made, one, zero], ()))
     return out[-1]
 
 
@@ -248,9 +248,9 @@ def take(module: Module, whole: Inst, number: int, out: list[Inst]) -> Inst:
     """One lane of a vector or matrix; the instruction is appended."""
     type = whole.type
     assert type is not None
-    path = [number]
+    path: tuple[int, ...] = (number,)
     if type.op == ops.OpTypeMatrix:
-        path = list(divmod(number, type.args[0].imm[0]))
+        path = divmod(number, type.args[0].imm[0])
     out.append(value(module, ops.OpCompositeExtract, scalars.scalar(type), [whole], path))
     return out[-1]
 
@@ -265,7 +265,7 @@ def gather(module: Module, type: Inst, parts: list[Inst], out: list[Inst]) -> In
             gather(module, type.args[0], parts[n : n + rows], out)
             for n in range(0, len(parts), rows)
         ]
-    out.append(value(module, ops.OpCompositeConstruct, type, parts, []))
+    out.append(value(module, ops.OpCompositeConstruct, type, parts, ()))
     return out[-1]
 
 
@@ -275,7 +275,7 @@ def typed(transfer: Transfer, out: list[Inst], stored: Inst, type: Inst) -> Inst
     wanted = transfer.type(type)
     if stored.type is wanted:
         return stored
-    out.append(value(transfer.target, ops.OpBitcast, wanted, [stored], []))
+    out.append(value(transfer.target, ops.OpBitcast, wanted, [stored], ()))
     return out[-1]
 
 

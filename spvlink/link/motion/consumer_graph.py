@@ -294,7 +294,7 @@ class ConsumerGraph:
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         lane = () if lanewise else (number,)
-        name = (inst.op, tuple(inst.imm), self.named(inst.type), tuple(names), *lane)
+        name = (inst.op, inst.imm, self.named(inst.type), tuple(names), *lane)
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
@@ -418,7 +418,7 @@ class ConsumerGraph:
         if depth == NAME_DEPTH:
             return id(inst)
         parts = tuple([self.number(a, depth + 1) for a in inst.args])
-        return inst.op, tuple(inst.imm), self.named(inst.type), parts
+        return inst.op, inst.imm, self.named(inst.type), parts
 
     def called(self, load: Inst) -> object:
         """What a load of a resource is called."""
@@ -495,4 +495,4 @@ class ConsumerGraph:
 def _priced(node: Node, price: int) -> int:
     """The price of a component: less where it holds 16 bits, of which devices may pack two."""
     assert node.inst.type is not None
-    return price * 3 // 4 if scalars.scalar(node.inst.type).imm[:1] == [16] else price
+    return price * 3 // 4 if scalars.scalar(node.inst.type).imm[:1] == (16,) else price

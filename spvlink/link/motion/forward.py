@@ -244,7 +244,7 @@ def _keeps_digits(inst: Inst) -> bool:
 def _number(inst: Inst, lane: int) -> float:
     """A lane that is a constant of 32 bits; NaN if it is none."""
     assert inst.type is not None
-    found = number_of(inst, lane) if scalars.scalar(inst.type).imm[:1] == [32] else None
+    found = number_of(inst, lane) if scalars.scalar(inst.type).imm[:1] == (32,) else None
     return math.nan if found is None else found
 
 
@@ -457,15 +457,15 @@ class _Move:
         """Read what crosses, as the producer's type."""
         key = self.places[node]
         type = self.link.inputs.slots[key].type
-        made = value(self.target, LOAD_INPUT, type, list(vertex), [key])
+        made = value(self.target, LOAD_INPUT, type, list(vertex), (key,))
         out.append(made)
         assert node.inst.type is not None
         wanted = self.graph.transfer.type(scalars.scalar(node.inst.type))
         if wanted.op == ops.OpTypeBool:
             zero = types.constant(self.target, type, 0)
-            out.append(value(self.target, ops.OpINotEqual, wanted, [made, zero], []))
+            out.append(value(self.target, ops.OpINotEqual, wanted, [made, zero], ()))
         elif wanted is not type:
-            out.append(value(self.target, ops.OpBitcast, wanted, [made], []))
+            out.append(value(self.target, ops.OpBitcast, wanted, [made], ()))
         return out[-1]
 
     def consume(self) -> None:
@@ -489,7 +489,7 @@ class _Move:
                     maker = makers[tuple(inst.args)] = _Maker(self.graph, out, self, inst.args)
                 made = maker.lane((node.inst, node.lane))
                 if made.type is not inst.type:
-                    made = maker.emit(ops.OpBitcast, inst.type, [made], [])
+                    made = maker.emit(ops.OpBitcast, inst.type, [made], ())
                 become(self.target, inst, made)
             held = set(block.insts)
             new += [inst for inst in out if inst not in held]

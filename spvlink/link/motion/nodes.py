@@ -37,7 +37,7 @@ class Kind:
     def read(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> Inst:
         """Reads slots, given as (key, type), in this way; instructions are appended."""
         key, type = keys[0]
-        out.append(value(module, self.op, type, list(self.args), [key, *self.imm]))
+        out.append(value(module, self.op, type, list(self.args), (key, *self.imm)))
         return out[-1]
 
     def centred(self, qualifiers: tuple[int, ...]) -> bool:

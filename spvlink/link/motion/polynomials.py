@@ -162,7 +162,7 @@ class Weights:
             return None
         variable = root(inst.args[0])
         builtin = self.tables.find(variable, enums.Decoration_BuiltIn)
-        if builtin != [enums.BuiltIn_TessCoord]:
+        if builtin != (enums.BuiltIn_TessCoord,):
             return None
         pointer = inst.args[0]
         if pointer is variable:

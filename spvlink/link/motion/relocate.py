@@ -120,7 +120,7 @@ class Move:
             if site in node.sites:
                 made = maker.lane((node.inst, node.lane))
                 made = algebra.as_number(self.target, made, out)
-                out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], [key]))
+                out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], (key,)))
 
     def maker(self, out: list[Inst], site: int) -> Maker:
         """What makes nodes at one place."""
@@ -232,7 +232,7 @@ class Move:
         type = scalars.scalar(node.inst.type)
         if type.op == ops.OpTypeBool:
             zero = types.constant(self.source, slot.type, 0)
-            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], []))
+            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], ()))
         return out[-1]
 
     def slots(self, new: dict[Inst, dict[int, tuple[Node, Kind]]]) -> None:
@@ -256,7 +256,7 @@ class Move:
             for slot in algebra.redefine(link, key, types_, name, spot, node.qualifiers):
                 slot.relaxed = node.relaxed and same_range(node)
 
-    def title(self, node: Node, titles: dict[Inst, list[int]]) -> str:
+    def title(self, node: Node, titles: dict[Inst, tuple[int, ...]]) -> str:
         """The name of the consumer's value, or of the inputs that it is made of."""
         words = titles.get(node.inst)
         if words is not None:

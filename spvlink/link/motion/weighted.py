@@ -100,7 +100,7 @@ class Blend(Kind):
     ) -> None:
         self.op = LOAD_INPUT
         self.args: list[Inst] = []
-        self.imm: list[int] = []
+        self.imm: tuple[int, ...] = ()
         self.function = function  # opcode, number of an extended instruction
         self.operands = operands
         self.parts = parts
@@ -136,7 +136,7 @@ class _Reader:
         self.type = types.vector(module, keys[0][1], len(keys))
         self.known: dict[Kind, Inst] = {}
 
-    def emit(self, op: int, type: Inst | None, args: list[Inst], imm: list[int]) -> Inst:
+    def emit(self, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> Inst:
         self.out.append(value(self.module, op, type, args, imm))
         return self.out[-1]
 
@@ -149,7 +149,7 @@ class _Reader:
 
     def vertex(self, kind: Kind) -> Inst:
         parts = [
-            self.emit(kind.op, type, list(kind.args), [key, *kind.imm]) for key, type in self.keys
+            self.emit(kind.op, type, list(kind.args), (key, *kind.imm)) for key, type in self.keys
         ]
         return algebra.gather(self.module, self.type, parts, self.out)
 
@@ -172,10 +172,10 @@ class _Reader:
                 same = [args[-1]] * len(self.keys)
                 args[-1] = algebra.gather(self.module, self.type, same, self.out)
         if op == ops.OpFMul and wide:
-            return self.emit(ops.OpVectorTimesScalar, self.type, args, [])
+            return self.emit(ops.OpVectorTimesScalar, self.type, args, ())
         if op == ops.OpExtInst:
-            return self.emit(op, self.type, [glsl_import(self.module), *args], [number])
-        return self.emit(op, self.type, args, [])
+            return self.emit(op, self.type, [glsl_import(self.module), *args], (number,))
+        return self.emit(op, self.type, args, ())
 
 
 def named(parts: Parts) -> Functional:

@@ -295,7 +295,7 @@ def _converted(module: Module, inst: Inst, lane: int, values: set[int] | None) -
     found: set[int] = set()
     for bits in values:
         constant = types.constant(module, source, bits)
-        made = fold(module, Inst(inst.op, target, [constant], []), False)
+        made = fold(module, Inst(inst.op, target, [constant], ()), False)
         result = types.bits_of(made) if made is not None else None
         if result is None or not _is_exact(inst.op, source.imm[0], bits, target.imm[0], result):
             return None
@@ -416,22 +416,22 @@ def _pack_bits(link: Link, word: list[Part]) -> None:
         if isinstance(part, Flag):
             mask = types.constant(module, number, 1 << places[at])
             low, high = (types.constant(module, type, bits) for bits in part.values)
-            bit = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
+            bit = value(module, ops.OpBitwiseAnd, number, [made, mask], ())
             zero = types.constant(module, number, 0)
-            flag = value(module, ops.OpINotEqual, types.boolean(module), [bit, zero], [])
-            rewrite(module, load, ops.OpSelect, [flag, high, low], [])
+            flag = value(module, ops.OpINotEqual, types.boolean(module), [bit, zero], ())
+            rewrite(module, load, ops.OpSelect, [flag, high, low], ())
             out += [bit, flag, load]
             return
         if places[at]:
             by = types.constant(module, number, places[at])
-            made = value(module, ops.OpShiftRightLogical, number, [made, by], [])
+            made = value(module, ops.OpShiftRightLogical, number, [made, by], ())
             out.append(made)
         if places[at] + part.bits < WORD:
             mask = types.constant(module, number, (1 << part.bits) - 1)
-            made = value(module, ops.OpBitwiseAnd, number, [made, mask], [])
+            made = value(module, ops.OpBitwiseAnd, number, [made, mask], ())
             out.append(made)
         op = ops.OpCopyObject if type is number else ops.OpBitcast
-        rewrite(module, load, op, [made], [])
+        rewrite(module, load, op, [made], ())
         out.append(load)
 
     what = "one bit" if all(isinstance(part, Flag) for part in word) else "some bits"
@@ -468,14 +468,14 @@ def _bit_word(link: Link, word: list[Part], site: int) -> tuple[Inst, list[Inst]
             else _field_bits(module, stored, at, out)
         )
         if whole is not None:
-            made = value(module, ops.OpBitwiseOr, number, [whole, made], [])
+            made = value(module, ops.OpBitwiseOr, number, [whole, made], ())
             out.append(made)
         whole = made
     fixed = types.constant(module, number, constant)
     if whole is None:
         return fixed, out
     if constant:
-        whole = value(module, ops.OpBitwiseOr, number, [whole, fixed], [])
+        whole = value(module, ops.OpBitwiseOr, number, [whole, fixed], ())
         out.append(whole)
     return whole, out
 
@@ -489,7 +489,7 @@ def _flag_bit(module: Module, flag: Flag, stored: Inst, at: int, out: list[Inst]
         condition = stored.args[0]
         if types.bits_of(stored.args[1]) != flag.values[1]:
             ends.reverse()
-    out.append(value(module, ops.OpSelect, number, [condition, *ends], []))
+    out.append(value(module, ops.OpSelect, number, [condition, *ends], ()))
     return out[-1]
 
 
@@ -497,11 +497,11 @@ def _field_bits(module: Module, stored: Inst, at: int, out: list[Inst]) -> Inst:
     """A number in its place; the bits above it are zero."""
     number = types.integer(module)
     if stored.type is not number:
-        stored = value(module, ops.OpBitcast, number, [stored], [])
+        stored = value(module, ops.OpBitcast, number, [stored], ())
         out.append(stored)
     if at:
         by = types.constant(module, number, at)
-        stored = value(module, ops.OpShiftLeftLogical, number, [stored, by], [])
+        stored = value(module, ops.OpShiftLeftLogical, number, [stored, by], ())
         out.append(stored)
     return stored
 
@@ -514,10 +514,10 @@ def _condition(module: Module, stored: Inst, bits: int, out: list[Inst]) -> Inst
     type = stored.type
     if type.op == ops.OpTypeFloat:
         type = types.integer(module, type.imm[0])
-        stored = value(module, ops.OpBitcast, type, [stored], [])
+        stored = value(module, ops.OpBitcast, type, [stored], ())
         out.append(stored)
     wanted = types.constant(module, type, bits)
-    out.append(value(module, ops.OpIEqual, types.boolean(module), [stored, wanted], []))
+    out.append(value(module, ops.OpIEqual, types.boolean(module), [stored, wanted], ()))
     return out[-1]
 
 
@@ -529,8 +529,8 @@ def _pack_halves(link: Link, word: list[Half]) -> None:
     def unpack(load: Inst, at: int, made: Inst, out: list[Inst]) -> None:
         assert load.type is not None
         pair = types.vector(module, load.type, 2)
-        cast = value(module, ops.OpBitcast, pair, [made], [])
-        rewrite(module, load, ops.OpCompositeExtract, [cast], [at])
+        cast = value(module, ops.OpBitcast, pair, [made], ())
+        rewrite(module, load, ops.OpCompositeExtract, [cast], (at,))
         out += [cast, load]
 
     _replace(link, [h.key for h in word], stored, unpack, "half")
@@ -544,14 +544,14 @@ def _half_word(link: Link, word: list[Half], site: int) -> tuple[Inst, list[Inst
     for half in word:
         part = half.stored.get(site) or types.null(module, type)
         if part.type is not type:  # the sign of an integer
-            part = value(module, ops.OpBitcast, type, [part], [])
+            part = value(module, ops.OpBitcast, type, [part], ())
             out.append(part)
         parts.append(part)
     if len(parts) == 1:
         parts.append(types.null(module, type))
     pair = types.vector(module, type, 2)
-    out.append(value(module, ops.OpCompositeConstruct, pair, parts, []))
-    out.append(value(module, ops.OpBitcast, types.integer(module), [out[-1]], []))
+    out.append(value(module, ops.OpCompositeConstruct, pair, parts, ()))
+    out.append(value(module, ops.OpBitcast, types.integer(module), [out[-1]], ()))
     return out[-1], out
 
 
@@ -578,7 +578,7 @@ def _replace(
                 out.append(inst)
                 continue
             vertex = list(inst.args) if inst.op == LOAD_INPUT else []
-            out.append(value(module, LOAD_INPUT, numbers[0], vertex, [first]))
+            out.append(value(module, LOAD_INPUT, numbers[0], vertex, (first,)))
             unpack(inst, keys.index(inst.imm[0]), out[-1], out)
         block.insts = out
     touched(module)

@@ -398,7 +398,7 @@ class _Remake:
             out: list[Inst] = []
             self.made = {}
             made = [(key, self.make(wanted, block, store, out)) for key, wanted in values]
-            out += [Inst(STORE_OUTPUT, None, [v, primitive], [key]) for key, v in made]
+            out += [Inst(STORE_OUTPUT, None, [v, primitive], (key,)) for key, v in made]
             at = block.insts.index(store)
             block.insts[at:at] = out
         touched(self.module)
@@ -410,7 +410,7 @@ class _Remake:
         made = inst
         if inst.id and not self.at_hand(inst, block, before):
             args = [self.make(a, block, before, out) for a in inst.args]
-            made = value(self.module, inst.op, inst.type, args, list(inst.imm))
+            made = value(self.module, inst.op, inst.type, args, inst.imm)
             out.append(made)
         self.made[inst] = made
         return made

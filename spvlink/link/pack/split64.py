@@ -355,7 +355,7 @@ def _needs(
         for side in sides:
             side.slots = dict(side.slots)
         # of types that no module knows, so that nothing changes there
-        _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], [WORD, 0]) for _ in sides])
+        _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], (WORD, 0)) for _ in sides])
         cost = compact.run(link, convergent).cost()
         return cost[0], cost[3]
     finally:
@@ -434,7 +434,7 @@ def _produce(link: Link, plans: dict[int, Plan], alike: dict[Inst, Word]) -> Non
                 if plan.fates[half] == CROSSES:
                     made = maker.make(words[half])
                     key = plan.key + STEP * half
-                    out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], [key]))
+                    out.append(Inst(STORE_OUTPUT, None, [made, *inst.args[1:]], (key,)))
         block.insts = out
     touched(module)
 
@@ -460,7 +460,7 @@ def _consume(link: Link, plans: dict[int, Plan]) -> None:
             if high is None:
                 assert low is not None
                 number = types.constant(module, maker.uint, WORD - 1)
-                high = maker.emit(ops.OpShiftRightArithmetic, maker.uint, [low, number], [])
+                high = maker.emit(ops.OpShiftRightArithmetic, maker.uint, [low, number], ())
             assert low is not None
             become(module, inst, maker.join(low, high, inst.type))
         block.insts = out
@@ -477,7 +477,7 @@ def _read(maker: Maker, plan: Plan, half: int, load: Inst) -> Inst | None:
         return None
     if fate == CROSSES:
         key = plan.key + STEP * half
-        made = value(maker.module, LOAD_INPUT, maker.uint, list(load.args), [key])
+        made = value(maker.module, LOAD_INPUT, maker.uint, list(load.args), (key,))
         maker.out.append(made)
         return made
     bits = plan.bits(half) if fate == CONSTANT else 0  # what nobody uses may be anything
@@ -520,10 +520,10 @@ def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:
     if width_of(inst) == WORD:
         parts = [maker.cast(part, scalar) for part in parts]
     else:
-        parts = [maker.emit(inst.op, scalar, [part], []) for part in parts]
+        parts = [maker.emit(inst.op, scalar, [part], ()) for part in parts]
     if len(parts) == 1:
         return parts[0]
-    return maker.emit(ops.OpCompositeConstruct, inst.type, parts, [])
+    return maker.emit(ops.OpCompositeConstruct, inst.type, parts, ())
 
 
 def _is_whole(word: Word) -> bool:

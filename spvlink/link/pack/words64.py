@@ -270,7 +270,7 @@ class Maker:
         self.out = out  # new instructions are appended
         self.uint = types.integer(module)
 
-    def emit(self, op: int, type: Inst, args: list[Inst], imm: list[int]) -> Inst:
+    def emit(self, op: int, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst:
         self.out.append(value(self.module, op, type, args, imm))
         return self.out[-1]
 
@@ -278,7 +278,7 @@ class Maker:
         """The value of a word, as an unsigned integer."""
         if word.inner is not None:
             number = types.constant(self.module, self.uint, word.number)
-            return self.emit(word.op, self.uint, [self.make(word.inner), number], [])
+            return self.emit(word.op, self.uint, [self.make(word.inner), number], ())
         if word.source is None:
             return types.constant(self.module, self.uint, word.number)
         made = word.source
@@ -286,15 +286,15 @@ class Maker:
             made = take(self.module, made, word.lane, self.out)
         if word.op == ops.OpBitcast:
             pair = types.vector(self.module, self.uint, 2)
-            made = self.emit(ops.OpBitcast, pair, [made], [])
-            return self.emit(ops.OpCompositeExtract, self.uint, [made], [word.number])
+            made = self.emit(ops.OpBitcast, pair, [made], ())
+            return self.emit(ops.OpCompositeExtract, self.uint, [made], (word.number,))
         return self.cast(made, self.uint)
 
     def cast(self, made: Inst, type: Inst) -> Inst:
-        return made if made.type is type else self.emit(ops.OpBitcast, type, [made], [])
+        return made if made.type is type else self.emit(ops.OpBitcast, type, [made], ())
 
     def join(self, low: Inst, high: Inst, type: Inst) -> Inst:
         """The number of 64 bits that has these words."""
         pair = types.vector(self.module, self.uint, 2)
-        made = self.emit(ops.OpCompositeConstruct, pair, [low, high], [])
-        return self.emit(ops.OpBitcast, type, [made], [])
+        made = self.emit(ops.OpCompositeConstruct, pair, [low, high], ())
+        return self.emit(ops.OpBitcast, type, [made], ())

@@ -120,7 +120,7 @@ class Payload:
         """Lend it Locations, and take it out of EmitMeshTasksEXT, which would read all of it."""
         for side in (self.task, self.mesh):
             if side.variable is not None:
-                Decorations.add(side.module, side.variable, [[_LOCATION, 0]])
+                Decorations.add(side.module, side.variable, [(_LOCATION, 0)])
         for emit in self.task.emits:
             del emit.args[3:]
         touched(self.task.module)
@@ -183,7 +183,7 @@ def _type_text(type: Inst) -> tuple[str, int]:
         members = [_type_text(member) for member in type.args]
         return "{" + ",".join(m[0] for m in members) + "}", sum(m[1] for m in members)
     if type.op == ops.OpTypeVector:
-        wide = 2 if type.imm[0] > 2 and type.args[0].imm == [64] else 1
+        wide = 2 if type.imm[0] > 2 and type.args[0].imm == (64,) else 1
         return f"{_type_text(type.args[0])[0]}v{type.imm[0]}", wide
     if type.op not in (ops.OpTypeMatrix, ops.OpTypeArray):
         raise Unlinkable("the payload holds something that is not understood")
@@ -217,7 +217,7 @@ def _words(type: Inst) -> int:
         return sum(_words(member) for member in type.args)
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
         return types.size_of(type) * _words(type.args[0])
-    return 2 if type.op == ops.OpTypePointer or type.imm[:1] == [64] else 1
+    return 2 if type.op == ops.OpTypePointer or type.imm[:1] == (64,) else 1
 
 
 # -- while it is linked ----------------------------------------------------------------------------
@@ -273,15 +273,15 @@ def _assemble(side: PayloadSide, parts: list[tuple[Inst, str]]) -> Inst:
     """One variable, a struct of these; all accesses go to its members."""
     module = side.module
     assert module.entry is not None
-    struct = value(module, ops.OpTypeStruct, None, [_pointee(v) for v, _ in parts], [])
+    struct = value(module, ops.OpTypeStruct, None, [_pointee(v) for v, _ in parts], ())
     module.globals.append(struct)
     pointer = types.pointer(module, STORAGE, struct)
-    made = value(module, ops.OpVariable, pointer, [], [STORAGE])
+    made = value(module, ops.OpVariable, pointer, [], (STORAGE,))
     module.globals.append(made)
     _name_all(side, struct, made, [name for _, name in parts])
     tables = Decorations.of(module)
     notes = [
-        Inst(ops.OpMemberDecorate, None, [struct], [at, *words])
+        Inst(ops.OpMemberDecorate, None, [struct], (at, *words))
         for at, (variable, _) in enumerate(parts)
         for words in tables.targets.get(variable, ())
         if words[0] in _OF_MEMBERS
@@ -307,7 +307,7 @@ def _name_all(side: PayloadSide, struct: Inst, made: Inst, names: list[str]) -> 
     for at, name in enumerate(names):
         short = name.removeprefix(f"{side.name}.")
         if short:
-            notes.append(name_of(ops.OpMemberName, struct, [at, *words_of(short)]))
+            notes.append(name_of(ops.OpMemberName, struct, (at, *words_of(short))))
 
 
 def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst, int]) -> None:
@@ -322,7 +322,7 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
         found = pointers.get(part)
         if found is None:
             index = types.constant(module, number, members[part])
-            found = value(module, ops.OpAccessChain, part.type, [made, index], [])
+            found = value(module, ops.OpAccessChain, part.type, [made, index], ())
             pointers[part] = found
         return found
 

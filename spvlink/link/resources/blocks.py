@@ -35,7 +35,7 @@ class Access:
     __slots__ = ("element", "key", "offset", "struct_member", "type", "words")
 
     def __init__(
-        self, key: Key, element: list[int], offset: int, type: Inst, words: list[list[int]]
+        self, key: Key, element: list[int], offset: int, type: Inst, words: list[tuple[int, ...]]
     ) -> None:
         self.key = key
         self.element = element  # constant indices into an array of blocks
@@ -92,7 +92,7 @@ def shape(type: Inst) -> str:
     raise Cannot(f"a value of {ops.NAMES.get(type.op, 'some type')}")
 
 
-def size_of(type: Inst, words: list[list[int]]) -> int:
+def size_of(type: Inst, words: list[tuple[int, ...]]) -> int:
     """Bytes that a numeric member covers in memory."""
     if type.op == ops.OpTypeVector:
         return type.imm[0] * (type.args[0].imm[0] // 8)
@@ -139,10 +139,10 @@ class Blocks:
         shape(load.type)
         return Access(key, element, offset, load.type, words)
 
-    def walk(self, type: Inst, path: list[int | None]) -> tuple[int, list[list[int]]]:
+    def walk(self, type: Inst, path: list[int | None]) -> tuple[int, list[tuple[int, ...]]]:
         """(byte offset, matrix words) of the part of a block at constant indices. Raises Cannot."""
         offset = 0
-        words: list[list[int]] = []
+        words: list[tuple[int, ...]] = []
         for index in path:
             if index is None:
                 raise Cannot("an index that is not constant")
@@ -156,7 +156,7 @@ class Blocks:
             offset += step
         return offset, words
 
-    def step(self, type: Inst, index: int, words: list[list[int]]) -> int:
+    def step(self, type: Inst, index: int, words: list[tuple[int, ...]]) -> int:
         """Bytes from the start of a composite to one of its parts."""
         if not 0 <= index < types.size_of(type):
             raise Cannot("an index out of bounds")
@@ -173,7 +173,7 @@ class Blocks:
         if type.op == ops.OpTypeMatrix:
             if any(w[0] == enums.Decoration_RowMajor for w in words):
                 raise Cannot("a column of a row-major matrix")
-            stride = next((w[1:] for w in words if w[0] == enums.Decoration_MatrixStride), [])
+            stride = next((w[1:] for w in words if w[0] == enums.Decoration_MatrixStride), ())
             if not stride:
                 raise Cannot("a matrix without a MatrixStride")
             return index * stride[0]
@@ -201,8 +201,8 @@ class Blocks:
         return self._find(struct, 0, start, end, want, wanted.words, [])
 
     def _find(
-        self, type: Inst, base: int, start: int, end: int, want: str, words: list[list[int]],
-        inherited: list[list[int]],
+        self, type: Inst, base: int, start: int, end: int, want: str, words: list[tuple[int, ...]],
+        inherited: list[tuple[int, ...]],
     ) -> list[int] | None:  # fmt: skip
         size = types.size_of(type)
         if not size and type.op != ops.OpTypeStruct:  # that one may be empty as yet
@@ -212,7 +212,7 @@ class Blocks:
             own = inherited
             if type.op == ops.OpTypeStruct:
                 given = self.tables.members.get((type, index), ())
-                own = [list(w) for w in given if w[0] in _MATRIX_WORDS]
+                own = [w for w in given if w[0] in _MATRIX_WORDS]
             try:
                 at = base + self.step(type, index, inherited)
             except Cannot:
@@ -234,7 +234,7 @@ class Blocks:
             raise Cannot("the other stage declares another type at these bytes")
         return None
 
-    def extent(self, type: Inst, words: list[list[int]]) -> int:
+    def extent(self, type: Inst, words: list[tuple[int, ...]]) -> int:
         """Bytes from the start of a type to the end of its last part."""
         if type.op == ops.OpTypeStruct:
             ends = [0]

@@ -37,7 +37,7 @@ _DOT_PRODUCTS: Final = frozenset(
         ops.OpSDotAccSat, ops.OpUDotAccSat, ops.OpSUDotAccSat,
     )
 )  # fmt: skip
-_UNIFORM: Final = [enums.StorageClass_Uniform]
+_UNIFORM: Final = (enums.StorageClass_Uniform,)
 # What may be done with numbers of 16 bits in the end where only their storage is declared.
 _WITHOUT_ARITHMETIC: Final = scalars.MOVES | types.CONSTANTS | {
     ops.OpFConvert, ops.OpUConvert, ops.OpSConvert, ops.OpFNegate, ops.OpSelect,
@@ -197,7 +197,7 @@ class Transfer:
         """Whether an instruction could be copied if its operands could."""
         op = inst.op  # said without a reason where that is easy, since one takes longer
         if op == ops.OpLoad:
-            if root(inst.args[0]).imm[:1] == [enums.StorageClass_Input]:
+            if root(inst.args[0]).imm[:1] == (enums.StorageClass_Input,):
                 return False
         elif op not in types.CONSTANTS and (
             op >= core.PRIVATE or not self.from_blocks.effects.flags(inst) & info.SPECULATABLE
@@ -369,13 +369,13 @@ class Transfer:
         type = self.type(inst.type)
         if inst.op in types.CONSTANTS:
             parts = [made[a] for a in inst.args]
-            return types.make(self.target, inst.op, type, parts, list(inst.imm))
+            return types.make(self.target, inst.op, type, parts, inst.imm)
         if inst.op == ops.OpLoad:
             pointer = self.pointer(self.from_blocks.access(inst), type, out)
-            copied = value(self.target, ops.OpLoad, type, [pointer], [])
+            copied = value(self.target, ops.OpLoad, type, [pointer], ())
         else:
             args = [glsl_import(self.target) if a in self.glsl else made[a] for a in inst.args]
-            copied = value(self.target, inst.op, type, args, list(inst.imm))
+            copied = value(self.target, inst.op, type, args, inst.imm)
         out.append(copied)
         return copied
 
@@ -389,7 +389,7 @@ class Transfer:
         if type.op == ops.OpTypeFloat:
             return types.floating(target, type.imm[0])
         inner = self.type(type.args[0])
-        return types.make(target, type.op, None, [inner], list(type.imm))
+        return types.make(target, type.op, None, [inner], type.imm)
 
     def accesses(self, root_value: Inst) -> list[Access]:
         """What the loads of a movable expression read."""
@@ -441,7 +441,7 @@ class Transfer:
             assert variable.type is not None
             op, pointer_type = ops.OpUntypedAccessChainKHR, variable.type
             args.insert(0, held_by(variable))
-        out.append(value(self.target, op, pointer_type, args, []))
+        out.append(value(self.target, op, pointer_type, args, ()))
         return out[-1]
 
     def append(self, struct: Inst, access: Access) -> int:
@@ -450,8 +450,8 @@ class Transfer:
         member = self.type(access.type)
         define_before(self.target, member, struct)
         struct.args = [*struct.args, member]
-        words = [[enums.Decoration_Offset, access.offset], *access.words]
-        notes = [Inst(ops.OpMemberDecorate, None, [struct], [index, *w]) for w in words]
+        words = [(enums.Decoration_Offset, access.offset), *access.words]
+        notes = [Inst(ops.OpMemberDecorate, None, [struct], (index, *w)) for w in words]
         annotate(self.target, notes)
         self.refresh()
         return index
@@ -460,16 +460,16 @@ class Transfer:
         """A new block with one member, for a resource that the layout grants."""
         target = self.target
         storage, group, binding = access.key
-        struct = value(target, ops.OpTypeStruct, None, [], [])
+        struct = value(target, ops.OpTypeStruct, None, [], ())
         target.globals.append(struct)
         pointer = types.pointer(target, storage, struct)
-        variable = value(target, ops.OpVariable, pointer, [], [storage])
+        variable = value(target, ops.OpVariable, pointer, [], (storage,))
         target.globals.append(variable)
-        notes = [Inst(ops.OpDecorate, None, [struct], [enums.Decoration_Block])]
+        notes = [Inst(ops.OpDecorate, None, [struct], (enums.Decoration_Block,))]
         if storage == enums.StorageClass_Uniform:
             for words in (
-                [enums.Decoration_DescriptorSet, group],
-                [enums.Decoration_Binding, binding],
+                (enums.Decoration_DescriptorSet, group),
+                (enums.Decoration_Binding, binding),
             ):
                 notes.append(Inst(ops.OpDecorate, None, [variable], words))
         annotate(target, notes)
@@ -548,7 +548,7 @@ def _of_first(blocks: Blocks, value: Inst) -> int | None:
         variable = root(value.args[0])
         builtin = blocks.tables.find(variable, enums.Decoration_BuiltIn)
         return 0 if builtin and builtin[0] in info.INVOCATION_BUILTINS else None
-    return types.bits_of(value) if value.type is not None and value.type.imm[:1] == [32] else None
+    return types.bits_of(value) if value.type is not None and value.type.imm[:1] == (32,) else None
 
 
 def surely_there(access: Access, *stages: Blocks) -> bool:

@@ -522,7 +522,7 @@ class Rounded:
             return _of_any(every)
         made = act(*[group[0] for group in groups])
         assert inst.type is not None
-        if inst in self.effects.signatures or scalars.scalar(inst.type).imm[:1] == [16]:
+        if inst in self.effects.signatures or scalars.scalar(inst.type).imm[:1] == (16,):
             return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
         return made
 

@@ -209,7 +209,7 @@ class Sensitive:
         if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Output:
             return False
         builtin = self.effects.tables.find(variable, enums.Decoration_BuiltIn)
-        return builtin == [enums.BuiltIn_FragDepth] or (self.beyond is None and builtin is None)
+        return builtin == (enums.BuiltIn_FragDepth,) or (self.beyond is None and builtin is None)
 
     def behind(self, inst: Inst, number: int) -> list[Lane]:
         """What a lane is made of."""
@@ -392,7 +392,7 @@ def _line(module: Module, place: Inst) -> str:
     if described is not None and len(described.args) > 2:  # a DebugLine, beside an older OpLine
         source, first = described.args[1:3]
         number = types.bits_of(first)
-        if source.imm[:1] == [debug.DebugSource] and len(source.args) > 1:
+        if source.imm[:1] == (debug.DebugSource,) and len(source.args) > 1:
             file = source.args[1]
     elif line is not None:
         file, number = line.args[0], line.imm[0]

@@ -163,7 +163,7 @@ class Reach:
 def _taken(user: Inst, value: Inst) -> list[Path]:
     """The parts of a value that an instruction uses."""
     if user.op == ops.OpCompositeExtract:
-        return [tuple(user.imm)]
+        return [user.imm]
     if user.op != ops.OpVectorShuffle:
         return [()]
     size, taken = types.lanes_of(user.args[0].type), set[int]()

@@ -287,7 +287,7 @@ def _localize(side: ArraySide) -> Inst:
     entry = module.entry
     assert entry is not None
     pointer = types.pointer(module, storage, side.whole)
-    local = value(module, ops.OpVariable, pointer, list(side.variable.args), [storage])
+    local = value(module, ops.OpVariable, pointer, list(side.variable.args), (storage,))
     if side.variable.args:
         side.variable.args = []  # the local one has its initializer, and is copied everywhere
     entry.function.blocks[0].insts.insert(0, local)
@@ -323,7 +323,7 @@ def _copies(side: ArraySide, live: set[Path], source: Inst, target: Inst) -> lis
         ends: list[Inst] = []
         for variable in (source, target):
             pointer = types.pointer(module, variable.imm[0], type)
-            ends.append(value(module, ops.OpAccessChain, pointer, [variable, *indices], []))
-        load = value(module, ops.OpLoad, type, [ends[0]], [])
-        out += [*ends, load, Inst(ops.OpStore, None, [ends[1], load], [])]
+            ends.append(value(module, ops.OpAccessChain, pointer, [variable, *indices], ()))
+        load = value(module, ops.OpLoad, type, [ends[0]], ())
+        out += [*ends, load, Inst(ops.OpStore, None, [ends[1], load], ())]
     return out

@@ -59,7 +59,7 @@ def _read_instead(link: Link, key: int, other: int) -> None:
     module = link.consumer.module
     loads: list[Inst] = [i for i in link.loads[key] if i.op in (LOAD_INPUT, INTERPOLATE)]
     for load in loads:
-        load.imm = [other, *load.imm[1:]]
+        load.imm = (other, *load.imm[1:])
     touched(module)
     lane = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
     link.fate[key] = (MERGED, f"the same as {theirs.name or 'Location'} {lane}")

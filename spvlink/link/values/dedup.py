@@ -355,9 +355,9 @@ def _redirect(link: Link, merged: dict[int, Twin]) -> None:
                 continue
             other, how, way = merged[inst.imm[0]]
             slot = link.inputs.slots[other]
-            op, imm = inst.op, [other, *inst.imm[1:]]
+            op, imm = inst.op, (other, *inst.imm[1:])
             if way == AT_CENTROID:
-                op, imm = INTERPOLATE, [other, glsl.Glsl_InterpolateAtCentroid]
+                op, imm = INTERPOLATE, (other, glsl.Glsl_InterpolateAtCentroid)
             if slot.type is inst.type and how == SAME and way != AS_INTERPOLATED:
                 rewrite(module, inst, op, inst.args, imm)
                 out.append(inst)
@@ -378,5 +378,5 @@ def _made(module: Module, inst: Inst, load: Inst, how: int, way: int, out: list[
     if how != NEGATED and load.type is inst.type:
         return load
     op = ops.OpFNegate if how == NEGATED else ops.OpBitcast
-    out.append(value(module, op, inst.type, [load], []))
+    out.append(value(module, op, inst.type, [load], ()))
     return out[-1]

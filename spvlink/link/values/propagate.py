@@ -227,7 +227,7 @@ def _moved_only(stored: Inst) -> bool:
 
 def joint_cost(transfer: Transfer, values: list[Inst]) -> int:
     """The cost of several expressions, what they share counted once."""
-    root = Inst(ops.OpCompositeConstruct, None, list(values), [])
+    root = Inst(ops.OpCompositeConstruct, None, list(values), ())
     transfer.known[root] = 0
     return transfer.check(root)
 
@@ -253,7 +253,7 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
                         through[copied] = as_interpolated(module, copied, out)
                     copied = through[copied]
                 if copied.type is not inst.type:
-                    copied = value(module, ops.OpBitcast, inst.type, [copied], [])
+                    copied = value(module, ops.OpBitcast, inst.type, [copied], ())
                     out.append(copied)
                 become(module, inst, copied)
             else:
