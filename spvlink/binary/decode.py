@@ -69,7 +69,6 @@ def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
     words, swapped = words_in(data)
-    words += (0,)  # which begins no instruction
     module = _quickly(words, data)
     if module is None:  # once more, with what takes longer
         decoder = _Decoder(words, b"")

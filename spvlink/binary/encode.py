@@ -3,10 +3,10 @@ word for word. Ids stay what they are, unless new ones do not fit below the limi
 
 from __future__ import annotations
 
-from array import array
+import struct
 
 from spvlink.binary.walk import interleave
-from spvlink.binary.words import MAGIC, MAX_BOUND
+from spvlink.binary.words import MAGIC, MAX_BOUND, NATIVE, SWAPPED
 from spvlink.errors import Broken, Refused
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import (
@@ -56,11 +56,7 @@ def encode(module: Module) -> bytes:
         code.append(_FUNCTION_END)
     code += module.tail
     _write(code, out)
-    words = array("I")
-    words.fromlist(out)  # takes half as long as array("I", out)
-    if module.swapped:
-        words.byteswap()
-    return words.tobytes()
+    return struct.pack(f"{SWAPPED if module.swapped else NATIVE}{len(out)}I", *out)
 
 
 def _renumber(module: Module) -> None:

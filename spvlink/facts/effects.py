@@ -171,13 +171,14 @@ _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPriv
 
 def root(pointer: Inst) -> Inst:
     """The variable (or whatever else) that a chain of access chains starts from."""
-    while True:
+    while pointer.op != ops.OpVariable:  # most are, or lead there at once
         if pointer.op in _CHAINS:
             pointer = pointer.args[0]
         elif pointer.op in UNTYPED_CHAINS:
             pointer = pointer.args[1]  # behind the type
         else:
-            return pointer
+            break
+    return pointer
 
 
 def _pointee(variable: Inst) -> Inst | None:

@@ -16,8 +16,7 @@ Only ``ir/edit.py`` and the passes' own constructors may write operands; each ed
 
 from __future__ import annotations
 
-import sys
-from array import array
+import struct
 
 from spvlink.grammar import debug, ops
 from spvlink.ir.known import Known
@@ -26,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-
-_BIG: Final = sys.byteorder == "big"
 
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
@@ -264,15 +261,11 @@ def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    octets = array("I", words[start : start + 64])
-    if _BIG:
-        octets.byteswap()
-    text, nul, _ = octets.tobytes().partition(b"\0")
+    held = words[start : start + 64]
+    text, nul, _ = struct.pack(f"<{len(held)}I", *held).partition(b"\0")
     if not nul and len(words) > start + 64:
-        octets = array("I", words[start:])
-        if _BIG:
-            octets.byteswap()
-        text, nul, _ = octets.tobytes().partition(b"\0")
+        held = words[start:]
+        text, nul, _ = struct.pack(f"<{len(held)}I", *held).partition(b"\0")
     end = start + len(text) // 4 + 1 if nul else len(words)
     return text.decode("utf-8", "replace"), end
 
@@ -281,7 +274,4 @@ def words_of(text: str) -> tuple[int, ...]:
     """The words of a literal string, with its nul and padding."""
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
-    words = array("I", data)
-    if _BIG:
-        words.byteswap()
-    return tuple(words)
+    return struct.unpack(f"<{len(data) // 4}I", data)
