@@ -2,11 +2,26 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import spvlink
-from tests.motion_pairs import X, Y, components, consumer, link, moved, options, producer
-from tests.samples import disassemble
+from tests.motion_pairs import (
+    X,
+    Y,
+    compiled_fragment,
+    compiled_vertex,
+    components,
+    consumer,
+    link,
+    moved,
+    options,
+    producer,
+)
+from tests.render import draw, draw_covering
+from tests.samples import disassemble, edited
+from tests.test_pipelines import assert_close
 
 PAIR = "vec4 x; vec4 y"
 VERT = producer(f"x = {X}; y = {Y};", PAIR)
@@ -66,3 +81,19 @@ def test_a_shader_from_which_nothing_goes_keeps_its_stores() -> None:
 
 def link_again(data: list[bytes]) -> list[bytes]:
     return [stage.data for stage in spvlink.link(data, options()).stages]
+
+
+def test_another_name_of_the_output_is_no_other_variable() -> None:
+    """A copy of a pointer: not what a compiler makes, but valid."""
+    vert = compiled_vertex(producer(f"x = {X}; y = {Y};", PAIR))
+    text = "o = cos(y); o = abs(sin(x)); o = o * o.x;"
+    before = compiled_fragment(consumer(text, PAIR))
+    (first, second, _) = re.findall(r"OpStore %o %\w+", disassemble(before))
+    copied = "%other = OpCopyObject %_ptr_Output_v4float %o\n"
+    frag = edited(
+        before, (first, copied + first), (second, second.replace("%o ", "%other "))
+    )  # fmt: skip
+    done = spvlink.link([vert, frag], options(validate=False))
+    scene, drawn = draw_covering([vert, frag])
+    scene.open_to_all()
+    assert_close(drawn, draw([stage.data for stage in done.stages], scene))
