@@ -19,7 +19,6 @@ from spvlink.passes import (
     image_values,
     indices,
     inline,
-    painted,
     simplify,
     tidy,
 )
@@ -224,8 +223,6 @@ class Runner:
         debuginfo.take_notes(stage.module)
         if stage.name == "vert":
             self.run("inline", stage, attributes.run, stage.module)
-        elif stage.name == "frag":
-            self.run("promote", stage, painted.run, stage.module)
 
 
 def _holds_undefined(module: Module) -> bool:
