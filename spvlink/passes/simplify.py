@@ -238,15 +238,17 @@ class _Walk:
                     become(module, inst, resolve(other))
                     continue
             imm, size = inst.imm, len(args)
-            # args[0] of OpExtInst is its set
-            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
-                key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *imm, signature)
-            elif size == 2 and not imm:  # as below, but faster
-                key = (op, inst.type, args[0], args[1], signature)
-            elif size == 1 and not imm:
-                key = (op, inst.type, args[0], signature)
-            else:
-                key = (op, inst.type, *args, *imm, signature)
+            if size == 1:
+                key: object = (op, inst.type, args[0], imm, signature)
+            elif size == 2:
+                a, b = args[0], args[1]
+                if flags & info.COMMUTATIVE and a.id > b.id:
+                    a, b = b, a
+                key = (op, inst.type, a, b, imm, signature)
+            elif flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
+                key = (op, inst.type, *args[:-2], args[-1], args[-2], imm, signature)
+            else:  # args[0] of OpExtInst is its set
+                key = (op, inst.type, *args, imm, signature)
             first = seen.setdefault(key, inst)
             if first is inst or not self.merge(inst, block, flags, first):
                 out.append(inst)
