@@ -62,7 +62,7 @@ from spvlink.ir.types import NUMBERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    pass
 
 
 def decode(data: bytes) -> Module:
@@ -291,7 +291,7 @@ class _Decoder(Reader):
         self.start = start
         return plan_of(self.words[start])
 
-    def several(self, ids: Sequence[int]) -> list[Inst]:
+    def several(self, ids: tuple[int, ...]) -> list[Inst]:
         """The Insts of ids. Raises KeyError or IndexError if something is wrong with one."""
         args: list[Inst] = []
         if ids:
@@ -351,7 +351,7 @@ class _Decoder(Reader):
         source, number = words[start + 3], words[start + 4]
         if source not in self.glsl or GLSL_SIZES.get(number) != size - 5:
             raise KeyError
-        return self.several([source, *words[start + 5 : start + size]]), (number,)
+        return self.several((source, *words[start + 5 : start + size])), (number,)
 
     def begin_block(self, start: int, outside: bool) -> list[Inst] | None:
         """An OpLabel; gives the instructions of the block that is open now. ``outside``: of any
@@ -486,7 +486,7 @@ class _Decoder(Reader):
         last = self.data.find(0, start + 3 << 2) >> 2  # word of the name
         if words[start + 1] not in MODELS or not start + 2 < last < end:
             raise KeyError
-        args = self.several([words[start + 2], *words[last + 1 : end]])
+        args = self.several((words[start + 2], *words[last + 1 : end]))
         inst = Inst(ops.OpEntryPoint, None, args, (words[start + 1], *words[start + 3 : last + 1]))
         inst.mark = core.ALL
         return inst

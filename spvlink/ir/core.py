@@ -261,13 +261,15 @@ def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
-    held = words[start : start + 64]
-    text, nul, _ = struct.pack(f"<{len(held)}I", *held).partition(b"\0")
+    text, nul, _ = _octets(words[start : start + 64]).partition(b"\0")
     if not nul and len(words) > start + 64:
-        held = words[start:]
-        text, nul, _ = struct.pack(f"<{len(held)}I", *held).partition(b"\0")
+        text, nul, _ = _octets(words[start:]).partition(b"\0")
     end = start + len(text) // 4 + 1 if nul else len(words)
     return text.decode("utf-8", "replace"), end
+
+
+def _octets(words: tuple[int, ...]) -> bytes:
+    return b"".join([word.to_bytes(4, "little") for word in words])
 
 
 def words_of(text: str) -> tuple[int, ...]:

@@ -83,6 +83,23 @@ def run(module: Module, function: Function) -> None:
     _Walk(module, function).run()
 
 
+def _key(inst: Inst, flags: int, signature: object) -> object:
+    """What equal values are found by. Most have one operand or two, for which a tuple is made at
+    once; args[0] of OpExtInst is its set."""
+    op, type, args, imm = inst.op, inst.type, inst.args, inst.imm
+    size = len(args)
+    if size == 1:
+        return op, type, args[0], imm, signature
+    if size == 2:
+        a, b = args[0], args[1]
+        if flags & info.COMMUTATIVE and a.id > b.id:
+            a, b = b, a
+        return op, type, a, b, imm, signature
+    if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
+        return op, type, *args[:-2], args[-1], args[-2], imm, signature
+    return op, type, *args, imm, signature
+
+
 def _resolve_all(args: list[Inst]) -> int:
     """Look through the copies among operands; how many of these are constants."""
     known = 0
@@ -237,17 +254,7 @@ class _Walk:
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
-            imm, size = inst.imm, len(args)
-            # args[0] of OpExtInst is its set
-            if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
-                key: object = (op, inst.type, *args[:-2], args[-1], args[-2], *imm, signature)
-            elif size == 2 and not imm:  # as below, but faster
-                key = (op, inst.type, args[0], args[1], signature)
-            elif size == 1 and not imm:
-                key = (op, inst.type, args[0], signature)
-            else:
-                key = (op, inst.type, *args, *imm, signature)
-            first = seen.setdefault(key, inst)
+            first = seen.setdefault(_key(inst, flags, signature), inst)
             if first is inst or not self.merge(inst, block, flags, first):
                 out.append(inst)
 
