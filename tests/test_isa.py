@@ -8,7 +8,7 @@ import spvlink
 from tests import chains
 from tests.render import CannotDraw
 from tests.render.batch import run_isolated
-from tests.render.machine_code import Counts, count, environment
+from tests.render.machine_code import OFTEN, Counts, count, count_stages, environment
 
 MUCH = 1.02  # times the instructions of the original
 # What takes more, and why. Instructions count once here, however often a stage runs.
@@ -65,3 +65,12 @@ def test_what_no_linker_can_save_is_in_the_control() -> None:
     )
     kind = "Instructions"
     assert whole[kind] + 15 < control[kind] < parts[kind]  # 22 on this hardware
+
+
+def test_fragments_are_counted_as_often_as_they_run() -> None:
+    (found,) = run_isolated(count, [(chains.build("debug_uv"),)])
+    (each,) = run_isolated(count_stages, [(chains.build("debug_uv"),)])
+    stages = dict(each)
+    kind = "Instructions"
+    wanted = stages["vertex"][kind] + 8 * stages["fragment"][kind]  # the default of --expect
+    assert found[OFTEN + kind] == wanted > found[kind]

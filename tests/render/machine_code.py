@@ -21,6 +21,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, ENTRY_POINTS, Inst
 from spvlink.ir.edit import annotate, value
+from spvlink.options import Options
 
 from . import formats
 from .device import EXTENSIONS, Device, Pool, new
@@ -107,6 +108,8 @@ class _Compile(Draw):
 
 
 _device: list[Compiler] = []
+_FRAGMENTS = ("fragment", "FS")  # as RADV and Turnip call them
+OFTEN = "often: "  # before the name of what counts fragment stages as often as they run
 
 
 def _compiler() -> Compiler:
@@ -122,16 +125,21 @@ def count(codes: Sequence[Code], libraries: bool = False, control: bool = False)
     """What the driver counts of a pipeline. Raises CannotDraw, or what the driver says.
 
     ``control``: with what RADV does to any stage that it compiles without its fragment shader, and
-    no linker can take back: it exports the primitive's number (some 22 instructions on GFX11)."""
+    no linker can take back: it exports the primitive's number (some 22 instructions on GFX11).
+
+    What begins with OFTEN counts a fragment stage as often as the linker expects it to run."""
     found: Counts = {}
     stages = count_stages(codes, libraries)
     if control and read_stages(codes)[-2].model in (VERTEX, TESS_EVALUATION):
         stages = [entry for entry in stages if entry[0].startswith("frag")]
         more = count_stages([*codes[:-1], _reads_number(codes[-1])], libraries)
         stages += [entry for entry in more if not entry[0].startswith("frag")]
-    for _, counts in stages:
+    once, often = Options().expect
+    for title, counts in stages:
+        times = often if title in _FRAGMENTS else once
         for name, number in counts.items():
             found[name] = found.get(name, 0) + number
+            found[OFTEN + name] = found.get(OFTEN + name, 0) + times * number
     return found
 
 
