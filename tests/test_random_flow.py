@@ -23,11 +23,11 @@ import spvlink
 from spvlink import driver
 from spvlink.grammar import ops
 from tests import debug_forms, random_harness, render
+from tests.glslang import Died
 from tests.listing import Text
 from tests.random_harness import (
     ENVIRONMENTS,
     NOTHING_TO_GAIN,
-    Died,
     Failure,
     compile_together,
     in_two_processes,
