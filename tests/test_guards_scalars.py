@@ -53,7 +53,7 @@ def test_what_a_lane_is_made_of(inst: Inst, lane: int, wanted: str) -> None:
     assert lanes_of(inst, lane) == wanted
 
 
-STRUCT = Inst(ops.OpTypeStruct, None, [FLOAT, FLOAT], [], MODULE.new_id())
+STRUCT = Inst(ops.OpTypeStruct, None, [FLOAT, FLOAT], (), MODULE.new_id())
 MOVES = [
     made(ops.OpCompositeConstruct, VEC[4], FLOAT, VEC[2], FLOAT),
     made(ops.OpCompositeConstruct, M23, VEC[3], VEC[3]),
@@ -78,7 +78,7 @@ def test_one_lane_comes_from_where_all_of_them_say(inst: Inst) -> None:
 
 def test_a_vector_of_more_lanes_than_a_mark_has_bits_has_none() -> None:
     sizes = types.MOST_LANES, types.MOST_LANES + 1
-    found = [Inst(ops.OpTypeVector, None, [FLOAT], [n], MODULE.new_id()) for n in sizes]
+    found = [Inst(ops.OpTypeVector, None, [FLOAT], (n,), MODULE.new_id()) for n in sizes]
     assert [types.lanes_of(t) for t in found] == [types.MOST_LANES, 0]
 
 
