@@ -45,19 +45,22 @@ def rows_of(bins: Bins) -> Rows:
 
 
 @pytest.mark.parametrize(
-    ("components", "may"),
+    ("base", "components", "may"),
     [
-        ([0, 2], True),
-        ([0, BLOCKED], True),  # a number of 64 bits
-        ([0, BLOCKED, 4, BLOCKED], True),
-        ([BLOCKED, FREE], False),
-        ([FREE, BLOCKED], False),
-        ([0, 2, BLOCKED], False),
-        ([0, BLOCKED, FREE, BLOCKED], False),
+        ("f32", [0, 2], True),
+        ("f64", [0, BLOCKED], True),
+        ("f64", [0, BLOCKED, 4, BLOCKED], True),
+        ("f32", [0, BLOCKED], False),  # beside one component of an array
+        ("f64", [BLOCKED, FREE], False),
+        ("f64", [FREE, BLOCKED], False),
+        ("f64", [0, 2, BLOCKED], False),
+        ("f64", [0, BLOCKED, FREE, BLOCKED], False),
     ],
 )
-def test_what_holds_a_part_of_something_whole_stays(components: list[int], may: bool) -> None:
-    bins = filled([("f32", [8]), ("f32", components)])
+def test_what_holds_a_part_of_something_whole_stays(
+    base: str, components: list[int], may: bool
+) -> None:
+    bins = filled([("f32", [8]), (base, components)])
     assert bins[1].may_move() == may
     del bins[0]
     close_gap(bins, 0)
