@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from spvlink.grammar import glsl, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, Inst
+from spvlink.ir.core import ALL, Inst, by_opcode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Needs = list[tuple[Inst, int]]
 
-AGGREGATES: Final = frozenset((ops.OpTypeMatrix, ops.OpTypeStruct, ops.OpTypeArray))
+IS_AGGREGATE: Final = by_opcode((ops.OpTypeMatrix, ops.OpTypeStruct, ops.OpTypeArray))
 _SAME: Final = frozenset((ops.OpCopyObject, ops.OpCopyLogical, ops.OpSelect, ops.OpBitcast))
 # a struct of two vectors, each lane of which is made of that lane of the operands
 _TWO_RESULTS: Final = frozenset(

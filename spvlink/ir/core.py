@@ -23,20 +23,24 @@ from spvlink.ir.known import Known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
     from typing import Final
 
 
+# Every opcode that a Module can hold is below: the decoder and the parser refuse what the grammar
+# lacks, and a test sees to it that its opcodes are below PRIVATE.
+OPCODES: Final = 0x2000
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
-PRIVATE: Final = 0x10000
-COPY: Final = 0x10000  # args[0]: this value is another one now; swept after the pass
+PRIVATE: Final = 0x1FF8
+COPY: Final = 0x1FF8  # args[0]: this value is another one now; swept after the pass
 # imm[0]: slot key; args: the vertex or primitive of an arrayed slot; the type is the slot's scalar
-LOAD_INPUT: Final = 0x10001
+LOAD_INPUT: Final = 0x1FF9
 # imm[0]: slot key; args: the scalar stored, and the vertex (or primitive) of an arrayed slot
-STORE_OUTPUT: Final = 0x10002
+STORE_OUTPUT: Final = 0x1FFA
 # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
-INTERPOLATE: Final = 0x10003
-LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
+INTERPOLATE: Final = 0x1FFB
+LOAD_OUTPUT: Final = 0x1FFC  # an output read back where others may write it; as LOAD_INPUT
 
 # Inst.mark of a value all of which is live; everything at module scope has it
 ALL: Final = (1 << 48) - 1
@@ -48,6 +52,23 @@ PRIVATE_NAMES: Final[dict[int, str]] = {
     INTERPOLATE: "INTERPOLATE",
     LOAD_OUTPUT: "LOAD_OUTPUT",
 }
+
+
+def by_opcode(*sets: Iterable[int]) -> bytes:
+    """A table to be indexed by opcode: bit 0 is set for those of the first set, bit 1 for those of
+    the second ... Compiled, that takes a sixth of asking a set, for which the number is boxed. To
+    be made once, of what is asked often."""
+    table = bytearray(OPCODES)
+    for bit, opcodes in enumerate(sets):
+        for op in opcodes:
+            table[op] |= 1 << bit
+    return bytes(table)
+
+
+# Access chains from variables: args[0] is the base, what follows are indices.
+CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+IS_CHAIN: Final = by_opcode(CHAINS)
+IS_LINE: Final = by_opcode((ops.OpLine, ops.OpNoLine))
 
 
 class Inst:

@@ -7,7 +7,7 @@ equality is ``is``. The pool finds what the module already has and appends what 
 from __future__ import annotations
 
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
+from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module, by_opcode
 from spvlink.ir.edit import touched
 
 TYPE_CHECKING = False
@@ -43,6 +43,8 @@ CONSTANTS: Final[frozenset[int]] = frozenset(
         ops.OpConstantNull,
     )
 )
+
+IS_CONSTANT: Final = by_opcode(CONSTANTS)
 
 NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 
@@ -190,7 +192,7 @@ def bits_of(value: Inst) -> int | None:
         return 1
     if op == ops.OpConstantFalse:
         return 0
-    if op == ops.OpConstantNull and value.type is not None and value.type.op in _SCALARS:
+    if op == ops.OpConstantNull and value.type is not None and _IS_SCALAR[value.type.op]:
         return 0
     return None
 
@@ -215,16 +217,16 @@ def holds_pointers(type: Inst) -> bool:
     """Whether values of a type are or hold pointers of the logical addressing model."""
     if type.op in POINTERS:
         return type.imm[0] != enums.StorageClass_PhysicalStorageBuffer
-    if type.op in _COMPOSITES:
+    if _IS_COMPOSITE[type.op]:
         return any(holds_pointers(a) for a in type.args if a.type is None)
     return False
 
 
 def is_plain(type: Inst) -> bool:
     """Whether values of a type are made of numbers and booleans alone."""
-    if type.op in _COMPOSITES:
+    if _IS_COMPOSITE[type.op]:
         return all(is_plain(a) for a in type.args if a.type is None)
-    return type.op in _SCALARS
+    return _IS_SCALAR[type.op] != 0
 
 
 def pointers_may_meet(module: Module) -> bool:
@@ -239,21 +241,21 @@ def pointers_may_meet(module: Module) -> bool:
 
 
 MOST_LANES: Final = ALL.bit_length()
-_SCALARS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_IS_SCALAR: Final = by_opcode((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _REPEATED: Final = frozenset(
     (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray)
 )
-_COMPOSITES: Final = frozenset(
+_IS_COMPOSITE: Final = by_opcode(
     (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct)
 )
 
 
 def is_scalar(type: Inst) -> bool:
-    return type.op in _SCALARS
+    return _IS_SCALAR[type.op] != 0
 
 
 def is_composite(type: Inst) -> bool:
-    return type.op in _COMPOSITES
+    return _IS_COMPOSITE[type.op] != 0
 
 
 def size_of(type: Inst) -> int:
@@ -280,7 +282,7 @@ def lanes_of(type: Inst | None) -> int:
         return size if size <= MOST_LANES else 0
     count = 1
     while type is not None and type.op != ops.OpTypeStruct:
-        if type.op in _SCALARS:
+        if _IS_SCALAR[type.op]:
             return count if count <= MOST_LANES else 0
         count *= size_of(type)
         type = type.args[0] if count else None

@@ -27,11 +27,11 @@ from __future__ import annotations
 from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.dominating import Dominating
-from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
+from spvlink.facts.effects import FLAGS, FLAGS_OF, IMAGE_MASK_AT, Effects
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.core import COPY, IS_LINE, OPCODES, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import LOOKS_THROUGH
@@ -52,27 +52,40 @@ ALGEBRA: Final = 2  # and algebraic rules are tried
 SPECIAL: Final = 3  # that hangs on its operands
 
 
-def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
-    """(what is done, facts, what one of the operands has to be for a rule)."""
+class _Plan:
+    """What is done with an opcode, its facts, what one of the operands has to be for a rule (None:
+    anything)."""
+
+    __slots__ = ("flags", "how", "inner")
+
+    def __init__(self, how: int, flags: int, inner: frozenset[int] | None = frozenset()) -> None:
+        self.how = how
+        self.flags = flags
+        self.inner = inner
+
+
+def _plan(op: int, flags: int) -> _Plan:
     if op in VECTOR_RULES:
-        return VECTOR, flags, LOOKS_THROUGH.get(op)
+        return _Plan(VECTOR, flags, LOOKS_THROUGH.get(op))
     if op in INNER:
-        return ALGEBRA, flags, INNER[op]
-    return NUMBERED, flags, _NOTHING
+        return _Plan(ALGEBRA, flags, INNER[op])
+    return _Plan(NUMBERED, flags)
+
+
+def _plans() -> list[_Plan | None]:
+    """By opcode."""
+    plans: list[_Plan | None] = [None] * OPCODES
+    for op, flags in FLAGS.items():
+        if flags & info.PURE:
+            plans[op] = _plan(op, flags)
+    special = _Plan(SPECIAL, 0)
+    for op in (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT):
+        plans[op] = special
+    return plans
 
 
 _LAST: Final = max(types.CONSTANTS)  # nearly all values have higher opcodes
-_NOTHING: Final[frozenset[int]] = frozenset()
-_PLANS: Final = {
-    **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
-    **dict.fromkeys(
-        (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT),
-        (SPECIAL, 0, _NOTHING),
-    ),
-}
-
-
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_PLANS: Final = _plans()
 # facts of what is equal only in one place, or only for the same invocations
 _PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
 _BUDGET: Final = 64  # pairs of values looked at to show that two phis of a loop are equal
@@ -105,7 +118,7 @@ def _resolve_all(args: list[Inst]) -> int:
     known = 0
     for at, value in enumerate(args):
         args[at] = value = resolve(value) if value.op == COPY else value
-        if value.op in types.CONSTANTS:
+        if types.IS_CONSTANT[value.op]:
             known += 1
     return known
 
@@ -197,7 +210,7 @@ class _Walk:
                 found = seen.setdefault(key, inst)
                 if found is not inst:
                     become(self.module, inst, found)
-            elif inst.op not in _LINES:
+            elif not IS_LINE[inst.op]:
                 break
 
     def block(self, block: Block) -> None:
@@ -211,7 +224,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, last, copy, frozen = _PLANS, types.CONSTANTS, _LAST, COPY, self.frozen
+        plans, constants, last, copy, frozen = _PLANS, types.IS_CONSTANT, _LAST, COPY, self.frozen
         for inst in insts:
             op, args = inst.op, inst.args
             known = 0  # operands that are constants
@@ -221,14 +234,14 @@ class _Walk:
                     if kind == copy:
                         known = _resolve_all(args)
                         break
-                elif kind in constants:
+                elif constants[kind]:
                     known += 1
-            plan = plans.get(op)
+            plan = plans[op]
             if plan is None:
                 if op != copy:
                     out.append(inst)
                 continue
-            how, flags, inner = plan
+            how, flags, inner = plan.how, plan.flags, plan.inner
             if how == SPECIAL:
                 flags = self.special(inst)
                 if flags <= 0:
@@ -263,7 +276,7 @@ class _Walk:
         is, -1 if it went."""
         op = inst.op
         if op == ops.OpLoad:
-            return FLAGS[op] if self.effects.reads_constant(inst) else 0
+            return FLAGS_OF[op] if self.effects.reads_constant(inst) else 0
         if op == ops.OpExtInst:
             if inst.args[0] not in self.effects.glsl:
                 return 0

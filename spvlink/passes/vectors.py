@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import CHAINS, Inst, Module
 from spvlink.ir.edit import resolve, rewrite
-from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
