@@ -7,7 +7,7 @@ from time import perf_counter
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Module
+from spvlink.ir.core import IS_LINE, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
@@ -33,7 +33,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     T = TypeVar("T")
 
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
 
@@ -75,7 +74,7 @@ def has_variables(module: Module) -> bool:
     for first in module.entry.function.blocks[0].insts:
         if first.op == ops.OpVariable:
             return True
-        if first.op not in _LINES:
+        if not IS_LINE[first.op]:
             break  # variables come first in a function, but for lines
     variables = types.by_op(module).get(ops.OpVariable, ())
     return any(v.imm[0] == enums.StorageClass_Private for v in variables)

@@ -68,7 +68,8 @@ class Effects:
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
         volatile = False
-        alone = (_VOLATILE,)  # all words of that decoration: nothing is as fast as ``in``
+        # all words of that decoration: nothing is as fast as ``in``
+        alone: tuple[int, ...] = (_VOLATILE,)
         for target, notes in tables.targets.items():
             if alone in notes:
                 volatile = True

@@ -251,7 +251,7 @@ class Dependences:
             place(value, home)
         while todo:
             inst = todo.pop()
-            if inst in found or not inst.id or inst.op in types.CONSTANTS:
+            if inst in found or not inst.id or types.IS_CONSTANT[inst.op]:
                 continue
             if inst.op in (ops.OpFunction, ops.OpLabel):
                 continue

@@ -93,10 +93,6 @@ class Inst:
         return (f"%{self.id} = " if self.id else "") + " ".join([name, *words])
 
 
-# Terminators that go to blocks: the position of the first one.
-_TARGETS: Final = {ops.OpBranch: 0, ops.OpBranchConditional: 1, ops.OpSwitch: 1}
-
-
 class Block(Inst):
     """A basic block: the Inst of its OpLabel. ``insts`` ends with the terminator, before it the
     merge if any.
@@ -124,8 +120,11 @@ class Block(Inst):
         """The blocks that the terminator may go to, in operand order, repeated where it repeats
         them."""
         end = self.insts[-1]
-        first = _TARGETS.get(end.op)
-        return end.args[first:] if first is not None else []  # type: ignore[return-value]
+        if end.op == ops.OpBranch:
+            return end.args[:]  # type: ignore[return-value]
+        if end.op == ops.OpBranchConditional or end.op == ops.OpSwitch:
+            return end.args[1:]  # type: ignore[return-value]
+        return []
 
     def merge(self) -> Inst | None:
         """The OpSelectionMerge or OpLoopMerge of this header, or None."""

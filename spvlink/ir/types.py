@@ -58,17 +58,27 @@ CAPABILITIES_OF: Final = {
 }
 
 
+_LOW: Final = ops.OpVariable + 1  # nearly all that is global is below
+
+
 def by_op(module: Module) -> dict[int, list[Inst]]:
     """The types, constants and Private variables of a module by their opcodes. What ``make`` made
     of an opcode since it was first asked for one is not in it."""
     if not module.by_op:
         found: dict[int, list[Inst]] = {}
+        rows: list[list[Inst] | None] = [None] * _LOW
         for inst in module.globals:
-            held = found.get(inst.op)
-            if held is None:
-                found[inst.op] = [inst]
-            else:
+            op = inst.op
+            held = rows[op] if op < _LOW else found.get(op)
+            if held is not None:
                 held.append(inst)
+            elif op < _LOW:
+                rows[op] = [inst]
+            else:
+                found[op] = [inst]
+        for op, held in enumerate(rows):
+            if held is not None:
+                found[op] = held
         module.by_op = found
     return module.by_op
 

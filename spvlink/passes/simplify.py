@@ -53,23 +53,24 @@ SPECIAL: Final = 3  # that hangs on its operands
 
 
 class _Plan:
-    """What is done with an opcode, its facts, what one of the operands has to be for a rule (None:
-    anything)."""
+    """What is done with an opcode, and its facts."""
 
-    __slots__ = ("flags", "how", "inner")
+    __slots__ = ("first", "flags", "how", "inner", "look")
 
-    def __init__(self, how: int, flags: int, inner: frozenset[int] | None = frozenset()) -> None:
+    def __init__(self, how: int, flags: int, op: int = 0) -> None:
         self.how = how
         self.flags = flags
-        self.inner = inner
+        # VECTOR: the rule, and which opcodes the first operand has to have for it (None: any)
+        self.look = VECTOR_RULES.get(op)
+        self.first = LOOKS_THROUGH.get(op)
+        # ALGEBRA: which one of the operands has to have for a rule (None: any)
+        self.inner = INNER.get(op)
 
 
 def _plan(op: int, flags: int) -> _Plan:
     if op in VECTOR_RULES:
-        return _Plan(VECTOR, flags, LOOKS_THROUGH.get(op))
-    if op in INNER:
-        return _Plan(ALGEBRA, flags, INNER[op])
-    return _Plan(NUMBERED, flags)
+        return _Plan(VECTOR, flags, op)
+    return _Plan(ALGEBRA if op in INNER else NUMBERED, flags, op)
 
 
 def _plans() -> list[_Plan | None]:
@@ -257,9 +258,10 @@ class _Walk:
                 other: Inst | None = None
                 if known and flags & info.FOLDABLE and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)
-                if other is None and how == VECTOR:
-                    if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
-                        other = VECTOR_RULES[op](module, inst)
+                if other is None and plan.look is not None:
+                    first = plan.first
+                    if first is None or first[args[0].op] or not (inst.imm or len(args) > 1):
+                        other = plan.look(module, inst)
                         op, args = inst.op, inst.args
                 elif other is None and how == ALGEBRA and signature is None:
                     if known or inner is None or any(a.op in inner for a in args):
@@ -267,8 +269,8 @@ class _Walk:
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
-            first = seen.setdefault(_key(inst, flags, signature), inst)
-            if first is inst or not self.merge(inst, block, flags, first):
+            known_one = seen.setdefault(_key(inst, flags, signature), inst)
+            if known_one is inst or not self.merge(inst, block, flags, known_one):
                 out.append(inst)
 
     def special(self, inst: Inst) -> int:

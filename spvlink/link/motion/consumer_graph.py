@@ -409,7 +409,7 @@ class ConsumerGraph:
         return lane[1], self.number(lane[0])
 
     def number(self, inst: Inst, depth: int = 0) -> object:
-        if inst.op in types.CONSTANTS:
+        if types.IS_CONSTANT[inst.op]:
             return self.constant(inst)
         if inst.op == ops.OpLoad:
             if inst not in self.loads:

@@ -34,7 +34,7 @@ def find_visible(stages: list[Stage]) -> None:
 
 def resources(module: Module) -> dict[Inst, Key]:
     """The variables of a module that are resources which other stages may read too."""
-    found = [i for i in module.globals if IS_VARIABLE[i.op] and i.imm[0] in _RESOURCES]
+    found = [i for i in module.globals if IS_VARIABLE[i.op] if i.imm[0] in _RESOURCES]
     if not found:
         return {}
     tables = Decorations.of(module)
