@@ -7,6 +7,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
     CHAINS,
+    GLSL,
     IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
@@ -15,8 +16,8 @@ from spvlink.ir.core import (
     Inst,
     Module,
     by_opcode,
+    name_of_set,
     says_nothing,
-    string_of,
 )
 from spvlink.ir.known import fact
 
@@ -58,8 +59,8 @@ class Effects:
         self.glsl: set[Inst] = set()
         self.nonsemantic: set[Inst] = set()
         for inst in module.sections[IMPORTS]:
-            name = string_of(inst.imm)[0]
-            if name == "GLSL.std.450":
+            name = name_of_set(inst)
+            if name == GLSL:
                 self.glsl.add(inst)
             elif says_nothing(name):
                 self.nonsemantic.add(inst)
@@ -161,7 +162,7 @@ class Effects:
 
 def describing(module: Module) -> set[Inst]:
     """The imports of sets whose instructions only describe."""
-    return {i for i in module.sections[IMPORTS] if says_nothing(string_of(i.imm)[0])}
+    return {i for i in module.sections[IMPORTS] if says_nothing(name_of_set(i))}
 
 
 IMAGE_MASK_AT: Final = frozenset(

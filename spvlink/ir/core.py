@@ -243,8 +243,8 @@ class Module(Known):
         self.version = 0
         self.flow = 0
         self.annotated = 0
-        # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
-        self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
+        # opcode -> type, args and imm as one key -> the type or constant (ir/types.py)
+        self.pool: dict[int, dict[object, Inst]] = {}
         self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
@@ -276,6 +276,13 @@ def says_nothing(name: str) -> bool:
     return name.startswith("NonSemantic.") or name in debug.SETS
 
 
+def name_of_set(imported: Inst) -> str:
+    """The name of the extended set that an OpExtInstImport imports."""
+    return (
+        GLSL if imported.imm == GLSL_WORDS else string_of(imported.imm)[0]
+    )  # most need no reading
+
+
 def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
     """Read the literal string that begins at ``words[start]``; gives it and the index after it.
 
@@ -289,7 +296,7 @@ def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
 
 
 def _octets(words: tuple[int, ...]) -> bytes:
-    return b"".join([word.to_bytes(4, "little") for word in words])
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def words_of(text: str) -> tuple[int, ...]:
@@ -297,3 +304,7 @@ def words_of(text: str) -> tuple[int, ...]:
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+GLSL: Final = "GLSL.std.450"
+GLSL_WORDS: Final = words_of(GLSL)

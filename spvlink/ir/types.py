@@ -83,6 +83,15 @@ def by_op(module: Module) -> dict[int, list[Inst]]:
     return module.by_op
 
 
+def _key(type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> object:
+    """What equal ones of an opcode are found by. Most have no operand that is an id, or one."""
+    if not args:
+        return type, imm
+    if len(args) == 1:
+        return type, args[0], imm
+    return type, *args, imm
+
+
 def make(
     module: Module, op: int, type: Inst | None, args: list[Inst], imm: tuple[int, ...]
 ) -> Inst:
@@ -92,8 +101,8 @@ def make(
         pool = module.pool[op] = {}
         if op in _POOLED:
             for inst in by_op(module).get(op, ()):
-                pool.setdefault((inst.type, *inst.args, *inst.imm), inst)
-    key = (type, *args, *imm)
+                pool.setdefault(_key(inst.type, inst.args, inst.imm), inst)
+    key = _key(type, args, imm)
     found = pool.get(key)
     if found is None:
         found = Inst(op, type, args, imm, module.new_id())
