@@ -75,7 +75,7 @@ def has_variables(module: Module) -> bool:
             return True
         if not IS_LINE[first.op]:
             break  # variables come first in a function, but for lines
-    variables = types.by_op(module).get(ops.OpVariable, ())
+    variables = types.of_op(module, ops.OpVariable)
     return any(v.imm[0] == enums.StorageClass_Private for v in variables)
 
 

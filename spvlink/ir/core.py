@@ -245,7 +245,8 @@ class Module(Known):
         self.annotated = 0
         # opcode -> type, args and imm as one key -> the type or constant (ir/types.py)
         self.pool: dict[int, dict[object, Inst]] = {}
-        self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
+        # opcode -> what has it (``types.of_op``); empty: not known
+        self.by_op: list[list[Inst] | None] = []
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
         # the debug information that was taken out of the functions (``ir.debug.noted``)

@@ -61,26 +61,26 @@ CAPABILITIES_OF: Final = {
 _LOW: Final = ops.OpVariable + 1  # nearly all that is global is below
 
 
-def by_op(module: Module) -> dict[int, list[Inst]]:
-    """The types, constants and Private variables of a module by their opcodes. What ``make`` made
-    of an opcode since it was first asked for one is not in it."""
-    if not module.by_op:
-        found: dict[int, list[Inst]] = {}
-        rows: list[list[Inst] | None] = [None] * _LOW
+def of_op(module: Module, op: int) -> list[Inst]:
+    """The types, constants or variables at module scope of an opcode. What ``make`` made since a
+    module was first asked is not in it."""
+    if op >= _LOW:
+        return [i for i in module.globals if i.op == op]
+    rows = module.by_op
+    if not rows:
+        rows = module.by_op = [None] * _LOW
         for inst in module.globals:
-            op = inst.op
-            held = rows[op] if op < _LOW else found.get(op)
-            if held is not None:
-                held.append(inst)
-            elif op < _LOW:
-                rows[op] = [inst]
-            else:
-                found[op] = [inst]
-        for op, held in enumerate(rows):
-            if held is not None:
-                found[op] = held
-        module.by_op = found
-    return module.by_op
+            row = inst.op
+            if row < _LOW:
+                held = rows[row]
+                if held is None:
+                    rows[row] = [inst]
+                else:
+                    held.append(inst)
+    found = rows[op]
+    if found is None:
+        found = rows[op] = []
+    return found
 
 
 def _key(type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> object:
@@ -100,7 +100,7 @@ def make(
     if pool is None:
         pool = module.pool[op] = {}
         if op in _POOLED:
-            for inst in by_op(module).get(op, ()):
+            for inst in of_op(module, op):
                 pool.setdefault(_key(inst.type, inst.args, inst.imm), inst)
     key = _key(type, args, imm)
     found = pool.get(key)

@@ -66,7 +66,7 @@ def run(module: Module) -> None:
 
 def _points_to_components(module: Module) -> bool:
     """Whether there is a type for what the chains to components give."""
-    for type in types.by_op(module).get(ops.OpTypePointer, ()):
+    for type in types.of_op(module, ops.OpTypePointer):
         if type.imm[0] == enums.StorageClass_Input and types.is_scalar(type.args[0]):
             return True
     return False

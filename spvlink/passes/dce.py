@@ -20,8 +20,6 @@ passed goes to a work list.
 
 from __future__ import annotations
 
-from itertools import filterfalse
-
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import FLAGS, FLAGS_OF, IMAGE_MASK_AT, Effects, root
 from spvlink.facts.live_lanes import IS_AGGREGATE, VECTORS, follows, needs
@@ -400,7 +398,7 @@ class _Marker:
         """What is left of a block; ``gone``: what may have to go."""
         if not self.lined:
             dead = {i for i in gone if not i.mark & ALL}
-            return list(filterfalse(dead.__contains__, insts)) if dead else insts
+            return [i for i in insts if i.mark & ALL or i not in dead] if dead else insts
         out: list[Inst] = []
         line: Inst | None = None
         for inst in insts:

@@ -227,7 +227,7 @@ class Promotion:
         if storage == enums.StorageClass_Function:
             self.variables.append(leaf.variable)
         else:
-            types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
+            types.of_op(self.module, ops.OpVariable).append(leaf.variable)
             self.module.globals.append(leaf.variable)
             if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:
                 list_variable(self.module, leaf.variable)  # since 1.4 it names every global one

@@ -253,9 +253,10 @@ def _decorations(
             structs.add(type)
     for inst in module.annotations:
         target = inst.args[0]
-        if target in targets:
-            if inst.op != ops.OpDecorateId:
-                targets[target].append(inst.imm)
+        if target.op != ops.OpTypeStruct:
+            words = targets.get(target)
+            if words is not None and inst.op != ops.OpDecorateId:
+                words.append(inst.imm)
         elif target in structs and inst.op in _OF_MEMBERS:
             members.setdefault((target, inst.imm[0]), []).append(inst.imm[1:])
     return targets, members

@@ -84,7 +84,7 @@ def unsupported_reason(module: Module) -> str:
         if inst.imm[0] in _BEYOND:
             return _BEYOND[inst.imm[0]]
         if inst.imm[0] == enums.Capability_UntypedPointersKHR:
-            pointers = types.by_op(module).get(ops.OpTypeUntypedPointerKHR, ())
+            pointers = types.of_op(module, ops.OpTypeUntypedPointerKHR)
             if any(type.imm[0] not in _BUFFERS for type in pointers):
                 return "it uses untyped pointers to more than buffers, which are not followed"
     return ""
