@@ -98,17 +98,17 @@ def run(module: Module, function: Function) -> None:
 
 
 def _key(inst: Inst, flags: int, signature: object) -> object:
-    """What equal values are found by. Most have one operand or two, for which a tuple is made at
-    once; args[0] of OpExtInst is its set."""
+    """What equal values are found by. Most have one operand or two, for which a short tuple is made
+    at once; args[0] of OpExtInst is its set."""
     op, type, args, imm = inst.op, inst.type, inst.args, inst.imm
     size = len(args)
-    if size == 1:
-        return op, type, args[0], imm, signature
-    if size == 2:
+    if size == 1 and signature is None:
+        return op, type, args[0], imm
+    if size == 2 and not imm and signature is None:
         a, b = args[0], args[1]
         if flags & info.COMMUTATIVE and a.id > b.id:
             a, b = b, a
-        return op, type, a, b, imm, signature
+        return op, type, a, b
     if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
         return op, type, *args[:-2], args[-1], args[-2], imm, signature
     return op, type, *args, imm, signature
