@@ -161,18 +161,19 @@ class Sensitive:
         """What these are made of, too, as far as it may be rounded: no booleans."""
         found: dict[Lane, Inst] = {}
         for first, place in reversed(todo):
+            if first in found or not first[0].id:
+                continue
+            found[first] = place
             rest = [first]
             while rest:
-                lane = rest.pop()
-                inst, number = lane
-                if lane in found or not inst.id:
+                inst, number = rest.pop()
+                if not inst.args and inst.op != ops.OpVariable:
                     continue
-                found[lane] = place
-                if inst.args or inst.op == ops.OpVariable:
-                    for at in self.behind(inst, number):
-                        type = at[0].type
-                        if at not in found and (type is None or not _boolean(type)):
-                            rest.append(at)
+                for at in self.behind(inst, number):
+                    type = at[0].type
+                    if (type is None or not _boolean(type)) and at[0].id and at not in found:
+                        found[at] = place
+                        rest.append(at)
         return found
 
     def stored(self, place: Inst | None) -> list[Inst]:
