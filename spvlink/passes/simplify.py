@@ -259,8 +259,8 @@ class _Walk:
                 if known and flags & info.FOLDABLE and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)
                 if other is None and plan.look is not None:
-                    first = plan.first
-                    if first is None or first[args[0].op] or not (inst.imm or len(args) > 1):
+                    wanted = plan.first
+                    if wanted is None or wanted[args[0].op] or not (inst.imm or len(args) > 1):
                         other = plan.look(module, inst)
                         op, args = inst.op, inst.args
                 elif other is None and how == ALGEBRA and signature is None:
@@ -269,8 +269,8 @@ class _Walk:
                 if other is not None:
                     become(module, inst, resolve(other))
                     continue
-            known_one = seen.setdefault(_key(inst, flags, signature), inst)
-            if known_one is inst or not self.merge(inst, block, flags, known_one):
+            first = seen.setdefault(_key(inst, flags, signature), inst)
+            if first is inst or not self.merge(inst, block, flags, first):
                 out.append(inst)
 
     def special(self, inst: Inst) -> int:
