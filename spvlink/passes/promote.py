@@ -104,7 +104,7 @@ class Promotion:
         if ops.OpCopyMemory in self.module.rare:
             for block in self.cfg.order:
                 lower_copies(self.module, block)
-        pointers, numeric, load = self.pointers, IS_NUMERIC, ops.OpLoad
+        pointers, made, numeric, load = self.pointers, IS_POINTER, IS_NUMERIC, ops.OpLoad
         plain = not self.arrayed and not self.in_place
         for block in self.cfg.order:
             uses = self.uses[block] = []
@@ -112,7 +112,7 @@ class Promotion:
                 if numeric[inst.op]:
                     continue
                 for arg in inst.args:
-                    if arg in pointers:
+                    if made[arg.op] and arg in pointers:
                         if inst.op != load or inst.imm or not plain:
                             self.use(inst)
                         uses.append(at)

@@ -62,7 +62,7 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
             for inst in block.insts:
                 if not IS_NUMERIC[inst.op]:
                     for arg in inst.args:
-                        if arg in left:
+                        if IS_VARIABLE[arg.op] and arg in left:
                             left.remove(arg)
     return frozenset([mine[i] for i in wanted - left])
 
