@@ -89,7 +89,7 @@ def _key(type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> object:
         return type, imm
     if len(args) == 1:
         return type, args[0], imm
-    return type, *args, imm
+    return type, tuple(args), imm
 
 
 def make(

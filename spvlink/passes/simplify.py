@@ -104,14 +104,14 @@ def _key(inst: Inst, flags: int, signature: object) -> object:
     size = len(args)
     if size == 1 and signature is None:
         return op, type, args[0], imm
-    if size == 2 and not imm and signature is None:
+    if size == 2 and signature is None:
         a, b = args[0], args[1]
         if flags & info.COMMUTATIVE and a.id > b.id:
             a, b = b, a
-        return op, type, a, b
+        return (op, type, a, b, imm) if imm else (op, type, a, b)
     if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
-        return op, type, *args[:-2], args[-1], args[-2], imm, signature
-    return op, type, *args, imm, signature
+        args = [*args[:-2], args[-1], args[-2]]
+    return op, type, tuple(args), imm, signature
 
 
 def _resolve_all(args: list[Inst]) -> int:

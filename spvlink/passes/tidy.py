@@ -121,7 +121,7 @@ class _Walk:
                     break
             else:  # then it may be an old value
                 self.catch_up(inst)
-            key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
+            key = (inst.op, inst.type, signature, tuple(inst.args), inst.imm)
             other = self.seen.find(key, block)
             if other is None:
                 self.seen.add(key, inst, block)
@@ -143,7 +143,7 @@ class _Walk:
                     return
                 first += 1
                 if inst.op in _NUMBERED and inst.mark:
-                    key = (inst.op, inst.type, signatures.get(inst), *inst.args, *inst.imm)
+                    key = (inst.op, inst.type, signatures.get(inst), tuple(inst.args), inst.imm)
                     if seen.find(key, block) is None:
                         seen.add(key, inst, block)
             at, first = at + 1, 0

@@ -155,7 +155,7 @@ class ConsumerGraph:
             return None
         if not flat and (slot.type.op != ops.OpTypeFloat or not self.linear):
             return None
-        name = (slot.qualifiers, load.op, *load.imm[1:], *load.args)
+        name = (slot.qualifiers, load.op, load.imm[1:], tuple(load.args))
         kind = self.kinds.get(name)
         if kind is None:
             kind = self.kinds[name] = Kind(load)
