@@ -121,14 +121,14 @@ def _write(insts: list[Inst], out: list[int]) -> None:
                 continue
             out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
-            split = splits.get(op, -2)
-            if (split == -2 and args) or (op == extended and len(imm) > 1):
+            split = splits[op]
+            if (split == shapes.NONE and args) or (op == extended and len(imm) > 1):
                 out += _walked(inst)
                 continue
-            for arg in args if split < 0 else args[:split]:
+            for arg in args[:split]:
                 out.append(arg.id)
             out += imm
-            if split < 0:
+            if split >= shapes.BEHIND:
                 continue
             args = args[split:]
         for arg in args:
