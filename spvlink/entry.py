@@ -7,7 +7,7 @@ from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, SpvlinkError
 from spvlink.grammar import ops
 from spvlink.ir import core
-from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
+from spvlink.ir.core import EntryPoint, Function, Inst, Module, name_of_set, says_nothing, string_of
 from spvlink.ir.edit import replace_annotations
 from spvlink.pipeline import Source, stage_of
 
@@ -115,6 +115,8 @@ def _only(found: list[EntryPoint]) -> EntryPoint:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
         type = variable.type
+        if variable.op == ops.OpVariable and type is not None and type.op == ops.OpTypePointer:
+            continue
         if type is None or type.op != _VARIABLES.get(variable.op):
             raise BadSpirv(
                 f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"
@@ -127,7 +129,9 @@ def count(module: Module) -> tuple[int, int]:
     and OpFunctionEnd that does not only describe)."""
     body = described = 0
     aside = asides(module)
-    outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
+    outside = len(module.names) + len(module.tail)
+    for section in module.sections:
+        outside += len(section)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:
@@ -135,7 +139,8 @@ def count(module: Module) -> tuple[int, int]:
             if aside:
                 described += sum([describes(i, aside) for i in (*block.lead, *block.insts)])
         outside += 2 + len(function.lead) + len(function.tail)
-        outside += sum(map(len, function.leads.values()))
+        if function.leads:
+            outside += sum(map(len, function.leads.values()))
     return outside + body, body - described
 
 
@@ -147,7 +152,7 @@ def asides(module: Module) -> set[Inst]:
         if inst.id:
             found.add(inst)
     for inst in module.sections[core.IMPORTS]:
-        if says_nothing(string_of(inst.imm)[0]):
+        if says_nothing(name_of_set(inst)):
             found.add(inst)
     return found
 

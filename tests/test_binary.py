@@ -16,7 +16,7 @@ from spvlink.binary.words import MAX_BOUND
 from spvlink.errors import BadSpirv, Broken
 from spvlink.grammar import ops
 from spvlink.ir.check import check
-from spvlink.ir.core import LOAD_INPUT, Inst
+from spvlink.ir.core import LOAD_INPUT, OPCODES, PRIVATE_NAMES, Inst
 from spvlink.text import parse, print_module
 
 ENVIRONMENTS = {
@@ -296,6 +296,23 @@ def test_bad_words(word: int, value: int, message: str) -> None:
     with pytest.raises(BadSpirv, match=message) as caught:
         decode(patched(word, value))
     assert caught.value.word is not None
+
+
+@pytest.mark.parametrize("op", [*PRIVATE_NAMES, OPCODES - 1, OPCODES, 0xFFFF])
+def test_private_opcodes_cannot_be_read(op: int) -> None:
+    """Nor those behind all tables by opcode, wherever they stand."""
+    words = array("I", pair()[0])
+    at = 5
+    while at < len(words):
+        with pytest.raises(BadSpirv):
+            decode(patched(at, words[at] & 0xFFFF0000 | op))
+        at += words[at] >> 16
+    folded = f"OpSpecConstantOp holds the unknown opcode {op}"
+    rest = array(
+        "I", [4 << 16 | ops.OpTypeInt, 1, 32, 0, 5 << 16 | ops.OpSpecConstantOp, 1, 2, op, 1]
+    )
+    with pytest.raises(BadSpirv, match=folded):
+        decode(words[:5].tobytes() + rest.tobytes())
 
 
 def test_private_opcodes_cannot_be_encoded() -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spvlink.grammar import enums, glsl, info, names, needs, ops, shapes
+from spvlink.ir.core import OPCODES, PRIVATE, PRIVATE_NAMES, by_opcode
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -269,6 +270,12 @@ def test_known_facts() -> None:
     assert info.GLSL_FLAGS[glsl.Glsl_Floor] & info.DISCONTINUOUS
     assert not info.GLSL_FLAGS[glsl.Glsl_FAbs] & info.DISCONTINUOUS
     assert ops.OpExtInst not in flags and ops.OpFunctionCall not in flags
+
+
+def test_private_opcodes_are_above_the_grammar_and_in_all_tables() -> None:
+    assert max(ops.NAMES) < PRIVATE <= min(PRIVATE_NAMES) and max(PRIVATE_NAMES) < OPCODES
+    assert by_opcode((ops.OpNop, 7), [7, OPCODES - 1])[:9] == b"\1\0\0\0\0\0\0\3\0"
+    assert len(by_opcode()) == OPCODES and by_opcode((), [OPCODES - 1])[-1] == 2
 
 
 def test_unknown_opcode_is_effectful_and_dear() -> None:

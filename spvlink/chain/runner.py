@@ -7,7 +7,7 @@ from time import perf_counter
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Module
+from spvlink.ir.core import IS_LINE, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
@@ -29,11 +29,9 @@ from spvlink.pipeline import PACK_NONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final, TypeVar
+    from typing import Final
 
-    T = TypeVar("T")
-
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_now: Final = perf_counter
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
 
@@ -75,9 +73,9 @@ def has_variables(module: Module) -> bool:
     for first in module.entry.function.blocks[0].insts:
         if first.op == ops.OpVariable:
             return True
-        if first.op not in _LINES:
+        if not IS_LINE[first.op]:
             break  # variables come first in a function, but for lines
-    variables = types.by_op(module).get(ops.OpVariable, ())
+    variables = types.of_op(module, ops.OpVariable)
     return any(v.imm[0] == enums.StorageClass_Private for v in variables)
 
 
@@ -91,6 +89,7 @@ class Runner:
             self.disabled |= {"compact"}
         self.seconds: dict[str, float] = {}
         self.count = 0
+        self.last = options.stop_after
         self.watched = options.check_each or options.observer is not None
         # whether nobody looks between the passes and each of them runs
         seen = self.watched or options.stop_after is not None
@@ -99,25 +98,19 @@ class Runner:
     def enabled(self, name: str) -> bool:
         if name in self.disabled:
             return False
-        last = self.options.stop_after
-        return last is None or self.count < last
+        return self.last is None or self.count < self.last
 
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
-        version = stage.module.version
-        self.result(name, stage, act, *args)
-        return stage.module.version != version
-
-    def result(self, name: str, stage: Stage, act: Callable[..., T], *args: object) -> T:
-        """The same; what the pass returns."""
-        seconds, version = self.seconds, stage.module.version
-        begin = perf_counter()
+        version, begin = stage.module.version, _now()
         try:
-            found = act(*args)
+            act(*args)
         finally:
-            seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
-        self.changed(name, stage, version)
-        return found
+            self.took(name, begin)
+        return self.changed(name, stage, version)
+
+    def took(self, name: str, begin: float) -> None:
+        self.seconds[name] = self.seconds.get(name, 0.0) + _now() - begin
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
         """Whether a pass changed a module that had this version before; then it counts."""
@@ -147,7 +140,13 @@ class Runner:
             return None
         if not self.enabled(name) and row.what:
             return None
-        done: dce.Outcome | None = self.result(name, stage, row.run, module, function, *args)
+        done: dce.Outcome | None = None
+        version, begin = module.version, _now()
+        try:
+            done = row.run(module, function, *args)
+        finally:
+            self.took(name, begin)
+        self.changed(name, stage, version)
         if done is not None:
             stage.held = done.held
         return done

@@ -150,16 +150,19 @@ def _reverse_postorder(entry: Block, targets: dict[Block, list[Block]]) -> list[
     to them. The successors of each are noted on the way."""
     targets[entry] = entry.successors()
     out: list[Block] = []
-    stack = [(entry, reversed(targets[entry]))]
+    stack = [entry]
+    left = [targets[entry][:]]  # of each of these, the targets not looked at so far
     while stack:
-        block, rest = stack[-1]
-        for target in rest:
+        rest = left[-1]
+        while rest:
+            target = rest.pop()
             if target not in targets:
                 after = targets[target] = target.successors()
-                stack.append((target, reversed(after)))
+                stack.append(target)
+                left.append(after[:])
                 break
         else:
-            out.append(block)
-            stack.pop()
+            out.append(stack.pop())
+            left.pop()
     out.reverse()
     return out

@@ -43,17 +43,19 @@ class Decorations:
             op = inst.op
             if op == of_value or op == ops.OpDecorateString:
                 target = inst.args[0]
-                if target in targets:
-                    targets[target].append(inst.imm)
-                else:
+                notes = targets.get(target)
+                if notes is None:
                     targets[target] = [inst.imm]
+                else:
+                    notes.append(inst.imm)
             elif op == of_member or op == ops.OpMemberDecorateString:
                 imm = inst.imm
                 part = inst.args[0], imm[0]
-                if part in members:
-                    members[part].append(imm[1:])
-                else:
+                notes = members.get(part)
+                if notes is None:
                     members[part] = [imm[1:]]
+                else:
+                    notes.append(imm[1:])
             elif op == ops.OpDecorateId:
                 self.with_ids.setdefault(inst.args[0], []).append(inst)
             elif op == ops.OpGroupDecorate:

@@ -94,7 +94,7 @@ class Divergence:
 
     def of(self, value: Inst) -> int:
         """The level of a value."""
-        if value.op in types.CONSTANTS:
+        if types.IS_CONSTANT[value.op]:
             return CONSTANT
         if value.op in _DRAW:
             return DRAW

@@ -6,14 +6,18 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import (
+    CHAINS,
+    GLSL,
     IMPORTS,
     INTERPOLATE,
     LOAD_INPUT,
     LOAD_OUTPUT,
+    OPCODES,
     Inst,
     Module,
+    by_opcode,
+    name_of_set,
     says_nothing,
-    string_of,
 )
 from spvlink.ir.known import fact
 
@@ -21,7 +25,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain, ops.OpCopyObject))
+_IS_COPY: Final = by_opcode(CHAINS | {ops.OpCopyObject})  # what points where args[0] does
 UNTYPED_CHAINS: Final = frozenset(
     (ops.OpUntypedAccessChainKHR, ops.OpUntypedInBoundsAccessChainKHR)
 )
@@ -32,6 +36,10 @@ _PRIVATE_FLAGS: Final[dict[int, int]] = {
     LOAD_OUTPUT: info.REMOVABLE | info.READS_MEMORY,
 }
 FLAGS: Final[dict[int, int]] = {**info.FLAGS, **_PRIVATE_FLAGS}
+# The same by opcode: 0 for what has none.
+FLAGS_OF: Final[list[int]] = [0] * OPCODES
+for _op, _flags in FLAGS.items():
+    FLAGS_OF[_op] = _flags
 
 
 class Effects:
@@ -51,8 +59,8 @@ class Effects:
         self.glsl: set[Inst] = set()
         self.nonsemantic: set[Inst] = set()
         for inst in module.sections[IMPORTS]:
-            name = string_of(inst.imm)[0]
-            if name == "GLSL.std.450":
+            name = name_of_set(inst)
+            if name == GLSL:
                 self.glsl.add(inst)
             elif says_nothing(name):
                 self.nonsemantic.add(inst)
@@ -61,7 +69,8 @@ class Effects:
         # Decorations that a value must not lose or gain by being merged with another.
         self.signatures: dict[Inst, tuple[tuple[int, ...], ...]] = {}
         volatile = False
-        alone = (_VOLATILE,)  # all words of that decoration: nothing is as fast as ``in``
+        # all words of that decoration: nothing is as fast as ``in``
+        alone: tuple[int, ...] = (_VOLATILE,)
         for target, notes in tables.targets.items():
             if alone in notes:
                 volatile = True
@@ -91,16 +100,13 @@ class Effects:
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""
         op = inst.op
-        found = _BY_OPCODE.get(op, -1)
-        if found >= 0:
+        found = FLAGS_OF[op]
+        if not _HANGS[op]:
             return found
-        if op not in _BY_OPERANDS:
-            return 0
         if op == ops.OpExtInst:
             if inst.args[0] in self.glsl:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
             return 0
-        found = FLAGS.get(op, 0)
         if op == LOAD_INPUT and inst.args:
             return found & ~info.SPECULATABLE  # the vertex may be out of bounds
         if inst.imm and found & (info.PURE | info.REMOVABLE):
@@ -156,23 +162,21 @@ class Effects:
 
 def describing(module: Module) -> set[Inst]:
     """The imports of sets whose instructions only describe."""
-    return {i for i in module.sections[IMPORTS] if says_nothing(string_of(i.imm)[0])}
+    return {i for i in module.sections[IMPORTS] if says_nothing(name_of_set(i))}
 
 
 IMAGE_MASK_AT: Final = frozenset(
     op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
 )
 # Whose facts hang on their operands.
-_BY_OPERANDS: Final = IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT}
-# Of the others they are known.
-_BY_OPCODE: Final = {op: flags for op, flags in FLAGS.items() if op not in _BY_OPERANDS}
+_HANGS: Final = by_opcode(IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT})
 _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
 
 
 def root(pointer: Inst) -> Inst:
     """The variable (or whatever else) that a chain of access chains starts from."""
     while pointer.op != ops.OpVariable:  # most are, or lead there at once
-        if pointer.op in _CHAINS:
+        if _IS_COPY[pointer.op]:
             pointer = pointer.args[0]
         elif pointer.op in UNTYPED_CHAINS:
             pointer = pointer.args[1]  # behind the type

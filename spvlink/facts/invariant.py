@@ -24,7 +24,7 @@ from spvlink.facts.effects import root
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.core import IS_CHAIN, LOAD_OUTPUT, STORE_OUTPUT, Block, Function, Inst, Module
 from spvlink.ir.known import ALWAYS, fact, forget
 
 TYPE_CHECKING = False
@@ -251,7 +251,7 @@ class Dependences:
             place(value, home)
         while todo:
             inst = todo.pop()
-            if inst in found or not inst.id or inst.op in types.CONSTANTS:
+            if inst in found or not inst.id or types.IS_CONSTANT[inst.op]:
                 continue
             if inst.op in (ops.OpFunction, ops.OpLabel):
                 continue
@@ -278,7 +278,7 @@ def decorations(tables: Decorations, pointer: Inst) -> list[tuple[int, ...]]:
     """The decorations of what a pointer leads to: of its variable, of each member on the way, and
     of all members below."""
     path: list[Inst] = []
-    while pointer.op in (ops.OpAccessChain, ops.OpInBoundsAccessChain):
+    while IS_CHAIN[pointer.op]:
         path[:0] = pointer.args[1:]
         pointer = pointer.args[0]
     words = list(tables.targets.get(pointer, ()))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from spvlink.grammar import glsl, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, Inst
+from spvlink.ir.core import ALL, Inst, by_opcode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Needs = list[tuple[Inst, int]]
 
-AGGREGATES: Final = frozenset((ops.OpTypeMatrix, ops.OpTypeStruct, ops.OpTypeArray))
+IS_AGGREGATE: Final = by_opcode((ops.OpTypeMatrix, ops.OpTypeStruct, ops.OpTypeArray))
 _SAME: Final = frozenset((ops.OpCopyObject, ops.OpCopyLogical, ops.OpSelect, ops.OpBitcast))
 # a struct of two vectors, each lane of which is made of that lane of the operands
 _TWO_RESULTS: Final = frozenset(
@@ -32,7 +32,6 @@ _TWO_RESULTS: Final = frozenset(
 )
 _GLSL_TWO_RESULTS: Final = frozenset((glsl.Glsl_ModfStruct, glsl.Glsl_FrexpStruct))
 _FIELDS: Final = frozenset((ops.OpBitFieldInsert, ops.OpBitFieldSExtract, ops.OpBitFieldUExtract))
-_SCALED: Final = frozenset((ops.OpVectorTimesScalar, ops.OpMatrixTimesScalar))
 # What ``needs`` knows of, where a result is a vector that is not made lane by lane ...
 VECTORS: Final = _FIELDS | {ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpBitcast}
 _GLSL_VECTORS: Final = frozenset((glsl.Glsl_Cross, glsl.Glsl_FaceForward))
@@ -52,13 +51,14 @@ def needs(inst: Inst, lanes: int) -> Needs:
         return [(args[0], ALL if at < 0 else lanes << at)]
     if op == ops.OpCompositeInsert:
         return _insert(inst, lanes)
-    if op in _MATRICES:
-        return _matrix(inst, lanes)
-    if op in _SCALED:
+    if op == ops.OpVectorTimesScalar or op == ops.OpMatrixTimesScalar:
         return [(args[0], lanes), (args[1], ALL)]
-    if op in _SAME or op in _FIELDS:
+    kind = _KINDS[op]
+    if kind & _IS_MATRIX:
+        return _matrix(inst, lanes)
+    if kind & _IS_SAME:
         return [(a, lanes if types.lanes_of(a.type) == size > 1 else ALL) for a in args]
-    if op in _TWO_RESULTS or (op == ops.OpExtInst and inst.imm[0] in _GLSL_TWO_RESULTS):
+    if kind & _IS_TWO or (op == ops.OpExtInst and inst.imm[0] in _GLSL_TWO_RESULTS):
         both = lanes | lanes >> size // 2
         return [(a, _part(a, both)) for a in args]
     if op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_Cross:
@@ -73,7 +73,7 @@ def follows(inst: Inst) -> bool:
     """Whether ``needs`` may say less than everything of a vector that is not made lane by lane."""
     if inst.op == ops.OpExtInst:
         return inst.imm[0] in _GLSL_VECTORS
-    return inst.op in VECTORS
+    return _KINDS[inst.op] & _IS_VECTOR != 0
 
 
 def _lanes(lanes: int, size: int) -> int:
@@ -196,3 +196,8 @@ _MATRICES: Final = frozenset(
         ops.OpOuterProduct, ops.OpTranspose,
     )
 )  # fmt: skip
+_IS_MATRIX: Final = 1
+_IS_SAME: Final = 2
+_IS_TWO: Final = 4
+_IS_VECTOR: Final = 8
+_KINDS: Final = by_opcode(_MATRICES, _SAME | _FIELDS, _TWO_RESULTS, VECTORS)

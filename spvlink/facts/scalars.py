@@ -8,7 +8,7 @@ mixes (products of vectors and matrices, and everything else).
 from __future__ import annotations
 
 from spvlink.grammar import glsl, info, ops
-from spvlink.ir.core import Inst
+from spvlink.ir.core import Inst, by_opcode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -16,14 +16,13 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Lane = tuple[Inst, int]
 
-_SCALARS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 MOVES: Final = frozenset(
     (
         ops.OpCompositeConstruct, ops.OpCompositeExtract, ops.OpVectorShuffle, ops.OpCopyObject,
         ops.OpTranspose,
     )
 )  # fmt: skip
-_SCALED: Final = frozenset((ops.OpVectorTimesScalar, ops.OpMatrixTimesScalar))
+IS_MOVE: Final = by_opcode(MOVES)
 # Sums, differences and negations of what varies are linear in it ...
 _ADDITIVE: Final = frozenset((ops.OpFNegate, ops.OpFAdd, ops.OpFSub))
 # ... and products, if one factor at most varies.
@@ -55,7 +54,7 @@ def count(type: Inst | None) -> int:
         return type.imm[0]
     if op == ops.OpTypeMatrix:
         return type.imm[0] * type.args[0].imm[0]
-    return 1 if op in _SCALARS else 0
+    return 1 if op == ops.OpTypeInt or op == ops.OpTypeBool else 0
 
 
 def scalar(type: Inst) -> Inst:
@@ -127,7 +126,7 @@ def moved_lane(inst: Inst, lane: int) -> Lane | None:
 
 def origin(lane: Lane) -> Lane:
     """The lane of a computed value that this one is a copy of."""
-    while lane[0].op in MOVES:
+    while IS_MOVE[lane[0].op]:
         moved = moved_lane(*lane)
         if moved is None:
             break
@@ -168,7 +167,7 @@ def made_of(inst: Inst, lane: int, by_lane: bool) -> list[list[Lane]]:
     op, args = inst.op, operands(inst)
     if by_lane:
         return [[(a, lane if count(a.type) > 1 else 0)] for a in args]
-    if op in _SCALED:
+    if op == ops.OpVectorTimesScalar or op == ops.OpMatrixTimesScalar:
         return [[(args[0], lane)], [(args[1], 0)]]
     if op == ops.OpOuterProduct:
         rows = count(args[0].type)

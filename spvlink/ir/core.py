@@ -23,20 +23,24 @@ from spvlink.ir.known import Known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Iterable
     from typing import Final
 
 
+# Every opcode that a Module can hold is below: the decoder and the parser refuse what the grammar
+# lacks, and a test sees to it that its opcodes are below PRIVATE.
+OPCODES: Final = 0x2000
 # Private opcodes: they live between lower_io and raise_io, or within one pass, and cannot be
 # encoded.
-PRIVATE: Final = 0x10000
-COPY: Final = 0x10000  # args[0]: this value is another one now; swept after the pass
+PRIVATE: Final = 0x1FF8
+COPY: Final = 0x1FF8  # args[0]: this value is another one now; swept after the pass
 # imm[0]: slot key; args: the vertex or primitive of an arrayed slot; the type is the slot's scalar
-LOAD_INPUT: Final = 0x10001
+LOAD_INPUT: Final = 0x1FF9
 # imm[0]: slot key; args: the scalar stored, and the vertex (or primitive) of an arrayed slot
-STORE_OUTPUT: Final = 0x10002
+STORE_OUTPUT: Final = 0x1FFA
 # imm[0]: slot key, imm[1]: GLSL.std.450 number; args: sample or offset
-INTERPOLATE: Final = 0x10003
-LOAD_OUTPUT: Final = 0x10004  # an output read back where others may write it; as LOAD_INPUT
+INTERPOLATE: Final = 0x1FFB
+LOAD_OUTPUT: Final = 0x1FFC  # an output read back where others may write it; as LOAD_INPUT
 
 # Inst.mark of a value all of which is live; everything at module scope has it
 ALL: Final = (1 << 48) - 1
@@ -48,6 +52,23 @@ PRIVATE_NAMES: Final[dict[int, str]] = {
     INTERPOLATE: "INTERPOLATE",
     LOAD_OUTPUT: "LOAD_OUTPUT",
 }
+
+
+def by_opcode(*sets: Iterable[int]) -> bytes:
+    """A table to be indexed by opcode: bit 0 is set for those of the first set, bit 1 for those of
+    the second ... Compiled, that takes a sixth of asking a set, for which the number is boxed. To
+    be made once, of what is asked often."""
+    table = bytearray(OPCODES)
+    for bit, opcodes in enumerate(sets):
+        for op in opcodes:
+            table[op] |= 1 << bit
+    return bytes(table)
+
+
+# Access chains from variables: args[0] is the base, what follows are indices.
+CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+IS_CHAIN: Final = by_opcode(CHAINS)
+IS_LINE: Final = by_opcode((ops.OpLine, ops.OpNoLine))
 
 
 class Inst:
@@ -70,10 +91,6 @@ class Inst:
         words = [f"%{self.type.id}"] if self.type is not None else []
         words += [f"%{a.id}" for a in self.args] + [str(i) for i in self.imm]
         return (f"%{self.id} = " if self.id else "") + " ".join([name, *words])
-
-
-# Terminators that go to blocks: the position of the first one.
-_TARGETS: Final = {ops.OpBranch: 0, ops.OpBranchConditional: 1, ops.OpSwitch: 1}
 
 
 class Block(Inst):
@@ -103,8 +120,11 @@ class Block(Inst):
         """The blocks that the terminator may go to, in operand order, repeated where it repeats
         them."""
         end = self.insts[-1]
-        first = _TARGETS.get(end.op)
-        return end.args[first:] if first is not None else []  # type: ignore[return-value]
+        if end.op == ops.OpBranch:
+            return end.args[:]  # type: ignore[return-value]
+        if end.op == ops.OpBranchConditional or end.op == ops.OpSwitch:
+            return end.args[1:]  # type: ignore[return-value]
+        return []
 
     def merge(self) -> Inst | None:
         """The OpSelectionMerge or OpLoopMerge of this header, or None."""
@@ -223,9 +243,10 @@ class Module(Known):
         self.version = 0
         self.flow = 0
         self.annotated = 0
-        # opcode -> (type, args, imm) -> the type or constant (ir/types.py)
-        self.pool: dict[int, dict[tuple[object, ...], Inst]] = {}
-        self.by_op: dict[int, list[Inst]] = {}  # ``types.by_op``; empty: not known
+        # opcode -> type, args and imm as one key -> the type or constant (ir/types.py)
+        self.pool: dict[int, dict[object, Inst]] = {}
+        # opcode -> what has it (``types.of_op``); empty: not known
+        self.by_op: list[list[Inst] | None] = []
         self.entry: EntryPoint | None = None  # the entry point that is being linked
         self.rare: set[int] = set(RARE)  # those of RARE that may be in it
         # the debug information that was taken out of the functions (``ir.debug.noted``)
@@ -256,6 +277,13 @@ def says_nothing(name: str) -> bool:
     return name.startswith("NonSemantic.") or name in debug.SETS
 
 
+def name_of_set(imported: Inst) -> str:
+    """The name of the extended set that an OpExtInstImport imports."""
+    return (
+        GLSL if imported.imm == GLSL_WORDS else string_of(imported.imm)[0]
+    )  # most need no reading
+
+
 def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
     """Read the literal string that begins at ``words[start]``; gives it and the index after it.
 
@@ -269,7 +297,7 @@ def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
 
 
 def _octets(words: tuple[int, ...]) -> bytes:
-    return b"".join([word.to_bytes(4, "little") for word in words])
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def words_of(text: str) -> tuple[int, ...]:
@@ -277,3 +305,7 @@ def words_of(text: str) -> tuple[int, ...]:
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+GLSL: Final = "GLSL.std.450"
+GLSL_WORDS: Final = words_of(GLSL)

@@ -7,7 +7,7 @@ equality is ``is``. The pool finds what the module already has and appends what 
 from __future__ import annotations
 
 from spvlink.grammar import enums, ops
-from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module
+from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module, by_opcode
 from spvlink.ir.edit import touched
 
 TYPE_CHECKING = False
@@ -44,6 +44,8 @@ CONSTANTS: Final[frozenset[int]] = frozenset(
     )
 )
 
+IS_CONSTANT: Final = by_opcode(CONSTANTS)
+
 NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 
 # What a number's type asks for besides Shader: (type's opcode, width) -> capability.
@@ -56,19 +58,38 @@ CAPABILITIES_OF: Final = {
 }
 
 
-def by_op(module: Module) -> dict[int, list[Inst]]:
-    """The types, constants and Private variables of a module by their opcodes. What ``make`` made
-    of an opcode since it was first asked for one is not in it."""
-    if not module.by_op:
-        found: dict[int, list[Inst]] = {}
+_LOW: Final = ops.OpVariable + 1  # nearly all that is global is below
+
+
+def of_op(module: Module, op: int) -> list[Inst]:
+    """The types, constants or variables at module scope of an opcode. What ``make`` made since a
+    module was first asked is not in it."""
+    if op >= _LOW:
+        return [i for i in module.globals if i.op == op]
+    rows = module.by_op
+    if not rows:
+        rows = module.by_op = [None] * _LOW
         for inst in module.globals:
-            held = found.get(inst.op)
-            if held is None:
-                found[inst.op] = [inst]
-            else:
-                held.append(inst)
-        module.by_op = found
-    return module.by_op
+            row = inst.op
+            if row < _LOW:
+                held = rows[row]
+                if held is None:
+                    rows[row] = [inst]
+                else:
+                    held.append(inst)
+    found = rows[op]
+    if found is None:
+        found = rows[op] = []
+    return found
+
+
+def _key(type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> object:
+    """What equal ones of an opcode are found by. Most have no operand that is an id, or one."""
+    if not args:
+        return type, imm
+    if len(args) == 1:
+        return type, args[0], imm
+    return type, tuple(args), imm
 
 
 def make(
@@ -79,9 +100,9 @@ def make(
     if pool is None:
         pool = module.pool[op] = {}
         if op in _POOLED:
-            for inst in by_op(module).get(op, ()):
-                pool.setdefault((inst.type, *inst.args, *inst.imm), inst)
-    key = (type, *args, *imm)
+            for inst in of_op(module, op):
+                pool.setdefault(_key(inst.type, inst.args, inst.imm), inst)
+    key = _key(type, args, imm)
     found = pool.get(key)
     if found is None:
         found = Inst(op, type, args, imm, module.new_id())
@@ -190,7 +211,7 @@ def bits_of(value: Inst) -> int | None:
         return 1
     if op == ops.OpConstantFalse:
         return 0
-    if op == ops.OpConstantNull and value.type is not None and value.type.op in _SCALARS:
+    if op == ops.OpConstantNull and value.type is not None and _IS_SCALAR[value.type.op]:
         return 0
     return None
 
@@ -215,16 +236,16 @@ def holds_pointers(type: Inst) -> bool:
     """Whether values of a type are or hold pointers of the logical addressing model."""
     if type.op in POINTERS:
         return type.imm[0] != enums.StorageClass_PhysicalStorageBuffer
-    if type.op in _COMPOSITES:
+    if _IS_COMPOSITE[type.op]:
         return any(holds_pointers(a) for a in type.args if a.type is None)
     return False
 
 
 def is_plain(type: Inst) -> bool:
     """Whether values of a type are made of numbers and booleans alone."""
-    if type.op in _COMPOSITES:
+    if _IS_COMPOSITE[type.op]:
         return all(is_plain(a) for a in type.args if a.type is None)
-    return type.op in _SCALARS
+    return _IS_SCALAR[type.op] != 0
 
 
 def pointers_may_meet(module: Module) -> bool:
@@ -239,21 +260,21 @@ def pointers_may_meet(module: Module) -> bool:
 
 
 MOST_LANES: Final = ALL.bit_length()
-_SCALARS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
+_IS_SCALAR: Final = by_opcode((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _REPEATED: Final = frozenset(
     (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray)
 )
-_COMPOSITES: Final = frozenset(
+_IS_COMPOSITE: Final = by_opcode(
     (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeStruct)
 )
 
 
 def is_scalar(type: Inst) -> bool:
-    return type.op in _SCALARS
+    return _IS_SCALAR[type.op] != 0
 
 
 def is_composite(type: Inst) -> bool:
-    return type.op in _COMPOSITES
+    return _IS_COMPOSITE[type.op] != 0
 
 
 def size_of(type: Inst) -> int:
@@ -280,7 +301,7 @@ def lanes_of(type: Inst | None) -> int:
         return size if size <= MOST_LANES else 0
     count = 1
     while type is not None and type.op != ops.OpTypeStruct:
-        if type.op in _SCALARS:
+        if _IS_SCALAR[type.op]:
             return count if count <= MOST_LANES else 0
         count *= size_of(type)
         type = type.args[0] if count else None

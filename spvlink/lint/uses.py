@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.link.check import interface
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     Part = tuple[Inst, Path]
 
 _INTERFACE: Final = (enums.StorageClass_Input, enums.StorageClass_Output)
-_CHAINS: Final = (ops.OpAccessChain, ops.OpInBoundsAccessChain)
 
 
 class Uses:
@@ -53,7 +52,7 @@ class Uses:
             return
         first = args[0]
         if first in self._pointers:
-            if op in _CHAINS:
+            if IS_CHAIN[op]:
                 variable, path = self._pointers[first]
                 self._pointers[inst] = variable, path + tuple(map(_index, args[1:]))
                 args = args[1:]

@@ -13,14 +13,12 @@ from __future__ import annotations
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.edit import rewrite, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from typing import Final
-
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
+    pass
 
 
 def run(module: Module) -> None:
@@ -30,8 +28,8 @@ def run(module: Module) -> None:
     if not _points_to_components(module):
         return
     pointers: dict[Inst, Inst] = {}  # to a component -> the attribute
-    blocks, chains = entry.function.blocks, _CHAINS
-    for inst in [i for b in blocks for i in b.insts if i.op in chains]:
+    blocks, chains = entry.function.blocks, IS_CHAIN
+    for inst in [i for b in blocks for i in b.insts if chains[i.op]]:
         if len(inst.args) == 2 and _is_vector_input(inst.args[0]):
             index, pointer = types.index_of(inst.args[1]), inst.args[0].type
             if index is not None and pointer is not None:
@@ -68,7 +66,7 @@ def run(module: Module) -> None:
 
 def _points_to_components(module: Module) -> bool:
     """Whether there is a type for what the chains to components give."""
-    for type in types.by_op(module).get(ops.OpTypePointer, ()):
+    for type in types.of_op(module, ops.OpTypePointer):
         if type.imm[0] == enums.StorageClass_Input and types.is_scalar(type.args[0]):
             return True
     return False

@@ -20,15 +20,13 @@ passed goes to a work list.
 
 from __future__ import annotations
 
-from itertools import filterfalse
-
 from spvlink.facts.cfg import Cfg
-from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects, root
-from spvlink.facts.live_lanes import AGGREGATES, VECTORS, follows, needs
+from spvlink.facts.effects import FLAGS, FLAGS_OF, IMAGE_MASK_AT, Effects, root
+from spvlink.facts.live_lanes import IS_AGGREGATE, VECTORS, follows, needs
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, STORE_OUTPUT, Block, Function, Inst, Module
+from spvlink.ir.core import ALL, IS_LINE, STORE_OUTPUT, Block, Function, Inst, Module, by_opcode
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, branch, flow_changed, touched
 from spvlink.passes.flow import drop_unreachable
@@ -38,7 +36,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _ROOTS: Final = frozenset(
     (
         ops.OpReturn,
@@ -55,11 +52,11 @@ _MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 _FLOW: Final = _MERGES | {ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch}
 # vectors some of whose lanes come from operands with other lanes
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
+_IS_BY_LANE: Final = by_opcode(_BY_LANE)
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
-_PHIS: Final = frozenset((ops.OpPhi, ops.OpVariable))
 # what does not simply need all of its operands
 _ODD: Final = (
     _BY_LANE | _LANEWISE | VECTORS
@@ -74,11 +71,7 @@ _BY_OPERANDS: Final = 4
 _IS_FLOW: Final = 8
 _IS_TRIMMED: Final = 16
 _IS_ODD: Final = 32
-_SETS: Final = (_ROOTS, NEVER_ROOTS, BY_IMM, _FLOW, _TRIMMED, _ODD)
-_KINDS: Final[dict[int, int]] = {
-    op: sum([1 << bit for bit, held in enumerate(_SETS) if op in held])
-    for op in frozenset[int]().union(*_SETS)
-}
+_KINDS: Final = by_opcode(_ROOTS, NEVER_ROOTS, BY_IMM, _FLOW, _TRIMMED, _ODD)
 
 
 class Outcome:
@@ -146,7 +139,7 @@ class _Marker:
         gone: list[Inst] = []
         for inst in reversed(block.insts):
             lanes, op = inst.mark, inst.op
-            kind = kinds.get(op, 0)
+            kind = kinds[op]
             if not lanes:
                 if not kind & _IS_ROOT and (
                     (kind & _NEVER and not volatile and (not inst.imm or not kind & _BY_OPERANDS))
@@ -177,7 +170,7 @@ class _Marker:
                         arg.mark |= part
                     continue
                 if type is not None and type.op == ops.OpTypeVector:
-                    if op not in _BY_LANE:
+                    if not _IS_BY_LANE[op]:
                         self.spread(inst, lanes)
                         continue
                     full = (1 << type.imm[0]) - 1
@@ -185,10 +178,10 @@ class _Marker:
                         moves.append(inst)
                         self.vector(inst, lanes)
                         continue
-                elif op in _PHIS:
+                elif op == ops.OpPhi or op == ops.OpVariable:
                     self.spread(inst, lanes)
                     continue
-            if lanes != ALL and inst.type is not None and inst.type.op in AGGREGATES:
+            if lanes != ALL and inst.type is not None and IS_AGGREGATE[inst.type.op]:
                 if kind & _IS_TRIMMED:
                     moves.append(inst)
                 self.apart(inst, lanes)
@@ -201,9 +194,9 @@ class _Marker:
     def is_root(self, inst: Inst, block: Block) -> bool:
         """Whether an instruction, none of _ROOTS, is live by itself."""
         op = inst.op
-        if op in _MERGES or op == ops.OpBranch:
+        if op == ops.OpBranch or op in (ops.OpSelectionMerge, ops.OpLoopMerge):
             return False
-        if op in _LINES:
+        if IS_LINE[op]:
             self.lined = True
             return False
         if op == ops.OpBranchConditional or op == ops.OpSwitch:
@@ -295,10 +288,10 @@ class _Marker:
         elif type is None:
             pass
         elif type.op == ops.OpTypeVector:
-            if op in _BY_LANE:
+            if _IS_BY_LANE[op]:
                 self.vector(inst, lanes)
                 return
-            if op in _LANEWISE or (
+            if FLAGS_OF[op] & info.LANEWISE or (
                 op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
             ):
                 for arg in args:
@@ -310,7 +303,7 @@ class _Marker:
             if op == ops.OpCompositeExtract or follows(inst):
                 self.apart(inst, lanes)
                 return
-        elif op == ops.OpCompositeExtract or (lanes != ALL and type.op in AGGREGATES):
+        elif op == ops.OpCompositeExtract or (lanes != ALL and IS_AGGREGATE[type.op]):
             self.apart(inst, lanes)
             return
         for arg in args:
@@ -405,13 +398,13 @@ class _Marker:
         """What is left of a block; ``gone``: what may have to go."""
         if not self.lined:
             dead = {i for i in gone if not i.mark & ALL}
-            return list(filterfalse(dead.__contains__, insts)) if dead else insts
+            return [i for i in insts if i.mark & ALL or i not in dead] if dead else insts
         out: list[Inst] = []
         line: Inst | None = None
         for inst in insts:
             if not inst.mark & ALL:
                 op = inst.op
-                if op in _LINES:
+                if IS_LINE[op]:
                     line = inst
                     continue
                 if op not in _MERGES:

@@ -27,13 +27,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_TYPES: Final = frozenset((ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage))
+_TYPES: Final = (ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage)
 
 
 def run(module: Module, function: Function) -> None:
     """Of all functions, since a call that stays may have had another one inlined."""
-    by_op = types.by_op(module)
-    if not any(by_op.get(op) for op in _TYPES):
+    if not any(types.of_op(module, op) for op in _TYPES):
         return
     for each in module.functions:
         if len(each.blocks) > 1:

@@ -13,18 +13,16 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Inst, Module
+from spvlink.ir.core import CHAINS, Function, Inst, Module, by_opcode
 from spvlink.ir.edit import touched, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# and the position of the first index; the element that OpPtrAccessChain begins with may be negative
-_CHAINS: Final = {
-    ops.OpAccessChain: 1, ops.OpInBoundsAccessChain: 1,
-    ops.OpPtrAccessChain: 2, ops.OpInBoundsPtrAccessChain: 2,
-}  # fmt: skip
+# The position of the first index of access chains, 1 or 2; the element that OpPtrAccessChain begins
+# with may be negative.
+_FIRST: Final = by_opcode(CHAINS, (ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain))
 
 
 def run(module: Module, function: Function) -> None:
@@ -33,8 +31,9 @@ def run(module: Module, function: Function) -> None:
         hidden: dict[Inst, Inst] = {}
         out: list[Inst] = []
         for inst in block.insts:
-            if inst.op in _CHAINS:
-                for at in range(_CHAINS[inst.op], len(inst.args)):
+            first = _FIRST[inst.op]
+            if first:
+                for at in range(first, len(inst.args)):
                     index = inst.args[at]
                     if index.op == ops.OpConstant and (types.index_of(index) or 0) < 0:
                         if index not in hidden:

@@ -133,7 +133,7 @@ class Lowering:
                 self.root(inst)
             elif inst.op not in _AMONG_VARIABLES:
                 break  # they come first in a function
-        storage, known = enums.StorageClass_Private, types.by_op(self.module).get(wanted, ())
+        storage, known = enums.StorageClass_Private, types.of_op(self.module, wanted)
         private = [v for v in known if v.imm[0] == storage and v not in elsewhere]
         if private:  # what is not used need not be looked at again and again
             used = {a for block in self.function.blocks for i in block.insts for a in i.args}

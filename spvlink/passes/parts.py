@@ -6,7 +6,7 @@ from spvlink.facts.calls import Calls
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import STORE_OUTPUT, Block, Inst, Module
+from spvlink.ir.core import CHAINS, STORE_OUTPUT, Block, Inst, Module, by_opcode
 from spvlink.ir.edit import resolve, value
 from spvlink.passes.cells import MAX_PARTS
 
@@ -14,22 +14,21 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 INTERPOLATIONS: Final = frozenset(
     (glsl.Glsl_InterpolateAtCentroid, glsl.Glsl_InterpolateAtSample, glsl.Glsl_InterpolateAtOffset)
 )
 # what makes a pointer to a candidate or to a part of one
-POINTERS: Final = CHAINS | {ops.OpVariable}
+IS_POINTER: Final = by_opcode(CHAINS | {ops.OpVariable})
 # what has no operand that is a pointer
-NUMERIC: Final = frozenset(
+IS_NUMERIC: Final = by_opcode([
     op for op, flags in info.FLAGS.items()
     if flags & info.LANEWISE and op not in (ops.OpPhi, ops.OpSelect, ops.OpCopyObject)
-) | {
+], (
     ops.OpCompositeExtract, ops.OpCompositeConstruct, ops.OpCompositeInsert, ops.OpVectorShuffle,
     ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix, ops.OpDot,
     ops.OpVectorTimesScalar, ops.OpSampledImage, ops.OpImageSampleImplicitLod, ops.OpReturn,
     ops.OpBranch, ops.OpBranchConditional, ops.OpSelectionMerge,
-}  # fmt: skip
+))  # fmt: skip
 MAX_STEPS: Final = 32  # how far one looks through a chain of inserts
 
 

@@ -34,6 +34,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import (
     INTERPOLATE,
+    IS_CHAIN,
     LOAD_INPUT,
     LOAD_OUTPUT,
     Block,
@@ -46,10 +47,9 @@ from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touc
 from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
 from spvlink.passes.parts import (
-    CHAINS,
     INTERPOLATIONS,
-    NUMERIC,
-    POINTERS,
+    IS_NUMERIC,
+    IS_POINTER,
     elements_at_once,
     extract,
     is_volatile,
@@ -104,15 +104,15 @@ class Promotion:
         if ops.OpCopyMemory in self.module.rare:
             for block in self.cfg.order:
                 lower_copies(self.module, block)
-        pointers, numeric, load = self.pointers, NUMERIC, ops.OpLoad
+        pointers, made, numeric, load = self.pointers, IS_POINTER, IS_NUMERIC, ops.OpLoad
         plain = not self.arrayed and not self.in_place
         for block in self.cfg.order:
             uses = self.uses[block] = []
             for at, inst in enumerate(block.insts):
-                if inst.op in numeric:
+                if numeric[inst.op]:
                     continue
                 for arg in inst.args:
-                    if arg in pointers:
+                    if made[arg.op] and arg in pointers:
                         if inst.op != load or inst.imm or not plain:
                             self.use(inst)
                         uses.append(at)
@@ -159,7 +159,7 @@ class Promotion:
         ):
             if self.arrayed or self.in_place:
                 self.moves(op, *pointers[args[0]])
-        elif op in CHAINS and args[0] in pointers:
+        elif IS_CHAIN[op] and args[0] in pointers:
             variable, indices = pointers[args[0]]
             pointers[inst] = (variable, indices + args[1:])
             if pointers[inst][1]:
@@ -227,7 +227,7 @@ class Promotion:
         if storage == enums.StorageClass_Function:
             self.variables.append(leaf.variable)
         else:
-            types.by_op(self.module).setdefault(ops.OpVariable, []).append(leaf.variable)
+            types.of_op(self.module, ops.OpVariable).append(leaf.variable)
             self.module.globals.append(leaf.variable)
             if storage == enums.StorageClass_Private and self.module.spirv_version >= 0x00010400:
                 list_variable(self.module, leaf.variable)  # since 1.4 it names every global one
@@ -368,7 +368,7 @@ class Promotion:
                 if place is not None:
                     self.store(inst, place, block, out)
                     continue
-            elif op in POINTERS:
+            elif IS_POINTER[op]:
                 if inst in places:
                     self.pointer(inst, places[inst], out)
                     continue

@@ -19,7 +19,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import describing
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
+from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, name_of
 from spvlink.ir.edit import (
     annotate,
     list_variable,
@@ -31,7 +31,7 @@ from spvlink.ir.edit import (
 )
 from spvlink.ir.slot import Interface, Slot, Varying
 from spvlink.passes.debuginfo import is_debug, rename_globals
-from spvlink.passes.parts import CHAINS, is_volatile
+from spvlink.passes.parts import is_volatile
 from spvlink.passes.raise_io import Raise, move_whole
 
 TYPE_CHECKING = False

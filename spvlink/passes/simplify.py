@@ -27,11 +27,11 @@ from __future__ import annotations
 from spvlink.facts import invariant
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.dominating import Dominating
-from spvlink.facts.effects import FLAGS, IMAGE_MASK_AT, Effects
+from spvlink.facts.effects import FLAGS, FLAGS_OF, IMAGE_MASK_AT, Effects
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.core import COPY, IS_LINE, OPCODES, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import LOOKS_THROUGH
@@ -52,27 +52,41 @@ ALGEBRA: Final = 2  # and algebraic rules are tried
 SPECIAL: Final = 3  # that hangs on its operands
 
 
-def _plan(op: int, flags: int) -> tuple[int, int, frozenset[int] | None]:
-    """(what is done, facts, what one of the operands has to be for a rule)."""
+class _Plan:
+    """What is done with an opcode, and its facts."""
+
+    __slots__ = ("first", "flags", "how", "inner", "look")
+
+    def __init__(self, how: int, flags: int, op: int = 0) -> None:
+        self.how = how
+        self.flags = flags
+        # VECTOR: the rule, and which opcodes the first operand has to have for it (None: any)
+        self.look = VECTOR_RULES.get(op)
+        self.first = LOOKS_THROUGH.get(op)
+        # ALGEBRA: which one of the operands has to have for a rule (None: any)
+        self.inner = INNER.get(op)
+
+
+def _plan(op: int, flags: int) -> _Plan:
     if op in VECTOR_RULES:
-        return VECTOR, flags, LOOKS_THROUGH.get(op)
-    if op in INNER:
-        return ALGEBRA, flags, INNER[op]
-    return NUMBERED, flags, _NOTHING
+        return _Plan(VECTOR, flags, op)
+    return _Plan(ALGEBRA if op in INNER else NUMBERED, flags, op)
+
+
+def _plans() -> list[_Plan | None]:
+    """By opcode."""
+    plans: list[_Plan | None] = [None] * OPCODES
+    for op, flags in FLAGS.items():
+        if flags & info.PURE:
+            plans[op] = _plan(op, flags)
+    special = _Plan(SPECIAL, 0)
+    for op in (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT):
+        plans[op] = special
+    return plans
 
 
 _LAST: Final = max(types.CONSTANTS)  # nearly all values have higher opcodes
-_NOTHING: Final[frozenset[int]] = frozenset()
-_PLANS: Final = {
-    **{op: _plan(op, flags) for op, flags in FLAGS.items() if flags & info.PURE},
-    **dict.fromkeys(
-        (ops.OpExtInst, ops.OpPhi, ops.OpCopyObject, ops.OpLoad, *IMAGE_MASK_AT),
-        (SPECIAL, 0, _NOTHING),
-    ),
-}
-
-
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_PLANS: Final = _plans()
 # facts of what is equal only in one place, or only for the same invocations
 _PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
 _BUDGET: Final = 64  # pairs of values looked at to show that two phis of a loop are equal
@@ -84,20 +98,20 @@ def run(module: Module, function: Function) -> None:
 
 
 def _key(inst: Inst, flags: int, signature: object) -> object:
-    """What equal values are found by. Most have one operand or two, for which a tuple is made at
-    once; args[0] of OpExtInst is its set."""
+    """What equal values are found by. Most have one operand or two, for which a short tuple is made
+    at once; args[0] of OpExtInst is its set."""
     op, type, args, imm = inst.op, inst.type, inst.args, inst.imm
     size = len(args)
-    if size == 1:
-        return op, type, args[0], imm, signature
-    if size == 2:
+    if size == 1 and signature is None:
+        return op, type, args[0], imm
+    if size == 2 and signature is None:
         a, b = args[0], args[1]
         if flags & info.COMMUTATIVE and a.id > b.id:
             a, b = b, a
-        return op, type, a, b, imm, signature
+        return (op, type, a, b, imm) if imm else (op, type, a, b)
     if flags & info.COMMUTATIVE and args[-2].id > args[-1].id:
-        return op, type, *args[:-2], args[-1], args[-2], imm, signature
-    return op, type, *args, imm, signature
+        args = [*args[:-2], args[-1], args[-2]]
+    return op, type, tuple(args), imm, signature
 
 
 def _resolve_all(args: list[Inst]) -> int:
@@ -105,7 +119,7 @@ def _resolve_all(args: list[Inst]) -> int:
     known = 0
     for at, value in enumerate(args):
         args[at] = value = resolve(value) if value.op == COPY else value
-        if value.op in types.CONSTANTS:
+        if types.IS_CONSTANT[value.op]:
             known += 1
     return known
 
@@ -197,7 +211,7 @@ class _Walk:
                 found = seen.setdefault(key, inst)
                 if found is not inst:
                     become(self.module, inst, found)
-            elif inst.op not in _LINES:
+            elif not IS_LINE[inst.op]:
                 break
 
     def block(self, block: Block) -> None:
@@ -211,7 +225,7 @@ class _Walk:
     def walk(self, insts: list[Inst], block: Block, out: list[Inst]) -> None:
         """Simplify these instructions of a block; what is left goes to ``out``."""
         module, signatures, seen = self.module, self.effects.signatures, self.seen
-        plans, constants, last, copy, frozen = _PLANS, types.CONSTANTS, _LAST, COPY, self.frozen
+        plans, constants, last, copy, frozen = _PLANS, types.IS_CONSTANT, _LAST, COPY, self.frozen
         for inst in insts:
             op, args = inst.op, inst.args
             known = 0  # operands that are constants
@@ -221,14 +235,14 @@ class _Walk:
                     if kind == copy:
                         known = _resolve_all(args)
                         break
-                elif kind in constants:
+                elif constants[kind]:
                     known += 1
-            plan = plans.get(op)
+            plan = plans[op]
             if plan is None:
                 if op != copy:
                     out.append(inst)
                 continue
-            how, flags, inner = plan
+            how, flags, inner = plan.how, plan.flags, plan.inner
             if how == SPECIAL:
                 flags = self.special(inst)
                 if flags <= 0:
@@ -244,9 +258,10 @@ class _Walk:
                 other: Inst | None = None
                 if known and flags & info.FOLDABLE and known == len(args) - (op == ops.OpExtInst):
                     other = fold(module, inst, True)
-                if other is None and how == VECTOR:
-                    if inner is None or args[0].op in inner or not (inst.imm or len(args) > 1):
-                        other = VECTOR_RULES[op](module, inst)
+                if other is None and plan.look is not None:
+                    wanted = plan.first
+                    if wanted is None or wanted[args[0].op] or not (inst.imm or len(args) > 1):
+                        other = plan.look(module, inst)
                         op, args = inst.op, inst.args
                 elif other is None and how == ALGEBRA and signature is None:
                     if known or inner is None or any(a.op in inner for a in args):
@@ -263,7 +278,7 @@ class _Walk:
         is, -1 if it went."""
         op = inst.op
         if op == ops.OpLoad:
-            return FLAGS[op] if self.effects.reads_constant(inst) else 0
+            return FLAGS_OF[op] if self.effects.reads_constant(inst) else 0
         if op == ops.OpExtInst:
             if inst.args[0] not in self.effects.glsl:
                 return 0

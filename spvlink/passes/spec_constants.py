@@ -51,7 +51,7 @@ def run(module: Module, values: dict[int, str | bytes], defaults: bool = False) 
                 known.add(number[0])
         elif inst.op in (ops.OpSpecConstantComposite, ops.OpSpecConstantOp):
             _settle(module, inst)
-        module.by_op = {}  # another opcode may be the right one by now
+        module.by_op = []  # another opcode may be the right one by now
     if left:
         raise Usage(f"the module has no specialization constant {min(left)}")
     _before_use(module, count)
@@ -61,7 +61,7 @@ def run(module: Module, values: dict[int, str | bytes], defaults: bool = False) 
             n.op == ops.OpDecorate and n.imm[0] == enums.Decoration_SpecId and n.imm[1] in known
         )
     ])  # fmt: skip
-    module.pool, module.by_op = {}, {}
+    module.pool, module.by_op = {}, []
 
 
 def _before_use(module: Module, count: int) -> None:

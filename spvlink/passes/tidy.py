@@ -13,11 +13,10 @@ from spvlink.facts.effects import Effects
 from spvlink.facts.structure import Structure
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import COPY, Block, Function, Inst, Module
+from spvlink.ir.core import CHAINS, COPY, IS_LINE, Block, Function, Inst, Module, by_opcode
 from spvlink.ir.edit import become, resolve, rewrite, touched
 from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
 from spvlink.passes.fold import fold
-from spvlink.passes.parts import CHAINS
 from spvlink.passes.vectors import RULES
 
 TYPE_CHECKING = False
@@ -36,7 +35,6 @@ _MOVES: Final = frozenset(
     )
 )
 _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 _FLOW: Final = frozenset(
     (
         ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch, ops.OpSelectionMerge, ops.OpLoopMerge,
@@ -103,7 +101,7 @@ class _Walk:
                         loose.add(inst)
                     if inst.args is not args:
                         for arg in args:
-                            if arg.op not in _OUTSIDE:
+                            if not _IS_OUTSIDE[arg.op]:
                                 loose.add(arg)
         for phi in phis_of(self.function):  # all else comes after what it uses
             phi.args = [resolve(a) for a in phi.args]
@@ -123,7 +121,7 @@ class _Walk:
                     break
             else:  # then it may be an old value
                 self.catch_up(inst)
-            key = (inst.op, inst.type, signature, *inst.args, *inst.imm)
+            key = (inst.op, inst.type, signature, tuple(inst.args), inst.imm)
             other = self.seen.find(key, block)
             if other is None:
                 self.seen.add(key, inst, block)
@@ -145,13 +143,13 @@ class _Walk:
                     return
                 first += 1
                 if inst.op in _NUMBERED and inst.mark:
-                    key = (inst.op, inst.type, signatures.get(inst), *inst.args, *inst.imm)
+                    key = (inst.op, inst.type, signatures.get(inst), tuple(inst.args), inst.imm)
                     if seen.find(key, block) is None:
                         seen.add(key, inst, block)
             at, first = at + 1, 0
 
 
-_OUTSIDE: Final = types.CONSTANTS | {ops.OpUndef}  # hardly ever in functions
+_IS_OUTSIDE: Final = by_opcode(types.CONSTANTS | {ops.OpUndef})  # hardly ever in functions
 
 
 def bitcast(module: Module, inst: Inst) -> Inst | None:
@@ -197,6 +195,7 @@ def _pointer(load: Inst) -> Inst | None:
     return pointer if inner and variable.imm[0] == enums.StorageClass_Input else None
 
 
+_FREE: Final = by_opcode(NEVER_ROOTS, BY_IMM)
 _RULES: Final = {**RULES, ops.OpBitcast: bitcast, ops.OpCompositeConstruct: construct}
 _NUMBERED: Final = frozenset(_RULES) - CHAINS  # raised chains start from raised variables
 
@@ -211,7 +210,7 @@ def drop_unused(
     trimmed = False
     if not loose and not lanes:
         return trimmed
-    copy, never, volatile = COPY, NEVER_ROOTS, effects.any_volatile
+    copy, free, volatile = COPY, _FREE, effects.any_volatile
     used = _used_before(function)
     spare: dict[Inst, list[Inst]] = {}  # what dead lanes take -> the constructs
     for block in reversed(function.blocks):
@@ -227,13 +226,15 @@ def drop_unused(
                     gone += 1
                     continue
                 op = inst.op
-                free = op in never and not volatile and (not inst.imm or op not in BY_IMM)
-                if free or effects.removable(inst):
+                kind = free[op]
+                if (kind & 1 and not volatile and (not inst.imm or kind == 1)) or (
+                    effects.removable(inst)
+                ):
                     trimmed |= op not in _MOVES
                     for construct in spare.pop(inst, ()):
                         trimmed |= _clear(module, construct, inst)
                     for arg in inst.args:
-                        if arg not in used and arg.op not in _OUTSIDE:
+                        if arg not in used and not _IS_OUTSIDE[arg.op]:
                             loose.add(arg)
                     gone += 1
                     continue
@@ -279,7 +280,7 @@ def phis_of(function: Function) -> list[Inst]:
         for inst in block.insts:
             if inst.op == ops.OpPhi:
                 phis.append(inst)
-            elif inst.op not in _LINES:
+            elif not IS_LINE[inst.op]:
                 break
     return phis
 
@@ -295,7 +296,7 @@ def _used_before(function: Function) -> set[Inst]:
             if inst.op == ops.OpPhi:
                 used.update([v for v in inst.args[::2] if v not in defined])
                 defined.add(inst)
-            elif inst.op not in _LINES:
+            elif not IS_LINE[inst.op]:
                 break
         defined.update(block.insts)
     return used

@@ -50,7 +50,7 @@ def run(
     if tables.with_ids:
         _asked_for(module, tables.with_ids, live)
     _trim_globals(module, live)
-    module.pool, module.by_op = {}, {}
+    module.pool, module.by_op = {}, []
     for used in [*module.sections[core.IMPORTS]]:
         if used not in live and used not in nonsemantic:
             module.sections[core.IMPORTS].remove(used)
@@ -177,7 +177,10 @@ def _trim_notes(module: Module, known: set[Inst]) -> None:
     """Names and decorations of what is gone; duplicates of what inlining copied."""
     module.names = [n for n in module.names if n[0] in known]
     if ops.OpDecorationGroup not in module.rare:
-        replace_annotations(module, [i for i in module.annotations if known.issuperset(i.args)])
+        replace_annotations(module, [
+            i for i in module.annotations
+            if i.args[0] in known and (len(i.args) == 1 or known.issuperset(i.args))
+        ])  # fmt: skip
         return
     kept: list[Inst] = []
     known = known.union([i for i in module.annotations if i.op == ops.OpDecorationGroup])

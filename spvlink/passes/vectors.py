@@ -19,9 +19,8 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module, by_opcode
 from spvlink.ir.edit import resolve, rewrite
-from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -37,7 +36,7 @@ def extract(module: Module, inst: Inst) -> Inst | None:
     source, path = origin(module, inst.args[0], inst.imm)
     if not path:
         return source
-    if source.op in _FIRST and path == (0,):
+    if _IS_STEP[source.op] & _IS_PAIR and path == (0,):
         rewrite(module, inst, _FIRST[source.op], list(source.args), ())
         return None
     if source is not inst.args[0]:
@@ -55,7 +54,7 @@ def origin(module: Module, source: Inst, path: tuple[int, ...]) -> tuple[Inst, t
         if source.op == ops.OpCompositeExtract:
             source, path, at = resolve(source.args[0]), source.imm + path[at:], 0
             continue
-        step = _step(module, source, path, at) if source.op in _STEPS else None
+        step = _step(module, source, path, at) if _IS_STEP[source.op] else None
         if step is None:
             break
         source, path, at = step
@@ -67,13 +66,14 @@ _FIRST: Final = {
     ops.OpUMulExtended: ops.OpIMul, ops.OpSMulExtended: ops.OpIMul, ops.OpIAddCarry: ops.OpIAdd,
     ops.OpISubBorrow: ops.OpISub,
 }  # fmt: skip
-_STEPS: Final = frozenset(
+_IS_STEP: Final = by_opcode(
     (
         ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert,
         ops.OpCompositeExtract, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
-        ops.OpTranspose, *_FIRST,
-    )
+        ops.OpTranspose,
+    ), _FIRST,
 )  # fmt: skip
+_IS_PAIR: Final = 2  # in it: those of _FIRST
 
 
 def _step(
@@ -162,7 +162,7 @@ def construct(module: Module, inst: Inst) -> Inst | None:
                 continue
         else:
             lanes.append((arg, -1))
-        if arg.op not in types.CONSTANTS:
+        if not types.IS_CONSTANT[arg.op]:
             loose = True
     if loose and not taken:
         return None
@@ -176,7 +176,7 @@ def _build(module: Module, inst: Inst, type: Inst, lanes: list[Lane]) -> Inst | 
     constants: list[Inst] = []
     for source, index in lanes:
         if index < 0:
-            if source.op not in types.CONSTANTS:
+            if not types.IS_CONSTANT[source.op]:
                 return _by_parts(module, inst, type, lanes)
             if source not in constants:
                 constants.append(source)
@@ -322,7 +322,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
     size = _size(first)
     if first.type is type and inst.imm == tuple(range(size)):
         return first
-    if first.op not in _STEPS and second.op not in _STEPS:
+    if not _IS_STEP[first.op] and not _IS_STEP[second.op]:
         if first is not second or max(inst.imm) < size:
             return None
     lanes: list[Lane] = []
@@ -349,7 +349,7 @@ def shuffle(module: Module, inst: Inst) -> Inst | None:
         return None
     if all(index < 0 for _, index in lanes):
         scalars = [s for s, _ in lanes]
-        if all(s.op in types.CONSTANTS for s in scalars):
+        if all(types.IS_CONSTANT[s.op] for s in scalars):
             return types.composite(module, type, scalars)
         rewrite(module, inst, ops.OpCompositeConstruct, scalars, ())
         return None
@@ -429,9 +429,10 @@ RULES: Final[dict[int, Callable[[Module, Inst], Inst | None]]] = {
     ops.OpInBoundsAccessChain: chain,
 }
 
-# what the first operand has to be for these to be something else, unless they have no index
+# Tables: what the first operand has to be for these to be something else, unless they have no
+# index.
 LOOKS_THROUGH: Final = {
-    ops.OpCompositeExtract: _STEPS,
-    ops.OpAccessChain: CHAINS,
-    ops.OpInBoundsAccessChain: CHAINS,
+    ops.OpCompositeExtract: _IS_STEP,
+    ops.OpAccessChain: IS_CHAIN,
+    ops.OpInBoundsAccessChain: IS_CHAIN,
 }

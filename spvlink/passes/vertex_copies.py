@@ -18,10 +18,10 @@ from __future__ import annotations
 from spvlink.facts.cfg import Cfg
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import LOAD_INPUT, Block, Function, Inst, Module
+from spvlink.ir.core import IS_CHAIN, LOAD_INPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.types import NUMBERS
-from spvlink.passes.parts import CHAINS, is_volatile
+from spvlink.passes.parts import is_volatile
 from spvlink.passes.vectors import origin
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def _gather(function: Function, copies: dict[Inst, _Copy]) -> None:
                     continue
                 copy, indices = pointers[arg]
                 plain = place == 0 and not (inst.imm and is_volatile(inst.imm))
-                if plain and inst.op in CHAINS:
+                if plain and IS_CHAIN[inst.op]:
                     pointers[inst] = copy, indices + inst.args[1:]
                 elif plain and inst.op == ops.OpLoad:
                     copy.loads.append((block, at, inst, indices))

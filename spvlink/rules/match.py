@@ -11,7 +11,7 @@ import struct
 
 from spvlink.grammar import ops
 from spvlink.ir import edit, types
-from spvlink.ir.core import Inst, Module, words_of
+from spvlink.ir.core import GLSL_WORDS, Inst, Module
 from spvlink.rules.arithmetic import PRECISION, exact_bits, from_bits, signed
 from spvlink.rules.lanes import build, component, fold_lanes, is_float, lanes, width_of
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 CONSTANTS: Final = types.CONSTANTS
-_GLSL: Final = words_of("GLSL.std.450")
 _DOUBLE: Final = struct.Struct("<d")
 _BITS: Final = struct.Struct("<Q")
 # (width, bits) -> bits of the same number in binary64: a module has few constants, but uses them
@@ -31,7 +30,7 @@ _MOST: Final = 4096
 
 def is_glsl(set: Inst) -> bool:
     """Whether the first operand of an OpExtInst is the set GLSL.std.450."""
-    return set.op == ops.OpExtInstImport and set.imm == _GLSL
+    return set.op == ops.OpExtInstImport and set.imm == GLSL_WORDS
 
 
 # Literals in patterns: the one value of all lanes

@@ -14,9 +14,9 @@ from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.slot import MAX_NUMBER
-from spvlink.passes.parts import CHAINS, is_volatile
+from spvlink.passes.parts import is_volatile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -171,15 +171,15 @@ class Side:
         variables = self.variables
         for block in self.module.entry.function.blocks:
             for inst in block.insts:
-                if inst.op in CHAINS:
+                if IS_CHAIN[inst.op]:
                     continue
                 for at, arg in enumerate(inst.args):
-                    if arg.op in CHAINS or arg in variables:
+                    if IS_CHAIN[arg.op] or arg in variables:
                         self.look(inst, at, arg)
 
     def look(self, inst: Inst, at: int, pointer: Inst) -> None:
         path: list[Inst] = []
-        while pointer.op in CHAINS:
+        while IS_CHAIN[pointer.op]:
             path[:0] = pointer.args[1:]
             pointer = pointer.args[0]
         held = self.variables.get(pointer)

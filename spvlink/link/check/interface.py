@@ -66,6 +66,9 @@ _ARRAYED: Final = frozenset(
 )
 
 
+_NOTHING: Final[frozenset[int]] = frozenset()
+
+
 class Label:
     """What a variable or a member of a block is called, looked up when somebody asks."""
 
@@ -253,9 +256,10 @@ def _decorations(
             structs.add(type)
     for inst in module.annotations:
         target = inst.args[0]
-        if target in targets:
-            if inst.op != ops.OpDecorateId:
-                targets[target].append(inst.imm)
+        if target.op != ops.OpTypeStruct:
+            words = targets.get(target)
+            if words is not None and inst.op != ops.OpDecorateId:
+                words.append(inst.imm)
         elif target in structs and inst.op in _OF_MEMBERS:
             members.setdefault((target, inst.imm[0]), []).append(inst.imm[1:])
     return targets, members
@@ -273,7 +277,9 @@ def _add(
 ) -> int:
     """Note one variable with these decorations; gives the Locations it takes."""
     covers: set[Place] = set()
-    qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
+    qualifiers = kind = _NOTHING
+    if len(held) > 1 or enums.Decoration_Location not in held:  # more than that
+        qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = cover(type, place, covers, label, refuse)
     overlaps = [spot for spot in covers if taken.setdefault(spot, label) is not label]
     if overlaps:

@@ -16,11 +16,10 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ENTRY_POINTS, Inst, Module, name_of
+from spvlink.ir.core import ENTRY_POINTS, IS_CHAIN, Inst, Module, name_of
 from spvlink.ir.edit import annotate, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
-from spvlink.passes.parts import CHAINS
 from spvlink.pipeline import KEPT, REMOVED
 
 TYPE_CHECKING = False
@@ -70,7 +69,7 @@ class BlockSide:
         reached = {variable: variable.type.args[0]}  # pointer -> the type that it points to
         for block in self.module.functions[0].blocks:
             for inst in block.insts:
-                if inst.op not in CHAINS:
+                if not IS_CHAIN[inst.op]:
                     if not reached.keys().isdisjoint(inst.args):
                         return False
                 elif inst.args[0] in reached:

@@ -15,11 +15,10 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import EXECUTION_MODES, Inst, Module
+from spvlink.ir.core import EXECUTION_MODES, IS_CHAIN, Inst, Module
 from spvlink.ir.edit import drop
 from spvlink.ir.slot import built_in_of
 from spvlink.link.border.link import Link
-from spvlink.passes.parts import CHAINS
 from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False
@@ -58,7 +57,7 @@ class BuiltInUses:
         for function in module.functions:
             for block in function.blocks:
                 for inst in block.insts:
-                    if inst.op not in CHAINS:
+                    if not IS_CHAIN[inst.op]:
                         self.look(inst)
 
     def builtins_of(self, variable: Inst) -> list[int]:
@@ -79,7 +78,7 @@ class BuiltInUses:
         for at, arg in enumerate(inst.args):
             path: list[Inst] = []
             pointer = arg
-            while pointer.op in CHAINS:
+            while IS_CHAIN[pointer.op]:
                 path = pointer.args[1:] + path
                 pointer = pointer.args[0]
             if pointer in self.variables:

@@ -20,12 +20,11 @@ from __future__ import annotations
 from spvlink.facts.decorations import Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module, name_of, words_of
+from spvlink.ir.core import CHAINS, Inst, Module, name_of, words_of
 from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.passes.lower_io import keys_of_type
-from spvlink.passes.parts import CHAINS
 from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False

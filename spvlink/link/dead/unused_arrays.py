@@ -13,11 +13,11 @@ from spvlink.facts.calls import Calls
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst
+from spvlink.ir.core import IS_CHAIN, Inst
 from spvlink.ir.edit import become, replace_annotations, sweep
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.passes.parts import CHAINS, INTERPOLATIONS
+from spvlink.passes.parts import INTERPOLATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -54,7 +54,7 @@ def accesses(
                     continue
                 if function is not entry.function:
                     return None
-                if inst.op in CHAINS:
+                if IS_CHAIN[inst.op]:
                     chains.append(inst)
                     pointers.add(inst)
                 elif inst.op in _MOVES and inst.imm and inst.imm[0] & enums.MemoryAccess_Volatile:

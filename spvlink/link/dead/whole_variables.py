@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.facts.effects import root
 from spvlink.grammar import info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst
+from spvlink.ir.core import IS_CHAIN, Inst
 from spvlink.ir.edit import drop
 from spvlink.ir.slot import CAPTURED, Pinned
 from spvlink.link.border.link import Link
@@ -17,7 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_POINTERS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 # Atomics with two orders: where the values are equal, and where not.
 _COMPARING: Final = frozenset((ops.OpAtomicCompareExchange, ops.OpAtomicCompareExchangeWeak))
 
@@ -53,7 +52,7 @@ def drop_whole(stage: Stage, variable: Inst) -> bool:
                 for at, arg in enumerate(inst.args):
                     if root(arg) is not variable:
                         continue
-                    if inst.op not in _POINTERS and (at or not _only_stores(inst)):
+                    if not IS_CHAIN[inst.op] and (at or not _only_stores(inst)):
                         return False
                     gone.add(inst)
     atomics = {i for i in gone if i.type is not None and info.FLAGS.get(i.op, 0) & info.ATOMIC}

@@ -155,7 +155,7 @@ class ConsumerGraph:
             return None
         if not flat and (slot.type.op != ops.OpTypeFloat or not self.linear):
             return None
-        name = (slot.qualifiers, load.op, *load.imm[1:], *load.args)
+        name = (slot.qualifiers, load.op, load.imm[1:], tuple(load.args))
         kind = self.kinds.get(name)
         if kind is None:
             kind = self.kinds[name] = Kind(load)
@@ -409,7 +409,7 @@ class ConsumerGraph:
         return lane[1], self.number(lane[0])
 
     def number(self, inst: Inst, depth: int = 0) -> object:
-        if inst.op in types.CONSTANTS:
+        if types.IS_CONSTANT[inst.op]:
             return self.constant(inst)
         if inst.op == ops.OpLoad:
             if inst not in self.loads:

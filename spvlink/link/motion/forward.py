@@ -144,7 +144,7 @@ class ProducerGraph:
         by_lane = scalars.lanewise(node.inst, self.effects.flags(node.inst))
         made_of = scalars.made_of(node.inst, node.lane, by_lane)
         if not self.flat and node.inst.op in _SUMS:
-            if not any(self.origin(g[0])[0].op in types.CONSTANTS for g in made_of):
+            if not any(types.IS_CONSTANT[self.origin(g[0])[0].op] for g in made_of):
                 return  # see ``small``
         groups = [[self.expand(lane, depth + 1) for lane in group] for group in made_of]
         if not self.flat:

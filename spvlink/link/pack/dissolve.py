@@ -19,6 +19,7 @@ what may be torn at all: by default everything but image coordinates.
 from __future__ import annotations
 
 from spvlink.facts import scalars
+from spvlink.facts.effects import FLAGS_OF
 from spvlink.grammar import info, ops
 from spvlink.ir.core import INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.known import fact
@@ -145,10 +146,10 @@ def _coordinates(module: Module) -> frozenset[int]:
     assert module.entry is not None
     todo: list[Inst] = []
     for block in module.entry.function.blocks:
-        todo += [i.args[1] for i in block.insts if info.FLAGS.get(i.op, 0) & info.COORDINATES]
+        todo += [i.args[1] for i in block.insts if FLAGS_OF[i.op] & info.COORDINATES]
     seen = set(todo)
     for inst in todo:  # grows
-        if inst.op in scalars.MOVES:
+        if scalars.IS_MOVE[inst.op]:
             fresh = [a for a in inst.args if a not in seen]
             seen.update(fresh)
             todo += fresh

@@ -46,7 +46,7 @@ from spvlink.facts.effects import Effects, root
 from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
-from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module, words_of
+from spvlink.ir.core import IS_CHAIN, LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module, words_of
 from spvlink.ir.edit import need_capability, touched, value
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
@@ -72,7 +72,6 @@ _INDICES: Final = frozenset(
         enums.BuiltIn_PrimitiveTriangleIndicesEXT,
     )
 )  # fmt: skip
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 _EXTENSION: Final = "SPV_EXT_mesh_shader"
 MAX_PATCH_COMPONENTS: Final = 120  # what every device allows of Patch outputs
 _MAX_DEPTH: Final = 16  # of an expression that is made again where the indices are stored
@@ -323,9 +322,9 @@ def index_stores(module: Module) -> list[Place]:
                 for at, arg in enumerate(inst.args):
                     if root(arg) not in variables:
                         continue
-                    if inst.op in _CHAINS and at == 0 and arg in variables:
+                    if IS_CHAIN[inst.op] and at == 0 and arg in variables:
                         continue
-                    if inst.op != ops.OpStore or at or arg.op not in _CHAINS:
+                    if inst.op != ops.OpStore or at or not IS_CHAIN[arg.op]:
                         return []
                     if function is not module.entry.function:
                         return []
@@ -380,7 +379,7 @@ class _Remake:
         payload = variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT
         if not (payload or self.effects.reads_constant(load)):
             return False
-        while pointer.op in _CHAINS:
+        while IS_CHAIN[pointer.op]:
             if any(types.index_of(a) is None for a in pointer.args[1:]):
                 return False
             pointer = pointer.args[0]

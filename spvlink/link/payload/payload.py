@@ -42,7 +42,7 @@ from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Function, Inst, Module, name_of, words_of
+from spvlink.ir.core import IS_CHAIN, Function, Inst, Module, name_of, words_of
 from spvlink.ir.edit import annotate, become, replace_annotations, sweep, touched, value
 from spvlink.ir.slot import Varying
 from spvlink.link.border.link import Link
@@ -51,7 +51,6 @@ from spvlink.link.border.values import single_value
 from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
 from spvlink.passes.lower_io import MAX_LOCATION
-from spvlink.passes.parts import CHAINS
 from spvlink.passes.raise_io import Raise
 
 TYPE_CHECKING = False
@@ -330,7 +329,7 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
         for inst in block.insts:
             if not any(a in members for a in inst.args):
                 continue
-            if inst.op in CHAINS:
+            if IS_CHAIN[inst.op]:
                 index = types.constant(module, number, members[inst.args[0]])
                 inst.args = [made, index, *inst.args[1:]]
             else:

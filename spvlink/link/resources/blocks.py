@@ -11,14 +11,13 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import UNTYPED_CHAINS, Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import IS_CHAIN, Inst, Module, by_opcode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
-VARIABLES: Final = frozenset((ops.OpVariable, ops.OpUntypedVariableKHR))
+IS_VARIABLE: Final = by_opcode((ops.OpVariable, ops.OpUntypedVariableKHR))
 _MATRIX_WORDS: Final = frozenset(
     (enums.Decoration_RowMajor, enums.Decoration_ColMajor, enums.Decoration_MatrixStride)
 )
@@ -73,7 +72,7 @@ def _chain(pointer: Inst) -> tuple[Inst, list[Inst]]:
         type, variable, *indices = pointer.args
         return (variable, indices) if type in variable.args else (pointer, [])
     indices = []
-    while pointer.op in _CHAINS:
+    while IS_CHAIN[pointer.op]:
         indices = pointer.args[1:] + indices
         pointer = pointer.args[0]
     return pointer, indices
@@ -115,7 +114,7 @@ class Blocks:
     def access(self, load: Inst) -> Access:
         """What a load reads. Raises Cannot."""
         pointer, indices = _chain(load.args[0])
-        if pointer.op not in VARIABLES or load.type is None:
+        if not IS_VARIABLE[pointer.op] or load.type is None:
             raise Cannot("a load through a pointer that is no variable's")
         if pointer.imm[0] == enums.StorageClass_Input:
             raise Cannot("it is made from what differs at each vertex")
@@ -184,7 +183,7 @@ class Blocks:
         if self.held is None:
             self.held = {}
             for variable in self.module.globals:
-                if variable.op in VARIABLES:
+                if IS_VARIABLE[variable.op]:
                     own = resource_key(self.tables, variable)
                     if own is not None:
                         self.held.setdefault(own, []).append(variable)

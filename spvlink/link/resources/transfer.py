@@ -199,7 +199,7 @@ class Transfer:
         if op == ops.OpLoad:
             if root(inst.args[0]).imm[:1] == (enums.StorageClass_Input,):
                 return False
-        elif op not in types.CONSTANTS and (
+        elif not types.IS_CONSTANT[op] and (
             op >= core.PRIVATE or not self.from_blocks.effects.flags(inst) & info.SPECULATABLE
         ):
             return False
@@ -216,7 +216,7 @@ class Transfer:
         op = inst.op
         if op >= core.PRIVATE:
             raise Cannot("it is made from an input of its stage")
-        if op in types.CONSTANTS:
+        if types.IS_CONSTANT[op]:
             self.check_type(inst.type)
             self.able(inst)
             return 0
@@ -367,7 +367,7 @@ class Transfer:
     def copy_one(self, inst: Inst, out: list[Inst], made: dict[Inst, Inst]) -> Inst:
         assert inst.type is not None
         type = self.type(inst.type)
-        if inst.op in types.CONSTANTS:
+        if types.IS_CONSTANT[inst.op]:
             parts = [made[a] for a in inst.args]
             return types.make(self.target, inst.op, type, parts, inst.imm)
         if inst.op == ops.OpLoad:

@@ -8,8 +8,8 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Inst, Module
-from spvlink.link.resources.blocks import VARIABLES, Key, resource_key
-from spvlink.passes.parts import NUMERIC
+from spvlink.link.resources.blocks import IS_VARIABLE, Key, resource_key
+from spvlink.passes.parts import IS_NUMERIC
 from spvlink.pipeline import NV_STAGES
 
 TYPE_CHECKING = False
@@ -34,7 +34,7 @@ def find_visible(stages: list[Stage]) -> None:
 
 def resources(module: Module) -> dict[Inst, Key]:
     """The variables of a module that are resources which other stages may read too."""
-    found = [i for i in module.globals if i.op in VARIABLES and i.imm[0] in _RESOURCES]
+    found = [i for i in module.globals if IS_VARIABLE[i.op] if i.imm[0] in _RESOURCES]
     if not found:
         return {}
     tables = Decorations.of(module)
@@ -60,9 +60,9 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
                 todo.append(callee)
         for block in function.blocks:
             for inst in block.insts:
-                if inst.op not in NUMERIC:
+                if not IS_NUMERIC[inst.op]:
                     for arg in inst.args:
-                        if arg in left:
+                        if IS_VARIABLE[arg.op] and arg in left:
                             left.remove(arg)
     return frozenset([mine[i] for i in wanted - left])
 
@@ -84,7 +84,7 @@ def unsupported_reason(module: Module) -> str:
         if inst.imm[0] in _BEYOND:
             return _BEYOND[inst.imm[0]]
         if inst.imm[0] == enums.Capability_UntypedPointersKHR:
-            pointers = types.by_op(module).get(ops.OpTypeUntypedPointerKHR, ())
+            pointers = types.of_op(module, ops.OpTypeUntypedPointerKHR)
             if any(type.imm[0] not in _BUFFERS for type in pointers):
                 return "it uses untyped pointers to more than buffers, which are not followed"
     return ""

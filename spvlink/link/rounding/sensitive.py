@@ -23,7 +23,15 @@ from spvlink.facts.numbers import EXPONENTS, number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import debug, enums, glsl, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir.core import (
+    INTERPOLATE,
+    PRIVATE_NAMES,
+    STORE_OUTPUT,
+    Inst,
+    Module,
+    by_opcode,
+    string_of,
+)
 from spvlink.ir.debug import NOWHERE, noted
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
@@ -32,7 +40,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_WRITES: Final = frozenset((ops.OpStore, ops.OpCopyMemory))
 # Have facts that say of an operand more than "continuous".
 _JUMPING: Final = frozenset(o for o, f in info.FLAGS.items() if f & info.DISCONTINUOUS) | {
     INTERPOLATE,  # its offset
@@ -44,36 +51,40 @@ _ENDING: Final = _JUMPING | _SCALING | {o for o, f in info.FLAGS.items() if f & 
     ops.OpExtInst, ops.OpStore, ops.OpCopyMemory, ops.OpFunctionCall, STORE_OUTPUT,
 }  # fmt: skip
 STEEP: Final = 2.0**13  # a factor that makes of a last bit of 1.0 a quarter of a step of 8 bits
-_CONTINUOUS: Final = frozenset(info.FLAGS) - _ENDING  # most, so they are not asked about
+# The others; what nothing is known of is not among them: it may be a lookup.
+_KNOWN: Final = frozenset((*info.FLAGS, *PRIVATE_NAMES))
+_SMOOTH: Final = by_opcode(_KNOWN - _JUMPING)
+_CONTINUOUS: Final = by_opcode(_KNOWN - _ENDING)
+_IS_SCALING: Final = by_opcode(_SCALING)
 
 
 def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
     if inst.op == ops.OpExtInst:
         return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
-    return inst.op in _JUMPING or _unknown(inst)
+    return not _SMOOTH[inst.op]
 
 
 def ends(inst: Inst) -> bool:
     """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
-    return inst.op in _ENDING or _unknown(inst)
+    return not _CONTINUOUS[inst.op]
 
 
 def steep(inst: Inst) -> list[Lane]:
     """The operands that a large constant factor makes a step of: ``clamp((x - 0.7) * 1e8, 0, 1)``
     is a comparison."""
     ours = inst.op == ops.OpExtInst and inst.imm[0] in _GLSL_SCALING
-    if not ours and inst.op not in _SCALING:
+    if not ours and not _IS_SCALING[inst.op]:
         return []
     args = scalars.operands(inst)
-    if not any(a.op in types.CONSTANTS for a in args):
+    if not any(types.IS_CONSTANT[a.op] for a in args):
         return []
     if inst.op in _MATRICES:
         return [lane for a, b in (args, args[::-1]) if _large(b) for lane in all_lanes(a)]
     found: list[Lane] = []
     for number in range(max([scalars.count(a.type) for a in args])):
         group = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
-        known = [number_of(a, n) if a.op in types.CONSTANTS else None for a, n in group]
+        known = [number_of(a, n) if types.IS_CONSTANT[a.op] else None for a, n in group]
         if ours and inst.imm[0] == glsl.Glsl_SmoothStep:
             low, high = known[:2]
             if low is not None and high is not None and abs(high - low) * STEEP <= 1.0:
@@ -95,11 +106,6 @@ def _large(constant: Inst) -> bool:
         return False
     known = [number_of(constant, n) for n in range(scalars.count(constant.type))]
     return any(n is not None and abs(n) >= STEEP for n in known)
-
-
-def _unknown(inst: Inst) -> bool:
-    """Whether nothing is known of an opcode, no OpExtInst: it may be a lookup."""
-    return inst.op not in info.FLAGS and inst.op < PRIVATE
 
 
 def all_lanes(value: Inst) -> list[Lane]:
@@ -132,7 +138,7 @@ class Sensitive:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if inst.op not in _CONTINUOUS and ends(inst):
+                    if not _CONTINUOUS[inst.op]:  # see ``ends``
                         todo += [(lane, inst) for lane in self.decisive(inst)]
             self.found = self.spread(todo)
         return self.found
@@ -154,17 +160,20 @@ class Sensitive:
     def spread(self, todo: list[tuple[Lane, Inst]]) -> dict[Lane, Inst]:
         """What these are made of, too, as far as it may be rounded: no booleans."""
         found: dict[Lane, Inst] = {}
-        while todo:
-            lane, place = todo.pop()
-            inst, number = lane
-            if lane in found or not inst.id:
+        for first, place in reversed(todo):
+            if first in found or not first[0].id:
                 continue
-            found[lane] = place
-            if inst.args or inst.op == ops.OpVariable:
+            found[first] = place
+            rest = [first]
+            while rest:
+                inst, number = rest.pop()
+                if not inst.args and inst.op != ops.OpVariable:
+                    continue
                 for at in self.behind(inst, number):
                     type = at[0].type
-                    if at not in found and (type is None or not _boolean(type)):
-                        todo.append((at, place))
+                    if (type is None or not _boolean(type)) and at[0].id and at not in found:
+                        found[at] = place
+                        rest.append(at)
         return found
 
     def stored(self, place: Inst | None) -> list[Inst]:
@@ -173,7 +182,7 @@ class Sensitive:
             self.written = {}
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if inst.op in _WRITES:
+                    if inst.op == ops.OpStore or inst.op == ops.OpCopyMemory:
                         there = place_of(root(inst.args[0]))
                         self.written.setdefault(there, []).append(inst.args[1])
         return self.written.get(place, [])
@@ -190,14 +199,14 @@ class Sensitive:
         if inst.op == STORE_OUTPUT:
             hangs = self.beyond is None or inst.imm[0] in self.beyond
             return all_lanes(inst.args[0]) if hangs else []
-        if inst.op in _WRITES:
+        if inst.op == ops.OpStore or inst.op == ops.OpCopyMemory:
             return all_lanes(inst.args[1]) if self.decides(root(inst.args[0])) else []
         if inst.op == ops.OpExtInst:
             if inst.args[0] in self.effects.nonsemantic:
                 return []
             if inst.args[0] in self.effects.glsl and not jumps(inst):
                 return steep(inst)
-        if inst.op in _SCALING:
+        if _IS_SCALING[inst.op]:
             return steep(inst)
         return [lane for arg in scalars.operands(inst) for lane in all_lanes(arg)]
 
@@ -220,7 +229,7 @@ class Sensitive:
                 return []
             place = place_of(root(inst.args[0] if inst.op == ops.OpLoad else inst))
             return [at for value in self.stored(place) for at in all_lanes(value)]
-        if inst.op in scalars.MOVES:
+        if scalars.IS_MOVE[inst.op]:
             moved = scalars.moved_lane(inst, number)
             if moved is not None:
                 return [moved]
@@ -280,10 +289,10 @@ def unbounded(module: Module, inst: Inst) -> bool:
         if known.get(at) or (flags & info.UNBOUNDED and not _harmless(at)):
             known[inst] = True
             return True
-        if at.op in types.CONSTANTS and not finite(at):
+        if types.IS_CONSTANT[at.op] and not finite(at):
             known[inst] = True
             return True
-        if flags & info.SPECULATABLE or at.op == ops.OpPhi or at.op in types.CONSTANTS:
+        if flags & info.SPECULATABLE or at.op == ops.OpPhi or types.IS_CONSTANT[at.op]:
             fresh = [a for a in at.args if a not in seen and known.get(a) is not False]
             seen.update(fresh)
             todo += fresh
@@ -317,7 +326,7 @@ def choices(values: set[Inst]) -> set[Lane]:
         if inst.op == ops.OpPhi or inst.op == ops.OpSelect:
             ways = inst.args[::2] if inst.op == ops.OpPhi else inst.args[1:]
             behind = [(way, lane) for way in ways]
-        elif inst.op in scalars.MOVES and (moved := scalars.moved_lane(inst, lane)):
+        elif scalars.IS_MOVE[inst.op] and (moved := scalars.moved_lane(inst, lane)):
             behind = [moved]
         elif is_insert(inst):
             behind = [(inst.args[0], 0) if lane == inst.imm[0] else (inst.args[1], lane)]

@@ -7,12 +7,11 @@ from itertools import product
 from spvlink.facts.index_values import IndexValues
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Inst, Module
+from spvlink.ir.core import IS_CHAIN, Block, Inst, Module
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead.unused_arrays import accesses
-from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -51,7 +50,7 @@ class ArraySide:
     def steps(self, pointer: Inst) -> list[Inst]:
         """The indices that lead from the array to a pointer."""
         found: list[Inst] = []
-        while pointer.op in CHAINS:
+        while IS_CHAIN[pointer.op]:
             found = pointer.args[1:] + found
             pointer = pointer.args[0]
         return found[1:] if self.arrayed else found

@@ -20,7 +20,7 @@ from spvlink.facts import counted, invariant
 from spvlink.facts.counted import Counted
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Inst
+from spvlink.ir.core import IS_CHAIN, Block, Inst
 from spvlink.ir.slot import DYNAMIC, OTHER_SIDE, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.shape.array_side import (
@@ -34,7 +34,6 @@ from spvlink.link.shape.array_side import (
     word_count,
 )
 from spvlink.passes import attributes, unroll
-from spvlink.passes.parts import CHAINS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -208,7 +207,7 @@ def _is_input(inst: Inst) -> bool:
     if inst.op != ops.OpLoad or inst.imm:
         return False
     pointer = inst.args[0]
-    while pointer.op in CHAINS:
+    while IS_CHAIN[pointer.op]:
         if any(types.index_of(step) is None for step in pointer.args[1:]):
             return False
         pointer = pointer.args[0]

@@ -86,7 +86,7 @@ def constant_of(module: Module, lane: Lane) -> Inst | None:
     for inst, number in todo:  # grows
         if inst.op == ops.OpUndef:
             continue
-        if inst.op in types.CONSTANTS:
+        if types.IS_CONSTANT[inst.op]:
             bits = _part(module, inst, number)
             if bits is None or found not in (None, bits):
                 return None
@@ -119,5 +119,5 @@ def _behind(inst: Inst, number: int) -> list[Lane] | None:
         return [(arg, number) for arg in inst.args[1:]]
     if is_insert(inst):
         return [(inst.args[0], 0) if number == inst.imm[0] else (inst.args[1], number)]
-    moved = scalars.moved_lane(inst, number) if inst.op in scalars.MOVES else None
+    moved = scalars.moved_lane(inst, number) if scalars.IS_MOVE[inst.op] else None
     return None if moved is None else [moved]
