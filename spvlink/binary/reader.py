@@ -9,10 +9,12 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from spvlink.binary.plans import (
+    GLOBAL_OPS,
     LABEL_WORD,
     NOTES,
     SECTION,
     SIZED,
+    Plan,
     check_size,
     number_words,
     remember,
@@ -20,7 +22,7 @@ from spvlink.binary.plans import (
 )
 from spvlink.binary.walk import Walk
 from spvlink.errors import BadSpirv
-from spvlink.grammar import info, ops, shapes
+from spvlink.grammar import ops, shapes
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
 
@@ -202,13 +204,11 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
         return self.define(id, op, type, args, imm) if result else Inst(op, type, args, imm)
 
-    def enter(self, start: int, op: int, section: int) -> int:
+    def enter(self, plan: Plan) -> None:
         """Begin a section of what speaks of others."""
-        if section < self.section or self.pending:
-            self.start = start
-            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
-        self.section = section
-        return section
+        if plan.section < self.section or self.pending:
+            raise BadSpirv(f"{ops.NAMES[plan.op]} comes too late in the module's layout")
+        self.section = plan.section
 
     def promise_groups(self) -> None:
         """The decoration groups, which their own decorations come before."""
@@ -369,9 +369,3 @@ END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 # first word -> what to make, and the position of its id
 _PROMISES: Final = ((LABEL_WORD, Block, 1), (FUNCTION_WORD, Function, 2))
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
-GLOBAL_OPS: Final = frozenset(
-    op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
-) | {
-    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst,
-    ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
-}  # fmt: skip
