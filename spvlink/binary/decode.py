@@ -9,8 +9,6 @@ with its place.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from spvlink.binary.plans import (
     ACT,
     END,
@@ -46,7 +44,7 @@ from spvlink.binary.reader import (
     MODELS,
     Reader,
 )
-from spvlink.binary.words import MAX_BOUND, words_in
+from spvlink.binary.words import MAX_BOUND, little_endian, without_names
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
@@ -61,10 +59,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
-    words, swapped = words_in(data)
-    module = _quickly(words, data)
+    data, swapped = little_endian(data)
+    module = _quickly(data)
     if module is None:  # once more, with what takes longer
-        decoder = _Decoder(words, b"")
+        decoder = _Decoder(data, [], False)
         try:
             decoder.run()
         except (BadSpirv, IndexError) as error:
@@ -75,10 +73,11 @@ def decode(data: bytes) -> Module:
     return module
 
 
-def _quickly(words: tuple[int, ...], data: bytes) -> Module | None:
+def _quickly(data: bytes) -> Module | None:
     """The module; None if something is wrong with it, or if a word in it looks like a label but is
     none: then something was defined twice, or a Block or Function was made that never came."""
-    decoder = _Decoder(words, data)
+    rest, names = without_names(data)
+    decoder = _Decoder(rest, names, True)
     try:
         decoder.run()
     except (BadSpirv, IndexError):  # the latter: the words end too early
@@ -134,7 +133,7 @@ class _Decoder(Reader):
 
     def read_globals(self, start: int) -> int:
         """What comes before the first function; gives the start of what comes then."""
-        words, plans, names, sections = self.words, PLANS, self.names, self.module.sections
+        words, plans, sections = self.words, PLANS, self.module.sections
         while True:
             first = words[start]
             self.start = start
@@ -144,7 +143,7 @@ class _Decoder(Reader):
             kind, op, section = plan.kind, plan.op, plan.section
             if kind == NAME:
                 self.enter(plan)
-                names.append(words[start : start + plan.size])
+                self.names.append(self.data[start * 4 : (start + plan.size) * 4])
                 start += plan.size
             elif kind == NOTE:
                 self.enter(plan)
@@ -479,13 +478,11 @@ class _Decoder(Reader):
         return inst
 
     def read_names(self) -> None:
-        """A third of a small module."""
-        defs, names = self.defs, self.names
-        try:
-            targets = list(filter(None, map(defs.__getitem__, map(itemgetter(1), names))))
-        except IndexError:
-            return self.bad_name()
-        # the last word of a string has a nul
-        if len(targets) < len(names) or max(map(itemgetter(-1), names), default=0) >> 24:
-            return self.bad_name()
-        self.module.names = list(zip(targets, names))
+        """An eighth of a small module."""
+        defs, names = self.defs, self.module.names
+        for name in self.names:
+            id = name[4] + name[5] * 0x100 + name[6] * 0x10000
+            target = defs[id] if id < len(defs) and not name[7] else None
+            if target is None or name[-1]:  # the last byte of a string is a nul
+                return self.bad_name()
+            names.append((target, name))

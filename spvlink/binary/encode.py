@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 
 from spvlink.binary.walk import interleave
-from spvlink.binary.words import MAGIC, MAX_BOUND, NATIVE, SWAPPED
+from spvlink.binary.words import IS_LITTLE, MAGIC, MAX_BOUND, in_other_order
 from spvlink.errors import Broken, Refused
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import (
@@ -17,6 +17,9 @@ from spvlink.ir.core import (
     PROCESSED,
     Inst,
     Module,
+    imm_of_name,
+    name_of,
+    op_of_name,
     string_of,
 )
 from spvlink.ir.edit import touched
@@ -33,14 +36,13 @@ def encode(module: Module) -> bytes:
     opcode, ``Refused`` if there are more ids than a module may have."""
     if module.bound > MAX_BOUND:
         _renumber(module)
-    out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
+    head = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     sections = module.sections
     before: list[Inst] = []
     for section in sections[:NAMES]:
         before += section
-    _write(before, out)
-    for _, name in module.names:
-        out += name
+    _write(before, head)
+    out: list[int] = []
     _write(sections[PROCESSED], out)
     _write_notes(sections[ANNOTATIONS], out)
     code = sections[GLOBALS].copy()
@@ -56,7 +58,13 @@ def encode(module: Module) -> bytes:
         code.append(_FUNCTION_END)
     code += module.tail
     _write(code, out)
-    return struct.pack(f"{SWAPPED if module.swapped else NATIVE}{len(out)}I", *out)
+    names = [name for _, name in module.names]
+    data = b"".join([_bytes(head), *names, _bytes(out)])
+    return data if module.swapped != IS_LITTLE else in_other_order(data)
+
+
+def _bytes(words: list[int]) -> bytes:
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def _renumber(module: Module) -> None:
@@ -73,7 +81,7 @@ def _renumber(module: Module) -> None:
             bound += 1
     if bound > MAX_BOUND:
         raise Refused(f"it would have {bound - 1} ids, and a module may have {MAX_BOUND - 1}")
-    module.names = [(of, (words[0], of.id, *words[2:])) for of, words in module.names]
+    module.names = [name_of(op_of_name(n), of, imm_of_name(n)) for of, n in module.names]
     module.bound = bound
     touched(module)
 

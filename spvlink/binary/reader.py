@@ -21,6 +21,7 @@ from spvlink.binary.plans import (
     split_of,
 )
 from spvlink.binary.walk import Walk
+from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops, shapes
 from spvlink.ir import core
@@ -34,10 +35,14 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, words: tuple[int, ...], data: bytes) -> None:
-        self.size = len(words) - 1
-        self.words = words  # and a 0 behind them, which begins no instruction
-        self.data = data  # the same as bytes, to search for labels; empty: look at instructions
+    def __init__(self, data: bytes, names: list[bytes], quick: bool) -> None:
+        self.data = data  # the words little-end first
+        self.size = len(data) // 4
+        self.words = words_in(data)  # and a 0 behind them, which begins no instruction
+        self.quick = (
+            quick  # search for labels among bytes, in place of one instruction after another
+        )
+        self.names = names  # instructions; those that were taken out of ``data`` are there already
         self.module = Module()
         self.module.rare = set()
         self.defs: list[Inst | None] = []  # by id; None: nothing defined it so far
@@ -47,7 +52,6 @@ class Reader:
         # what else speaks of others and is read at the end: section, position in it, start
         self.late: list[tuple[int, int, int]] = []
         self.grouped = False  # there are decoration groups among these
-        self.names: list[tuple[int, ...]] = []  # the words of names
         self.start = 0  # of the instruction that is being read
         self.promised = False  # Blocks and Functions are made
         self.promises: list[Inst] = []  # which
@@ -98,16 +102,16 @@ class Reader:
         """Make the Blocks and Functions from here on. What defines them is searched for as bytes
         (whoever reads has to see to words that only look so), or one instruction after another."""
         self.promised = True
-        words, data, end = self.words, self.data, self.size
-        while at < end and not data:
+        words, end = self.words, self.size
+        while at < end and not self.quick:
             first = words[at]
             if first == LABEL_WORD:
                 self.promise(at, words[at + 1], Block)
             elif first == FUNCTION_WORD:
                 self.promise(at, words[at + 2], Function)
             at += first >> 16 or end  # that there is none is seen when it is read
-        if data:
-            find = data.find
+        if self.quick:
+            find = self.data.find
             for first, node, position in _PROMISES:
                 low = first & 0xFF  # for one byte ``find`` is at its fastest
                 found = find(low, at * 4)
@@ -332,6 +336,8 @@ class Reader:
 
     def bad_name(self) -> None:
         """Raise BadSpirv for the first of the names that something is wrong with."""
+        if self.quick:
+            raise BadSpirv("a name")  # it may have been taken out: reading again finds where
         for start in self.cut():
             op, size = self.words[start] & 0xFFFF, self.words[start] >> 16
             if op == ops.OpName or op == ops.OpMemberName:

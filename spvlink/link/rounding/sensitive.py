@@ -23,7 +23,16 @@ from spvlink.facts.numbers import EXPONENTS, number_of
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import debug, enums, glsl, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import INTERPOLATE, PRIVATE, STORE_OUTPUT, Inst, Module, string_of
+from spvlink.ir.core import (
+    INTERPOLATE,
+    PRIVATE,
+    STORE_OUTPUT,
+    Inst,
+    Module,
+    op_of_name,
+    string_of,
+    text_of_name,
+)
 from spvlink.ir.debug import NOWHERE, noted
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
@@ -374,9 +383,9 @@ def _called(module: Module, place: Inst) -> str:
     candidates = [place, *place.args]
     candidates += [root(a.args[0]) for a in place.args if a.op == ops.OpLoad]
     titles = {
-        of: string_of(words, 2)[0]
-        for of, words in module.names
-        if of in candidates and words[0] & 0xFFFF == ops.OpName
+        of: text_of_name(name)
+        for of, name in module.names
+        if of in candidates and op_of_name(name) == ops.OpName
     }
     return next((titles[c] for c in candidates if titles.get(c)), "")
 
