@@ -51,18 +51,14 @@ from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.types import NUMBERS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    pass
-
 
 def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
     data, swapped = little_endian(data)
     module = _quickly(data)
-    if module is None:  # once more, with what takes longer
-        decoder = _Decoder(data, [], False)
+    if module is None:  # once more, all of it
+        decoder = _Decoder(data, [])
         try:
             decoder.run()
         except (BadSpirv, IndexError) as error:
@@ -74,17 +70,13 @@ def decode(data: bytes) -> Module:
 
 
 def _quickly(data: bytes) -> Module | None:
-    """The module; None if something is wrong with it, or if a word in it looks like a label but is
-    none: then something was defined twice, or a Block or Function was made that never came."""
+    """The module; None if something is wrong with it: without its names nobody can say where."""
     rest, names = without_names(data)
-    decoder = _Decoder(rest, names, True)
+    decoder = _Decoder(rest, names)
     try:
         decoder.run()
     except (BadSpirv, IndexError):  # the latter: the words end too early
         return None
-    for made in decoder.promises:
-        if made.mark:
-            return None
     return decoder.module
 
 
@@ -174,6 +166,7 @@ class _Decoder(Reader):
         these are there; gives the start of the next section."""
         words, plans, late = self.words, PLANS, self.late
         notes = self.module.sections[section]
+        nothing: list[Inst] = []  # stands for their targets until these are there
         imm: tuple[int, ...]
         while True:
             first = words[start]
@@ -199,7 +192,7 @@ class _Decoder(Reader):
                 late.append((section, len(notes), start))
                 notes.append(Inst(0, None, [], ()))
             else:
-                notes.append(Inst(plan.op, None, [], imm, words[start + 1]))
+                notes.append(Inst(plan.op, None, nothing, imm, words[start + 1]))
             start += size
 
     def type_of(self, start: int, plan: Plan) -> tuple[list[Inst], tuple[int, ...]]:

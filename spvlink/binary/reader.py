@@ -35,13 +35,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, data: bytes, names: list[bytes], quick: bool) -> None:
+    def __init__(self, data: bytes, names: list[bytes]) -> None:
         self.data = data  # the words little-end first
         self.size = len(data) // 4
         self.words = words_in(data)  # and a 0 behind them, which begins no instruction
-        self.quick = (
-            quick  # search for labels among bytes, in place of one instruction after another
-        )
         self.names = names  # instructions; those that were taken out of ``data`` are there already
         self.module = Module()
         self.module.rare = set()
@@ -54,7 +51,6 @@ class Reader:
         self.grouped = False  # there are decoration groups among these
         self.start = 0  # of the instruction that is being read
         self.promised = False  # Blocks and Functions are made
-        self.promises: list[Inst] = []  # which
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
         self.asides: set[int] = set()  # ids of the imports of sets that only describe
@@ -99,27 +95,16 @@ class Reader:
             error.instruction = bisect_left(starts, word)
 
     def look_ahead(self, at: int) -> None:
-        """Make the Blocks and Functions from here on. What defines them is searched for as bytes
-        (whoever reads has to see to words that only look so), or one instruction after another."""
+        """Make the Blocks and Functions from here on."""
         self.promised = True
         words, end = self.words, self.size
-        while at < end and not self.quick:
+        while at < end:
             first = words[at]
             if first == LABEL_WORD:
                 self.promise(at, words[at + 1], Block)
             elif first == FUNCTION_WORD:
                 self.promise(at, words[at + 2], Function)
             at += first >> 16 or end  # that there is none is seen when it is read
-        if self.quick:
-            find = self.data.find
-            for first, node, position in _PROMISES:
-                low = first & 0xFF  # for one byte ``find`` is at its fastest
-                found = find(low, at * 4)
-                while found >= 0:
-                    word = found >> 2
-                    if words[word] == first:
-                        self.promise(word, words[word + position], node)
-                    found = find(low, found + 1)
 
     def promise(self, at: int, id: int, node: type[Block] | type[Function]) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
@@ -131,7 +116,6 @@ class Reader:
             raise BadSpirv(f"id {id} is defined twice")
         made = defs[id] = node(id)
         made.mark = -1  # not reached yet
-        self.promises.append(made)
 
     def forward(self, id: int) -> Inst:
         """The Inst of an id that nothing defined so far."""
@@ -336,8 +320,6 @@ class Reader:
 
     def bad_name(self) -> None:
         """Raise BadSpirv for the first of the names that something is wrong with."""
-        if self.quick:
-            raise BadSpirv("a name")  # it may have been taken out: reading again finds where
         for start in self.cut():
             op, size = self.words[start] & 0xFFFF, self.words[start] >> 16
             if op == ops.OpName or op == ops.OpMemberName:
@@ -346,6 +328,7 @@ class Reader:
                     raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
                 if self.known(self.words[start + 1]) is None:
                     self.forward(self.words[start + 1])
+        raise BadSpirv("a name that was taken out")  # reading again finds where it is
 
     def bad_note(self) -> None:
         """Raise BadSpirv for the first of the notes that something is wrong with."""
@@ -372,6 +355,4 @@ FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 _GLSL: Final = words_of("GLSL.std.450")
 MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-# first word -> what to make, and the position of its id
-_PROMISES: Final = ((LABEL_WORD, Block, 1), (FUNCTION_WORD, Function, 2))
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
