@@ -87,10 +87,9 @@ def _renumber(module: Module) -> None:
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    """Any instructions; first those forms that most have. Sums and products make the first words,
-    since the interpreter has short ways for them, but none for ``<<`` and ``|``."""
-    splits, private = shapes.SPLIT, PRIVATE
-    pointer, vector, extended = ops.OpTypePointer, ops.OpTypeVector, ops.OpExtInst
+    """Any instructions. Sums and products make the first words, since the interpreter has short
+    ways for them, but none for ``<<`` and ``|``."""
+    splits, private, extended = shapes.SPLIT, PRIVATE, ops.OpExtInst
     for inst in insts:
         op = inst.op
         args = inst.args
@@ -99,46 +98,27 @@ def _write(insts: list[Inst], out: list[int]) -> None:
         if op >= private:
             raise Broken(f"a private opcode is left at the end: {inst!r}")
         if type is not None:  # what has a type has a result
-            if not imm:
-                size = len(args)
-                if size == 2:
-                    out += ((5 << 16) + op, type.id, inst.id, args[0].id, args[1].id)
-                    continue
-                if size == 1:
-                    out += ((4 << 16) + op, type.id, inst.id, args[0].id)
-                    continue
-            elif not args:  # constants and variables
-                if len(imm) == 1:
-                    out += ((4 << 16) + op, type.id, inst.id, imm[0])
-                else:
-                    out += ((len(imm) + 3) * 0x10000 + op, type.id, inst.id)
-                    out += imm
-                continue
-            out += ((len(args) + len(imm) + 3) * 0x10000 + op, type.id, inst.id)
+            out.append((len(args) + len(imm) + 3) * 0x10000 + op)
+            out.append(type.id)
+            out.append(inst.id)
         elif inst.id:
-            if op == pointer:  # the most frequent type
-                out += ((4 << 16) + op, inst.id, imm[0], args[0].id)
-                continue
-            if op == vector:
-                out += ((4 << 16) + op, inst.id, args[0].id, imm[0])
-                continue
-            out += ((len(args) + len(imm) + 2) * 0x10000 + op, inst.id)
+            out.append((len(args) + len(imm) + 2) * 0x10000 + op)
+            out.append(inst.id)
         else:
-            if not imm and len(args) == 2:  # stores
-                out += ((3 << 16) + op, args[0].id, args[1].id)
-                continue
             out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
-            split = splits.get(op, -2)
-            if (split == -2 and args) or (op == extended and len(imm) > 1):
+            split = splits.get(op, -2) if args else 0  # ids before the other words; -1: all
+            if split == -2 or (op == extended and len(imm) > 1):
                 out += _walked(inst)
                 continue
-            for arg in args if split < 0 else args[:split]:
-                out.append(arg.id)
-            out += imm
-            if split < 0:
-                continue
-            args = args[split:]
+            if split:
+                for arg in args if split < 0 else args[:split]:
+                    out.append(arg.id)
+                args = [] if split < 0 else args[split:]
+            if len(imm) == 1:
+                out.append(imm[0])
+            else:
+                out += imm
         for arg in args:
             out.append(arg.id)
 
@@ -150,8 +130,10 @@ def _write_notes(insts: list[Inst], out: list[int]) -> None:
         if len(args) != 1:  # groups, what has ids for operands
             _write([inst], out)
             continue
-        out += ((len(imm) + 2) * 0x10000 + inst.op, args[0].id)
-        out += imm
+        out.append((len(imm) + 2) * 0x10000 + inst.op)
+        out.append(args[0].id)
+        for word in imm:
+            out.append(word)
 
 
 def _walked(inst: Inst) -> list[int]:
