@@ -7,7 +7,7 @@ from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, SpvlinkError
 from spvlink.grammar import ops
 from spvlink.ir import core
-from spvlink.ir.core import EntryPoint, Function, Inst, Module, says_nothing, string_of
+from spvlink.ir.core import EntryPoint, Function, Inst, Module, only_describes, string_of
 from spvlink.ir.edit import replace_annotations
 from spvlink.pipeline import Source, stage_of
 
@@ -127,7 +127,9 @@ def count(module: Module) -> tuple[int, int]:
     and OpFunctionEnd that does not only describe)."""
     body = described = 0
     aside = asides(module)
-    outside = sum(map(len, module.sections)) + len(module.names) + len(module.tail)
+    outside = len(module.names) + len(module.tail)
+    for section in module.sections:
+        outside += len(section)
     for function in module.functions:
         body += len(function.params) + len(function.blocks)
         for block in function.blocks:
@@ -135,7 +137,8 @@ def count(module: Module) -> tuple[int, int]:
             if aside:
                 described += sum([describes(i, aside) for i in (*block.lead, *block.insts)])
         outside += 2 + len(function.lead) + len(function.tail)
-        outside += sum(map(len, function.leads.values()))
+        for lead in function.leads.values():
+            outside += len(lead)
     return outside + body, body - described
 
 
@@ -147,7 +150,7 @@ def asides(module: Module) -> set[Inst]:
         if inst.id:
             found.add(inst)
     for inst in module.sections[core.IMPORTS]:
-        if says_nothing(string_of(inst.imm)[0]):
+        if only_describes(inst):
             found.add(inst)
     return found
 

@@ -25,7 +25,7 @@ from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops, shapes
 from spvlink.ir import core
-from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
+from spvlink.ir.core import Block, Function, Inst, Module, string_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -269,9 +269,9 @@ class Reader:
             module.globals.extend(self.pending)
             self.pending = []
         if op == ops.OpExtInstImport:
-            if inst.imm == _GLSL:
+            if inst.imm == core.GLSL:
                 self.glsl.add(inst.id)
-            elif core.says_nothing(string_of(inst.imm)[0]):
+            elif core.only_describes(inst):
                 self.asides.add(inst.id)
         self.section = section
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
@@ -352,7 +352,6 @@ _EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
-_GLSL: Final = words_of("GLSL.std.450")
 MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup

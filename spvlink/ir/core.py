@@ -273,6 +273,11 @@ def says_nothing(name: str) -> bool:
     return name.startswith("NonSemantic.") or name in debug.SETS
 
 
+def only_describes(source: Inst) -> bool:
+    """The same of an OpExtInstImport."""
+    return source.imm != GLSL and says_nothing(string_of(source.imm)[0])
+
+
 def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
     """Read the literal string that begins at ``words[start]``; gives it and the index after it.
 
@@ -294,3 +299,6 @@ def words_of(text: str) -> tuple[int, ...]:
     data = text.encode() + b"\0"
     data += b"\0" * (-len(data) % 4)
     return struct.unpack(f"<{len(data) // 4}I", data)
+
+
+GLSL: Final = words_of("GLSL.std.450")  # the set that nearly every module imports
