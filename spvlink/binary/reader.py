@@ -101,20 +101,19 @@ class Reader:
         while at < end:
             first = words[at]
             if first == LABEL_WORD:
-                self.promise(at, words[at + 1], Block)
+                self.promise(at, Block(words[at + 1]))
             elif first == FUNCTION_WORD:
-                self.promise(at, words[at + 2], Function)
+                self.promise(at, Function(words[at + 2]))
             at += first >> 16 or end  # that there is none is seen when it is read
 
-    def promise(self, at: int, id: int, node: type[Block] | type[Function]) -> None:
+    def promise(self, at: int, made: Inst) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
-        if not 0 < id < self.module.bound:
+        if not 0 < made.id < self.module.bound:
             return  # which is said when it is read
-        defs = self.defs
-        if defs[id] is not None:
+        if self.defs[made.id] is not None:
             self.start = at
-            raise BadSpirv(f"id {id} is defined twice")
-        made = defs[id] = node(id)
+            raise BadSpirv(f"id {made.id} is defined twice")
+        self.defs[made.id] = made
         made.mark = -1  # not reached yet
 
     def forward(self, id: int) -> Inst:
