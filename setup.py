@@ -1,10 +1,10 @@
 """Builds spvlink: pure Python, or, with SPVLINK_COMPILE=1, its core compiled by mypyc.
 
-Compiled is what runs for every pipeline. Left out: tables (as C they would be a hundred megabytes),
-what runs once a process, and what only people ask for. Of the grammar the modules of plain numbers
-and the facts are compiled: mypyc puts numbers in where they are used, but the modules are imported
-all the same, and compiled that takes half the time; and it finds a table of a compiled module
-without asking the module's dict.
+Compiled is what runs for every pipeline, and what that imports. Left out: tables (as C they would
+be a hundred megabytes), what runs once a process, and what only people ask for. Of the grammar the
+modules of plain numbers and the facts are compiled: mypyc puts numbers in where they are used, but
+the modules are imported all the same, and compiled that takes half the time; and it finds a table
+of a compiled module without asking the module's dict.
 
 SPVLINK_PROFILE=FOLDER, with gcc, compiles twice: what is made first counts which ways its code
 goes while it links the pipelines of FOLDER (scripts/train), and with these counts everything is
@@ -24,7 +24,9 @@ from setuptools import setup
 from setuptools.command.build_ext import build_ext
 
 FOLDERS = ("binary", "chain", "facts", "ir", "link", "passes", "rules", "sets")
-ALONE = ("driver.py", "entry.py", "errors.py", "layout.py", "pipeline.py")
+ALONE = (
+    "driver.py", "entry.py", "errors.py", "layout.py", "pipeline.py", "spawn.py", "validate.py",
+)  # fmt: skip
 NUMBERS = ("debug.py", "enums.py", "glsl.py", "info.py", "ops.py")  # of spvlink/grammar
 LEFT_OUT = ("__init__.py", "check.py", "check_flow.py", "check_types.py")  # of spvlink/ir
 

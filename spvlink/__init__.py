@@ -24,6 +24,11 @@ make no sense). A pipeline that cannot be improved safely is no error: it comes 
 
 from __future__ import annotations
 
+import gc
+
+_collecting = gc.isenabled()
+gc.disable()  # all that is imported stays: to look through it was a tenth of a small link's process
+
 from spvlink.driver import link
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir import core
@@ -36,6 +41,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from concurrent.futures import Executor
 
     from spvlink.batches.api import Batched
+
+if _collecting:
+    gc.enable()
 
 __version__ = "0.1.0"
 COMPILED = not str(core.__file__).endswith((".py", ".pyc"))  # whether mypyc made the core

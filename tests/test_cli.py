@@ -560,5 +560,12 @@ def test_start_up_imports_little() -> None:
     assert loaded & heavy == set()
 
 
+@pytest.mark.parametrize("before", ["enable", "disable"])
+def test_importing_leaves_the_collector_as_it_was(before: str) -> None:
+    code = f"import gc; gc.{before}(); import spvlink; print(gc.isenabled())"
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout
+    assert answer.decode().strip() == str(before == "enable")
+
+
 def test_the_python_face_is_the_same_linker() -> None:
     assert spvlink.link is driver.link is cli.link

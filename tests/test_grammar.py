@@ -77,17 +77,30 @@ def test_names_and_numbers_agree() -> None:
     assert all(getattr(ops, name) == number for number, name in ops.NAMES.items())
     assert all(getattr(glsl, f"Glsl_{name}") == number for number, name in glsl.NAMES.items())
     assert names.EXT_NAMES["GLSL.std.450"] == glsl.NAMES
-    assert set(shapes.OPERANDS) == set(ops.NAMES) == set(shapes.RESULT)
-    for kind, _, values in shapes.ENUM_KINDS:
+    known = {op for op in range(0x10000) if shapes.RESULT[op] != shapes.NONE}
+    assert known == set(ops.NAMES)
+    for kind, _, values in map(shapes.enumeration, range(len(shapes.KINDS))):
         assert set(values) == set(names.ENUM_NAMES[kind])
         for value, name in names.ENUM_NAMES[kind].items():
             assert getattr(enums, f"{kind}_{name}") == value
-    for name, numbers in shapes.EXT_SETS.items():
-        assert set(numbers) == set(names.EXT_NAMES[name])
+    assert set(shapes.SETS) == set(names.EXT_NAMES)
+    for name in shapes.SETS:
+        assert set(extended_set(name)) == set(names.EXT_NAMES[name])
+    assert shapes.extended_set("SPV_XYZ_unknown") is None
+
+
+def test_opcodes_that_the_grammar_lacks() -> None:
+    unknown = sorted(set(range(0x10000)) - set(ops.NAMES))
+    assert 9 in unknown and 0xFFFF in unknown
+    for op in unknown:
+        assert shapes.RESULT[op] == shapes.FAST[op] == shapes.SPLIT[op] == shapes.NONE
+        with pytest.raises(IndexError):
+            shapes.operands(op)
 
 
 def test_mask_values_are_single_bits() -> None:
-    masks = [values for _, is_mask, values in shapes.ENUM_KINDS if is_mask]
+    kinds = map(shapes.enumeration, range(len(shapes.KINDS)))
+    masks = [values for _, is_mask, values in kinds if is_mask]
     assert masks
     for values in masks:
         assert all(value & (value - 1) == 0 for value in values)
@@ -96,37 +109,39 @@ def test_mask_values_are_single_bits() -> None:
 @pytest.mark.parametrize(
     "name, result, fast, split",
     [
-        ("OpFMul", 3, 2, -1),
-        ("OpCompositeExtract", 3, 128 + 1, -1),
-        ("OpVectorShuffle", 3, 128 + 2, -1),
-        ("OpCompositeConstruct", 3, 64, -1),
-        ("OpAccessChain", 3, 64 + 1, -1),
-        ("OpPhi", 3, 64, -1),
-        ("OpFunctionCall", 3, 64 + 1, -1),
-        ("OpLoad", 3, 256 + 1, 1),
-        ("OpStore", 0, 256 + 2, 2),
-        ("OpImageSampleImplicitLod", 3, 256 + 2, 2),
-        ("OpImageWrite", 0, 256 + 3, 3),
+        ("OpFMul", 3, 2, shapes.BEHIND),
+        ("OpCompositeExtract", 3, 128 + 1, shapes.BEHIND),
+        ("OpVectorShuffle", 3, 128 + 2, shapes.BEHIND),
+        ("OpCompositeConstruct", 3, 64, shapes.BEHIND),
+        ("OpAccessChain", 3, 64 + 1, shapes.BEHIND),
+        ("OpPhi", 3, 64, shapes.BEHIND),
+        ("OpFunctionCall", 3, 64 + 1, shapes.BEHIND),
+        ("OpLoad", 3, 192 + 1, 1),
+        ("OpStore", 0, 192 + 2, 2),
+        ("OpImageSampleImplicitLod", 3, 192 + 2, 2),
+        ("OpImageWrite", 0, 192 + 3, 3),
         ("OpExtInst", 3, None, 1),
         ("OpVariable", 3, None, 0),
         ("OpDecorate", 0, None, 1),
         ("OpSwitch", 0, None, None),
         ("OpEntryPoint", 0, None, None),
         ("OpSpecConstantOp", 3, None, None),
-        ("OpCopyMemory", 0, 256 + 2, None),
-        ("OpBranchConditional", 0, 128 + 3, -1),
-        ("OpLabel", 2, 0, -1),
-        ("OpReturn", 0, 0, -1),
-        ("OpTypeStruct", 2, 64, -1),
+        ("OpCopyMemory", 0, 192 + 2, None),
+        ("OpBranchConditional", 0, 128 + 3, shapes.BEHIND),
+        ("OpLabel", 2, 0, shapes.BEHIND),
+        ("OpReturn", 0, 0, shapes.BEHIND),
+        ("OpTypeStruct", 2, 64, shapes.BEHIND),
     ],
 )
 def test_known_shapes(name: str, result: int, fast: int | None, split: int | None) -> None:
     op = getattr(ops, name)
-    assert (shapes.RESULT[op], shapes.FAST.get(op), shapes.SPLIT.get(op)) == (result, fast, split)
+    nothing = shapes.NONE
+    wanted = result, nothing if fast is None else fast, nothing if split is None else split
+    assert (shapes.RESULT[op], shapes.FAST[op], shapes.SPLIT[op]) == wanted
 
 
 def enum_words(kind: int, rng: random.Random) -> str:
-    _, is_mask, values = shapes.ENUM_KINDS[kind - shapes.K_ENUM]
+    _, is_mask, values = shapes.enumeration(kind - shapes.K_ENUM)
     chosen = [rng.choice(list(values))]
     if is_mask:
         chosen = [value for value in sorted(values) if value and rng.random() < 0.4]
@@ -153,22 +168,25 @@ def operand_words(codes: tuple[int, ...], rng: random.Random, shortest: bool = F
 
 def test_split_puts_the_words_back_for_every_opcode() -> None:
     rng = random.Random(1)
-    for op, split in shapes.SPLIT.items():
+    split_ops = [op for op in ops.NAMES if shapes.SPLIT[op] != shapes.NONE]
+    assert len(split_ops) > 800
+    for op in split_ops:
+        split = shapes.SPLIT[op]
         for _ in range(60):
-            words = operand_words(shapes.OPERANDS[op], rng)
+            words = operand_words(shapes.operands(op), rng)
             ids, rest = "I" * words.count("I"), "L" * words.count("L")
-            put = ids + rest if split < 0 else ids[:split] + rest + ids[split:]
+            put = ids[:split] + rest + ids[split:]
             assert put == words, (ops.NAMES[op], words)
 
 
 def test_absent_split_is_needed() -> None:
     """Where SPLIT has nothing, some legal word list really disagrees with every single split."""
     rng = random.Random(2)
-    absent = set(ops.NAMES) - set(shapes.SPLIT) - {ops.OpSpecConstantOp}
+    absent = {op for op in ops.NAMES if shapes.SPLIT[op] == shapes.NONE} - {ops.OpSpecConstantOp}
     for op in absent:
         fits = set(range(-1, 20))
         for _ in range(2000):
-            words = operand_words(shapes.OPERANDS[op], rng)
+            words = operand_words(shapes.operands(op), rng)
             ids, rest = "I" * words.count("I"), "L" * words.count("L")
             fits &= {
                 k for k in fits if (ids + rest if k < 0 else ids[:k] + rest + ids[k:]) == words
@@ -180,16 +198,23 @@ def test_absent_split_is_needed() -> None:
 
 def test_fast_agrees_with_operands_for_every_opcode() -> None:
     rng = random.Random(3)
-    for op, fast in shapes.FAST.items():
+    quick = {op: shapes.FAST[op] for op in ops.NAMES if shapes.FAST[op] != shapes.NONE}
+    for op, fast in quick.items():
         family, count = fast & ~63, fast & 63
-        codes = shapes.OPERANDS[op]
+        codes = shapes.operands(op)
         for _ in range(30):
-            words = operand_words(codes, rng, shortest=family == 256)
+            words = operand_words(codes, rng, shortest=family == 192)
             tail = words[count:]
             assert words[:count] == "I" * count, ops.NAMES[op]
-            assert set(tail) <= {0: set(), 64: {"I"}, 128: {"L"}, 256: set()}[family]
-    simple = {op for op, codes in shapes.OPERANDS.items() if all(code == 0 for code in codes)}
-    assert simple <= set(shapes.FAST)
+            assert set(tail) <= {0: set(), 64: {"I"}, 128: {"L"}, 192: set()}[family]
+    simple = {op for op in ops.NAMES if all(code == 0 for code in shapes.operands(op))}
+    assert simple and simple <= set(quick)
+
+
+def extended_set(name: str) -> dict[int, tuple[int, ...]]:
+    found = shapes.extended_set(name)
+    assert found is not None
+    return found
 
 
 def having(flags: dict[int, int], fact: int) -> set[int]:
@@ -216,7 +241,7 @@ def test_facts_fit_the_shapes() -> None:
     for op in having(info.FLAGS, info.COMMUTATIVE):
         assert shapes.FAST[op] == 2 or op in (ops.OpSDot, ops.OpUDot), ops.NAMES[op]
     for number in having(info.GLSL_FLAGS, info.COMMUTATIVE):
-        assert len(shapes.EXT_SETS["GLSL.std.450"][number]) == 2
+        assert len(extended_set("GLSL.std.450")[number]) == 2
     for op in having(info.FLAGS, info.TERMINATOR | info.MERGE | info.DEBUG | info.ANNOTATION):
         assert not shapes.RESULT[op] & 1
     assert {op for op, name in ops.NAMES.items() if name.startswith("OpType")} == having(

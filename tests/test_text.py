@@ -226,12 +226,12 @@ def test_floats_are_decimal(value: float) -> None:
 
 IDS_ONLY = sorted(
     op
-    for op, shape in shapes.OPERANDS.items()
-    if all(code in (0, 1, 2) for code in shape)
+    for op in ops.NAMES
+    if all(code in (0, 1, 2) for code in shapes.operands(op))
     and shapes.RESULT[op] in (0, 3)
     and op not in (ops.OpFunctionParameter, ops.OpFunctionEnd)
 )
-MASKS = [k for k, (_, is_mask, _) in enumerate(shapes.ENUM_KINDS) if is_mask]
+MASKS = [kind for kind in range(len(shapes.KINDS)) if shapes.enumeration(kind)[1]]
 
 
 @given(
@@ -247,7 +247,7 @@ def test_random_instruction_lists(picks: list[tuple[int, list[int]]]) -> None:
     values = [*module.globals, block]
     body: list[Inst] = []
     for op, choices in picks:
-        shape = shapes.OPERANDS[op]
+        shape = shapes.operands(op)
         least = sum(code & 3 == 0 for code in shape)
         most = 99 if any(code & 3 == 2 for code in shape) else len(shape)
         args = [
@@ -282,9 +282,8 @@ def test_any_mask(kind: int, value: int) -> None:
 
 
 def test_aliases_of_enumerants_are_read() -> None:
-    names = [kind for kind, _, _ in shapes.ENUM_KINDS]
-    kind = names.index("Capability")
+    kind = shapes.KINDS.index("Capability")
     assert tokens.enum_value(kind, "GroupNonUniform") == enums.Capability_GroupNonUniform
     assert tokens.enum_value(kind, "RayQueryKHR") == enums.Capability_RayQueryKHR
-    kind = names.index("MemoryAccess")
+    kind = shapes.KINDS.index("MemoryAccess")
     assert tokens.enum_value(kind, "MakePointerVisibleKHR|Volatile") == 0x11

@@ -107,14 +107,14 @@ def _write(insts: list[Inst], out: list[int]) -> None:
         else:
             out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
-            split = splits.get(op, -2) if args else 0  # ids before the other words; -1: all
-            if split == -2 or (op == extended and len(imm) > 1):
+            split = splits[op] if args else 0  # how many of them come before the other words
+            if split == shapes.NONE or (op == extended and len(imm) > 1):
                 out += _walked(inst)
                 continue
             if split:
-                for arg in args if split < 0 else args[:split]:
+                for arg in args[:split]:
                     out.append(arg.id)
-                args = [] if split < 0 else args[split:]
+                args = args[split:]
             if len(imm) == 1:
                 out.append(imm[0])
             else:

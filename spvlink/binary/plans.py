@@ -154,11 +154,11 @@ def _new_plan(first: int) -> Plan:
         return Plan(0, END, 0)
     if not size:
         raise BadSpirv("an instruction has a word count of 0")
-    result = shapes.RESULT.get(op)
-    if result is None:
+    result = shapes.RESULT[op]
+    if result == shapes.NONE:
         raise BadSpirv(f"opcode {op} is not in the grammar")
     head = (1, 2, 2, 3)[result]
-    fast = shapes.FAST.get(op, -1)
+    fast = shapes.FAST[op]
     cut = head + (fast & 63)
     kind, at = SLOW, 0  # which may become SHAPED when one was walked
     if op in NOTES:
@@ -171,13 +171,13 @@ def _new_plan(first: int) -> Plan:
         kind = LABEL if first == LABEL_WORD else STRUCTURE
     elif op in core.RARE:
         pass
-    elif shapes.OPERANDS[op] == _STRING and size > head:
+    elif shapes.operands(op) == _STRING and size > head:
         kind, at = TEXT, head
     elif op == ops.OpExtInst and size > 5:
         kind = EXTENDED
     elif (op == ops.OpConstant or op == ops.OpSpecConstant) and size in (4, 5):
         kind = NUMBER
-    elif fast >= 0 and (cut == size or (fast >> 6 == 1 and cut < size)):
+    elif fast != shapes.NONE and (cut == size or (fast >> 6 == 1 and cut < size)):
         named = NAMED if info.FLAGS.get(op, 0) & info.TYPE else SLOW
         at = size - head
         kind = (ACT, SLOW, named, _VALUES.get(at, VALUE))[result]

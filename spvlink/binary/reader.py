@@ -86,8 +86,9 @@ class Reader:
         if isinstance(error, BadSpirv):
             word = error.word = self.start if error.word is None else error.word
         for number, start in enumerate(starts[: bisect_left(starts, word)]):
-            result = shapes.RESULT.get(self.words[start] & 0xFFFF, 0)
-            id = self.words[start + result - (result > 1)] if result else 1
+            result = shapes.RESULT[self.words[start] & 0xFFFF]
+            has_id = 0 < result < shapes.NONE
+            id = self.words[start + result - (result > 1)] if has_id else 1
             if not 0 < id < self.module.bound:
                 what = f"id {id} is not below the bound {self.module.bound}"
                 raise BadSpirv(what, start, number)
@@ -172,10 +173,10 @@ class Reader:
             id = words[at - 1]
             if result == 3:
                 type = self.referred_to(words[at - 2])
-        fast = shapes.FAST.get(op, -1)
+        fast = shapes.FAST[op]
         kind, cut = fast >> 6, at + (fast & 63)
         imm: tuple[int, ...] = ()
-        if fast >= 0 and (cut == end or (kind == 1 and cut < end)):
+        if fast != shapes.NONE and (cut == end or (kind == 1 and cut < end)):
             args = self.referred(at, end)
         elif kind == 2 and cut < end:
             args = self.referred(at, cut)
@@ -185,7 +186,7 @@ class Reader:
             if GLSL_SIZES.get(imm[0]) != end - at - 2:
                 self.bad_glsl(imm[0], end - at - 2)
             args = [*self.referred(at, at + 1), *self.referred(at + 2, end)]
-        elif fast < 0 or (kind == 4 and cut < end):
+        elif fast == shapes.NONE or (kind == 3 and cut < end):
             args, imm = self.slow(op, words[at:end], type)
         else:
             raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
@@ -302,7 +303,7 @@ class Reader:
                 set_name = string_of(source.imm)[0]
         walk = Walk(words, literal_words, set_name)
         try:
-            walk.operands(shapes.OPERANDS[op])
+            walk.operands(shapes.operands(op))
         except BadSpirv as error:
             raise BadSpirv(f"{ops.NAMES[op]}: {error.message}") from None
         if walk.at != len(words):
@@ -338,7 +339,7 @@ class Reader:
 
 
 GLSL_SIZES: Final[dict[int, int]] = {
-    number: len(kinds) for number, kinds in shapes.EXT_SETS["GLSL.std.450"].items()
+    number: len(kinds) for number, kinds in (shapes.extended_set("GLSL.std.450") or {}).items()
 }
 _FORWARD_IN_FUNCTION: Final = frozenset((ops.OpPhi, ops.OpExtInstWithForwardRefsKHR))
 _FORWARD_TYPES: Final = frozenset(
@@ -351,6 +352,6 @@ _EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
-MODELS: Final = next(k[2] for k in shapes.ENUM_KINDS if k[0] == "ExecutionModel")
+MODELS: Final = shapes.enumeration(shapes.KINDS.index("ExecutionModel"))[2]
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup

@@ -77,10 +77,9 @@ class Walk:
         elif kind == shapes.K_SPECOP:
             self.enumerants.append(self.at)
             opcode = self.take(WORD)
-            operands = shapes.OPERANDS.get(opcode)
-            if operands is None:
+            if opcode > 0xFFFF or shapes.RESULT[opcode] == shapes.NONE:
                 raise BadSpirv(f"OpSpecConstantOp holds the unknown opcode {opcode}")
-            self.operands(operands)
+            self.operands(shapes.operands(opcode))
         elif kind == shapes.K_SWITCH_PAIR:
             self.varies = True
             self.take(WORD, self.literal_words)
@@ -99,7 +98,7 @@ class Walk:
         if self.set_name.startswith("NonSemantic."):
             self.take(ID, len(self.words) - self.at)  # by SPV_KHR_non_semantic_info: ids only
             return
-        known = shapes.EXT_SETS.get(self.set_name)
+        known = shapes.extended_set(self.set_name)
         if known is None:
             self.opaque = True
             self.take(WORD, len(self.words) - self.at)
@@ -109,7 +108,7 @@ class Walk:
         self.operands(known[number])
 
     def enumerant(self, kind: int) -> None:
-        name, is_mask, values = shapes.ENUM_KINDS[kind]
+        name, is_mask, values = shapes.enumeration(kind)
         self.enumerants.append(self.at)
         value = self.take(WORD)
         if not is_mask:
@@ -141,7 +140,7 @@ def interleave(inst: Inst, literal_words: int, set_name: str | None) -> list[int
             at += literal_words
         return words
     walk = _Merge(args, inst.imm, literal_words, set_name)
-    walk.operands(shapes.OPERANDS[inst.op])
+    walk.operands(shapes.operands(inst.op))
     return walk.merged
 
 

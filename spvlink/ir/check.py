@@ -167,7 +167,8 @@ class _Checker:
         every += module.tail
         results = shapes.RESULT
         for inst in every:
-            if results.get(inst.op) != ((inst.id != 0) << 1 | (inst.type is not None)):
+            wanted = (inst.id != 0) << 1 | (inst.type is not None)
+            if inst.op >= PRIVATE or results[inst.op] != wanted:
                 self.odd(inst)
         self.where = dict(zip(every, range(1, len(every) + 1)))
         ids = [i.id for i in every if i.id]
@@ -191,7 +192,7 @@ class _Checker:
             if self.final:
                 raise Fault(inst, "a private opcode is left")
             return
-        if inst.op not in shapes.RESULT:
+        if shapes.RESULT[inst.op] == shapes.NONE:
             raise Fault(inst, "the opcode is not in the grammar")
         raise Fault(inst, "the result type or result id is missing or too many")
 

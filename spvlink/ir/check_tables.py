@@ -89,7 +89,7 @@ def _count(kind: int, counts: list[int]) -> None:
         ids = 2
     else:
         words = 1
-        open_ids = open_words = any(shapes.ENUM_KINDS[kind - shapes.K_ENUM][2].values())
+        open_ids = open_words = any(shapes.enumeration(kind - shapes.K_ENUM)[2].values())
     counts[0] += ids
     counts[1] += MANY if open_ids else ids
     counts[2] += words
@@ -103,7 +103,7 @@ def counts(op: int) -> tuple[int, int, int, int]:
     found = counts_known.get(op)
     if found is None:
         counts = [0, 0, 0, 0]
-        for code in shapes.OPERANDS[op]:
+        for code in shapes.operands(op):
             one = [0, 0, 0, 0]
             _count(code >> 2, one)
             quantifier = code & 3

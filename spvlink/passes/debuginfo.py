@@ -255,7 +255,9 @@ class _Frame:
 
 def _inlined_ids(inst: Inst) -> tuple[int, ...]:
     """The set and the ids that a full DebugInlinedAt of the set of this instruction has."""
-    shape = shapes.EXT_SETS[string_of(inst.args[0].imm)[0]][debug.DebugInlinedAt]
+    known = shapes.extended_set(string_of(inst.args[0].imm)[0])
+    assert known is not None
+    shape = known[debug.DebugInlinedAt]
     return (0, *[code for code in shape if code >> 2 == shapes.K_ID])
 
 

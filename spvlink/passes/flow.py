@@ -8,8 +8,6 @@ takes edges away calls ``drop_unreachable`` afterwards.
 
 from __future__ import annotations
 
-from heapq import heapify, heappop, heappush
-
 from spvlink.errors import Broken
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.structure import Structure
@@ -118,6 +116,8 @@ def put_in_order(module: Module, function: Function) -> None:
     """Blocks that stand before their dominators wait for them; all else keeps its order."""
     if misplaced(module, function) is None:
         return
+    from heapq import heapify, heappop, heappush  # few stages come here
+
     cfg = Cfg.of(module, function)
     after = dict(cfg.idom)  # block -> what comes before it
     for header, merge in cfg.headers:

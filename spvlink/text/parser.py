@@ -115,7 +115,7 @@ class _Operands:
             if opcode is None:
                 raise BadSpirv(f"{token} is no opcode")
             self.imm.append(opcode)
-            self.operands(shapes.OPERANDS[opcode])
+            self.operands(shapes.operands(opcode))
         elif kind == shapes.K_SWITCH_PAIR:
             self.typed(self.args[0].type)
             self.id()
@@ -165,9 +165,8 @@ class _Operands:
         known = {n: number for number, n in names.EXT_NAMES.get(name, {}).items()}
         number = known[token] if token in known else _word(token)
         self.imm.append(number)
-        shape = (
-            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
-        )
+        known_set = None if name.startswith("NonSemantic.") else shapes.extended_set(name)
+        shape = None if known_set is None else known_set.get(number)
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 
@@ -287,7 +286,7 @@ class _Reader:
             while operands.at < len(words):
                 (operands.id if words[operands.at][0] == "%" else operands.literal)()
         else:
-            operands.operands(shapes.OPERANDS[op])
+            operands.operands(shapes.operands(op))
             operands.raws()
             if operands.at < len(words):
                 raise BadSpirv(f"{words[operands.at]} after the last operand of {name}")

@@ -81,7 +81,7 @@ class _Line:
         elif kind == shapes.K_SPECOP:
             opcode = self.word()
             self.out.append(ops.NAMES[opcode][2:])
-            self.operands(shapes.OPERANDS[opcode])
+            self.operands(shapes.operands(opcode))
         elif kind == shapes.K_SWITCH_PAIR:
             selector = self.inst.args[0].type
             size = tokens.number_size(selector) or 1
@@ -104,9 +104,8 @@ class _Line:
         number = self.word()
         name = string_of(self.inst.args[0].imm)[0]
         self.out.append(grammar_names.EXT_NAMES.get(name, {}).get(number, str(number)))
-        shape = (
-            None if name.startswith("NonSemantic.") else shapes.EXT_SETS.get(name, {}).get(number)
-        )
+        known_set = None if name.startswith("NonSemantic.") else shapes.extended_set(name)
+        shape = None if known_set is None else known_set.get(number)
         self.operands(shape if shape is not None else (shapes.K_ID * 4 + shapes.MANY,))
 
 
@@ -121,7 +120,7 @@ def print_inst(inst: Inst, names: Names | None = None) -> str:
         if private:
             line.out = [line.id(a) for a in inst.args] + [str(w) for w in inst.imm]
         else:
-            line.operands(shapes.OPERANDS[inst.op])
+            line.operands(shapes.operands(inst.op))
             line.out += [line.id(a) for a in line.args] + tokens.raw(line.imm[line.at :])
     except (IndexError, KeyError, StopIteration, RuntimeError):
         line.out = [line.id(a) for a in inst.args] + tokens.raw(inst.imm)

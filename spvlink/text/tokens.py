@@ -155,7 +155,7 @@ def number_words(token: str, type: Inst) -> tuple[int, ...]:
 
 def enum_token(kind: int, value: int) -> str:
     """An enumerant or a mask by name; a number where the grammar has no name."""
-    name, is_mask, _ = shapes.ENUM_KINDS[kind]
+    name, is_mask, _ = shapes.enumeration(kind)
     known = names.ENUM_NAMES.get(name, {})
     if not is_mask or value == 0:
         return known.get(value, str(value))
@@ -167,7 +167,7 @@ def enum_token(kind: int, value: int) -> str:
 
 def enum_value(kind: int, token: str) -> int:
     """The value of an enumerant or a mask; ValueError for an unknown name."""
-    name = shapes.ENUM_KINDS[kind][0]
+    name = shapes.enumeration(kind)[0]
     value = 0
     for part in token.split("|"):
         found = getattr(enums, f"{name}_{part}", None)
@@ -184,7 +184,7 @@ def enum_value(kind: int, token: str) -> int:
 
 def enum_operands(kind: int, value: int) -> list[tuple[int, ...]]:
     """The shapes of the operands that follow an enumerant, bit by bit for a mask."""
-    _, is_mask, values = shapes.ENUM_KINDS[kind]
+    _, is_mask, values = shapes.enumeration(kind)
     if not is_mask:
         return [values.get(value, ())]
     return [values.get(1 << i, ()) for i in range(32) if value >> i & 1]

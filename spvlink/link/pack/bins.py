@@ -28,8 +28,9 @@ class Bin:
     def may_move(self) -> bool:
         """Whether nothing is blocked in it, second components of 64-bit numbers apart."""
         keys = self.components
+        wide = self.base.endswith("64")
         return -2 not in keys or all(
-            key != -2 or (n & 1 and keys[n - 1] >= 0) for n, key in enumerate(keys)
+            key != -2 or (wide and n & 1 and keys[n - 1] >= 0) for n, key in enumerate(keys)
         )
 
     def fit(self, size: int, even: bool) -> int:
