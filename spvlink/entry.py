@@ -139,8 +139,8 @@ def count(module: Module) -> tuple[int, int]:
             if aside:
                 described += sum([describes(i, aside) for i in (*block.lead, *block.insts)])
         outside += 2 + len(function.lead) + len(function.tail)
-        if function.leads:
-            outside += sum(map(len, function.leads.values()))
+        for lead in function.leads.values():
+            outside += len(lead)
     return outside + body, body - described
 
 

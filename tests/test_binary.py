@@ -187,6 +187,35 @@ def test_a_name_without_end() -> None:
         decode((words[:at] + short + words[at:]).tobytes())
 
 
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        ([2 << 16 | ops.OpSourceExtension, 0], "OpSourceExtension comes too late"),
+        ([3 << 16 | ops.OpExecutionModeId, 1, 0], "OpExecutionModeId comes too late"),
+        ([2 << 16 | ops.OpCapability, 1], "OpCapability comes too late"),
+        ([1 << 16 | ops.OpNoLine, 2 << 16 | ops.OpCapability, 1], "comes too late"),
+        ([3 << 16 | ops.OpMemberName, 1, 0], "OpMemberName has no string"),
+        ([3 << 16 | ops.OpName, 0x7FFFFFFF, 0], "id 2147483647 is not below the bound"),
+        ([3 << 16 | ops.OpName, 0, 0], "id 0 is not below the bound"),
+        ([ops.OpName, 1, 0], "a word count of 0"),
+    ],
+)
+def test_bad_words_among_names(words: list[int], what: str) -> None:
+    """Names are taken out before the rest is read, which must not hide what is wrong there: after
+    the first of them, and after all of them."""
+    data = array("I", pair()[0])
+    at = 5
+    while data[at] & 0xFFFF != ops.OpName:
+        at += data[at] >> 16
+    first = at + (data[at] >> 16)
+    while data[at] & 0xFFFF in (ops.OpName, ops.OpMemberName):
+        at += data[at] >> 16
+    for place in (first, at):
+        with pytest.raises(BadSpirv, match=what) as caught:
+            decode((data[:place] + array("I", words) + data[place:]).tobytes())
+        assert caught.value.word == place + (words[0] == 1 << 16 | ops.OpNoLine)
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_every_prefix_is_refused(which: int) -> None:
     data = pair()[which]

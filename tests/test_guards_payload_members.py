@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import Module, string_of
+from spvlink.ir.core import Module, op_of_name, text_of_name
 from spvlink.link.dead import payload_members
 from spvlink.link.dead.payload_members import PayloadUses
 from spvlink.link.payload import payload
@@ -124,7 +124,7 @@ def gone(linked: spvlink.Linked) -> set[str]:
 
 
 def names(module: Module) -> set[str]:
-    return {string_of(words, 2)[0] for _, words in module.names if words[0] & 0xFFFF == ops.OpName}
+    return {text_of_name(n) for _, n in module.names if op_of_name(n) == ops.OpName}
 
 
 def test_a_chain_from_a_member_is_not_numbered_anew() -> None:

@@ -10,7 +10,7 @@ import pytest
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.check import check
-from spvlink.ir.core import Inst, Module, string_of
+from spvlink.ir.core import Inst, Module, text_of_name
 from spvlink.passes import vectors
 from tests.test_cases import load
 
@@ -77,7 +77,7 @@ def rewritten(body: str) -> tuple[Module, Inst, dict[Inst, str]]:
             body=lines,
         )
     )
-    titles = {of: string_of(words, 2)[0] for of, words in module.names}
+    titles = {of: text_of_name(name) for of, name in module.names}
     return module, module.functions[0].blocks[0].insts[-2], titles
 
 

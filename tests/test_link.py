@@ -10,7 +10,7 @@ import pytest
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
-from spvlink.ir.core import Block, Function, Inst
+from spvlink.ir.core import Block, Function, Inst, op_of_name
 from spvlink.pipeline import ACTIONS
 from tests.interpreted import interpreted
 from tests.linking import (
@@ -279,7 +279,7 @@ def test_the_outer_interface_stays() -> None:
         "layout(location = 0) in vec4 a; layout(location = 3) out vec4 second; "
         "void main() { o = vec4(a.x); }",
     )
-    names = {of for of, words in done.frag.names if words[0] & 0xFFFF == ops.OpName}
+    names = {of for of, name in done.frag.names if op_of_name(name) == ops.OpName}
     assert done.frag.entry is not None
     listed = [v for v in done.frag.entry.inst.args[1:] if v.imm[0] == enums.StorageClass_Output]
     assert len(listed) == 2 and all(v in names for v in listed)

@@ -11,7 +11,7 @@ import pytest
 import spvlink
 from spvlink.errors import Broken
 from spvlink.grammar import ops
-from spvlink.ir.core import Inst, Module
+from spvlink.ir.core import Inst, Module, op_of_name, text_of_name
 from spvlink.link.payload import payload
 from tests.linking import module_of
 from tests.payload_chains import BARRIER, CASES, Case
@@ -49,9 +49,9 @@ def members(module: Module) -> list[str]:
     assert found[0].type is not None
     struct = found[0].type.args[0]
     return [
-        bytes(b for w in words[3:] for b in w.to_bytes(4, "little")).partition(b"\0")[0].decode()
-        for of, words in module.names
-        if words[0] & 0xFFFF == ops.OpMemberName and of is struct
+        text_of_name(name)
+        for of, name in module.names
+        if op_of_name(name) == ops.OpMemberName and of is struct
     ]
 
 

@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
-from spvlink.ir.core import string_of
+from spvlink.ir.core import text_of_name
 from spvlink.link.pack import per_patch
 from tests.chain_hazards import frag, mesh, tesc, tese, text, vert
 from tests.linking import module_of
@@ -116,7 +116,7 @@ def test_equal_for_the_patch(name: str, exact: bool) -> None:
 
 def decorations(linked: spvlink.Linked, stage: int, name: str) -> set[int]:
     module = module_of(linked.stages[stage].data)
-    wanted = {of for of, words in module.names if string_of(words, 2)[0] == name}
+    wanted = {of for of, own in module.names if text_of_name(own) == name}
     return {i.imm[0] for i in module.annotations
             if i.op == ops.OpDecorate and i.args[0] in wanted}  # fmt: skip
 

@@ -9,31 +9,24 @@ with its place.
 
 from __future__ import annotations
 
-from operator import itemgetter
-
 from spvlink.binary.plans import (
     ACT,
     END,
     FOUR,
     LABEL,
-    MODE_SHAPES,
     NAME,
-    NAME_WORDS,
     NAMED,
     NOTE,
-    NOTE_SHAPES,
-    NOTES,
     NUMBER,
     ONE,
     PAIRED,
     PART,
+    PLACES,
     PLANS,
     POINTER,
     SCALAR,
-    SECTION,
     SHAPED,
     STRUCTURE,
-    TERMINATORS,
     TEXT,
     TWO,
     VALUE,
@@ -41,37 +34,31 @@ from spvlink.binary.plans import (
     VARIABLE,
     VECTOR,
     Plan,
-    Shapes,
     plan_of,
 )
 from spvlink.binary.reader import (
     END_WORD,
     FUNCTION_WORD,
-    GLOBAL_OPS,
     GLSL_SIZES,
     GROUP_WORD,
     MODELS,
     Reader,
 )
-from spvlink.binary.words import MAX_BOUND, words_in
+from spvlink.binary.words import MAX_BOUND, little_endian, without_names
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.types import NUMBERS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    pass
-
 
 def decode(data: bytes) -> Module:
     """Read one SPIR-V binary. Raises ``BadSpirv`` with the word and instruction index of the
     trouble."""
-    words, swapped = words_in(data)
-    module = _quickly(words, data)
-    if module is None:  # once more, with what takes longer
-        decoder = _Decoder(words, b"")
+    data, swapped = little_endian(data)
+    module = _quickly(data)
+    if module is None:  # once more, all of it
+        decoder = _Decoder(data, [])
         try:
             decoder.run()
         except (BadSpirv, IndexError) as error:
@@ -82,17 +69,14 @@ def decode(data: bytes) -> Module:
     return module
 
 
-def _quickly(words: tuple[int, ...], data: bytes) -> Module | None:
-    """The module; None if something is wrong with it, or if a word in it looks like a label but is
-    none: then something was defined twice, or a Block or Function was made that never came."""
-    decoder = _Decoder(words, data)
+def _quickly(data: bytes) -> Module | None:
+    """The module; None if something is wrong with it: without its names nobody can say where."""
+    rest, names = without_names(data)
+    decoder = _Decoder(rest, names)
     try:
         decoder.run()
     except (BadSpirv, IndexError):  # the latter: the words end too early
         return None
-    for made in decoder.promises:
-        if made.mark:
-            return None
     return decoder.module
 
 
@@ -141,38 +125,33 @@ class _Decoder(Reader):
 
     def read_globals(self, start: int) -> int:
         """What comes before the first function; gives the start of what comes then."""
-        words, plans, names, sections = self.words, PLANS, self.names, self.module.sections
+        words, plans, sections = self.words, PLANS, self.module.sections
         while True:
             first = words[start]
             self.start = start
-            plan = plans.get(first)
-            if plan is None:
+            plan = plans[first % PLACES]
+            if plan.first != first:
                 plan = plan_of(first)
-            kind, op, size, cut, _ = plan
+            kind, op, section = plan.kind, plan.op, plan.section
             if kind == NAME:
-                self.enter(start, op, cut)
-                wanted = NAME_WORDS
-                while first in wanted:
-                    end = start + (first >> 16)
-                    names.append(words[start:end])
-                    start = end
-                    first = words[start]
+                self.enter(plan)
+                self.names.append(self.data[start * 4 : (start + plan.size) * 4])
+                start += plan.size
             elif kind == NOTE:
-                self.enter(start, op, cut)
+                self.enter(plan)
                 if op != ops.OpEntryPoint:
-                    start = self.read_notes(start, cut)
+                    start = self.read_notes(start, section)
                     continue
                 self.entries.append(start)
-                start += size
+                start += plan.size
             elif kind == LABEL or kind >= STRUCTURE:
                 return start
-            elif op in GLOBAL_OPS and not self.pending:
+            elif plan.is_global and not self.pending:
                 self.section = core.GLOBALS
                 start = self.read_types(start)
             else:
-                inst = self.made(start, start + size, plan)
-                section = SECTION.get(op, 0)
-                if op not in SECTION:
+                inst = self.made(start, plan)
+                if section < 0:
                     self.put(inst)
                 elif section < self.section or self.pending or op == ops.OpExtInstImport:
                     self.place(inst)
@@ -180,27 +159,29 @@ class _Decoder(Reader):
                     self.section = section
                     inst.mark = core.ALL
                     sections[section].append(inst)
-                start += size
+                start += plan.size
 
     def read_notes(self, start: int, section: int) -> int:
         """A section of instructions that speak of others, whose ids wait in ``id`` until all of
         these are there; gives the start of the next section."""
-        words, late = self.words, self.late
-        shapes = NOTE_SHAPES if section == core.ANNOTATIONS else MODE_SHAPES
+        words, plans, late = self.words, PLANS, self.late
         notes = self.module.sections[section]
+        nothing: list[Inst] = []  # stands for their targets until these are there
         imm: tuple[int, ...]
         while True:
             first = words[start]
-            shape = shapes.get(first)
-            if shape is None:
-                if NOTES.get(first & 0xFFFF) != section or not first >> 16:
-                    return start
+            plan = plans[first % PLACES]
+            if plan.first != first:
+                plan = self.plan(start)
+            if plan.section != section:
+                return start
+            size, at, known = plan.size, plan.at, plan.plain
+            if not known:
                 self.grouped |= first == GROUP_WORD
                 late.append((section, len(notes), start))
                 notes.append(Inst(0, None, [], ()))
-                start += first >> 16
+                start += size
                 continue
-            op, size, at, known = shape
             if size == 4:
                 imm = (words[start + 2], words[start + 3])
             elif size == 5:
@@ -211,48 +192,46 @@ class _Decoder(Reader):
                 late.append((section, len(notes), start))
                 notes.append(Inst(0, None, [], ()))
             else:
-                notes.append(Inst(op, None, [], imm, words[start + 1]))
+                notes.append(Inst(plan.op, None, nothing, imm, words[start + 1]))
             start += size
 
-    def type_of(
-        self, start: int, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[list[Inst], tuple[int, ...]]:
+    def type_of(self, start: int, plan: Plan) -> tuple[list[Inst], tuple[int, ...]]:
         """The operands of a number's type, or of one that is made of others. Raises KeyError or
         IndexError."""
-        if kind == NAMED:
-            return self.several(self.words[start + 2 : start + 2 + cut]) if cut else [], ()
-        imm = self.words[start + 2 : start + size]
-        if imm[0] not in shapes:
+        rest = self.words[start + 2 : start + plan.size]
+        if plan.kind == NAMED:
+            return self.several(rest), ()
+        if rest[0] not in plan.shapes:
             raise KeyError
-        return [], imm
+        return [], rest
 
     def read_types(self, start: int) -> int:
         """Types, constants and variables; gives the start of what is none. Here and in
         ``read_functions`` reading spends its time. What is out of the ordinary (an id not defined
         yet, a wrong size) goes to ``general``."""
-        words, defs, plans, types, every = self.words, self.defs, PLANS, GLOBAL_OPS, core.ALL
+        words, defs, plans, every = self.words, self.defs, PLANS, core.ALL
         insts = self.module.globals
         type: Inst | None
         imm: tuple[int, ...]
         while True:
             first = words[start]
-            plan = plans.get(first)
-            if plan is None:
+            plan = plans[first % PLACES]
+            if plan.first != first:
                 plan = self.plan(start)
-            kind, op, size, cut, shapes_known = plan
+            kind, size = plan.kind, plan.size
             try:
                 if kind == POINTER or kind == VECTOR:
                     id, a, word = words[start + 1], words[start + 2], words[start + 3]
                     if kind == POINTER:
                         a, word = word, a
                     arg = defs[a]
-                    if arg is None or word not in shapes_known:
+                    if arg is None or word not in plan.shapes:
                         raise KeyError
                     type, args, imm = None, [arg], (word,)
                 elif kind == VARIABLE:
                     id, word = words[start + 2], words[start + 3]
                     type = defs[words[start + 1]]
-                    if type is None or word not in shapes_known:
+                    if type is None or word not in plan.shapes:
                         raise KeyError
                     args, imm = [], (word,)
                 elif kind == NUMBER:
@@ -263,8 +242,8 @@ class _Decoder(Reader):
                         raise KeyError
                 elif kind == SCALAR or kind == NAMED:
                     type, id = None, words[start + 1]
-                    args, imm = self.type_of(start, kind, size, cut, shapes_known)
-                elif op not in types:
+                    args, imm = self.type_of(start, plan)
+                elif not plan.is_global:
                     return start
                 elif kind <= VALUE:
                     id, imm = words[start + 2], ()
@@ -275,11 +254,11 @@ class _Decoder(Reader):
                 else:
                     id = 0
                 if not id:
-                    inst = self.made(start, start + size, plans[first])
+                    inst = self.made(start, plan)
                 elif defs[id] is not None:
                     raise KeyError
                 else:
-                    inst = defs[id] = Inst(op, type, args, imm, id)
+                    inst = defs[id] = Inst(plan.op, type, args, imm, id)
             except (KeyError, IndexError):
                 inst = self.general(start, start + size)
             inst.mark = every
@@ -303,9 +282,9 @@ class _Decoder(Reader):
                 args.append(arg)
         return args
 
-    def made(self, start: int, end: int, plan: Plan) -> Inst:
+    def made(self, start: int, plan: Plan) -> Inst:
         """Any one instruction, by its plan."""
-        kind, op, _, cut, shapes_known = plan
+        kind, cut, end = plan.kind, plan.at, start + plan.size
         words, defs = self.words, self.defs
         type: Inst | None = None
         id = 0
@@ -317,9 +296,9 @@ class _Decoder(Reader):
             else:
                 if kind == PAIRED:
                     key = words[start + (cut & 0xFFFF)], words[start + (cut >> 16)]
-                    a, b, c, d, at = shapes_known[key]
+                    a, b, c, d, at = plan.shapes[key]
                 else:
-                    a, b, c, d, at = shapes_known[words[start + cut]]
+                    a, b, c, d, at = plan.shapes[words[start + cut]]
                 args = self.several(words[start + a : start + b]) if b else []
                 imm = (words[start + c],) if d == c + 1 else words[start + c : start + d]
             if at:
@@ -329,23 +308,22 @@ class _Decoder(Reader):
                     raise KeyError
         except (KeyError, IndexError):
             return self.general(start, end)
-        inst = Inst(op, type, args, imm, id)
+        inst = Inst(plan.op, type, args, imm, id)
         if at:
             defs[id] = inst
         return inst
 
-    def seldom_value(
-        self, start: int, kind: int, size: int, cut: int, shapes: Shapes
-    ) -> tuple[list[Inst], tuple[int, ...]]:
+    def seldom_value(self, start: int, plan: Plan) -> tuple[list[Inst], tuple[int, ...]]:
         """Operands of what gives a value in a function, for the kinds of plans that
         ``read_functions`` does not see to itself. Raises KeyError or IndexError."""
-        words = self.words
+        words, kind, size = self.words, plan.kind, plan.size
         if kind == FOUR or kind == VALUE:
             return self.several(words[start + 3 : start + size]), ()
         if kind == VALUE_WORDS:
-            return self.several(words[start + 3 : start + cut]), words[start + cut : start + size]
+            cut = start + plan.at
+            return self.several(words[start + 3 : cut]), words[cut : start + size]
         if kind == VARIABLE:
-            if words[start + 3] not in shapes:
+            if words[start + 3] not in plan.shapes:
                 raise KeyError
             return [], (words[start + 3],)
         source, number = words[start + 3], words[start + 4]
@@ -380,10 +358,10 @@ class _Decoder(Reader):
             self.look_ahead(start)
         while True:
             first = words[start]
-            plan = plans.get(first)
-            if plan is None:
+            plan = plans[first % PLACES]
+            if plan.first != first:
                 plan = self.plan(start)
-            kind, op, size, cut, shapes_known = plan
+            kind, size = plan.kind, plan.size
             try:
                 if kind < ACT:
                     if kind == TWO:
@@ -398,14 +376,14 @@ class _Decoder(Reader):
                             raise KeyError
                         args = [arg]
                     else:
-                        args, imm = self.seldom_value(start, kind, size, cut, shapes_known)
+                        args, imm = self.seldom_value(start, plan)
                     type, id = defs[words[start + 1]], words[start + 2]
                     if type is None or defs[id] is not None:
                         raise KeyError
-                    inst = defs[id] = Inst(op, type, args, imm, id)
+                    inst = defs[id] = Inst(plan.op, type, args, imm, id)
                 elif kind == ACT:
-                    args = self.several(words[start + 1 : start + size]) if cut else []
-                    inst = Inst(op, None, args, ())
+                    args = self.several(words[start + 1 : start + size]) if plan.at else []
+                    inst = Inst(plan.op, None, args, ())
                 elif kind == LABEL:
                     insts = self.begin_block(start, insts is None)
                     start += 2
@@ -418,13 +396,14 @@ class _Decoder(Reader):
                     return start
                 else:
                     if kind in (NAME, NOTE):
-                        self.enter(start, op, cut)
-                    inst = self.made(start, start + size, plans[first])
+                        self.start = start
+                        self.enter(plan)
+                    inst = self.made(start, plan)
             except (KeyError, IndexError):
                 inst = self.general(start, start + size)
             if insts is not None:
                 insts.append(inst)
-                if kind >= ACT and op in TERMINATORS:
+                if plan.is_terminator:
                     insts = self.block = None
             else:
                 self.start = start
@@ -492,13 +471,11 @@ class _Decoder(Reader):
         return inst
 
     def read_names(self) -> None:
-        """A third of a small module."""
-        defs, names = self.defs, self.names
-        try:
-            targets = list(filter(None, map(defs.__getitem__, map(itemgetter(1), names))))
-        except IndexError:
-            return self.bad_name()
-        # the last word of a string has a nul
-        if len(targets) < len(names) or max(map(itemgetter(-1), names), default=0) >> 24:
-            return self.bad_name()
-        self.module.names = list(zip(targets, names))
+        """An eighth of a small module."""
+        defs, names = self.defs, self.module.names
+        for name in self.names:
+            id = name[4] + name[5] * 0x100 + name[6] * 0x10000
+            target = defs[id] if id < len(defs) and not name[7] else None
+            if target is None or name[-1]:  # the last byte of a string is a nul
+                return self.bad_name()
+            names.append((target, name))

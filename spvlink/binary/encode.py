@@ -6,7 +6,7 @@ from __future__ import annotations
 import struct
 
 from spvlink.binary.walk import interleave
-from spvlink.binary.words import MAGIC, MAX_BOUND, NATIVE, SWAPPED
+from spvlink.binary.words import IS_LITTLE, MAGIC, MAX_BOUND, in_other_order
 from spvlink.errors import Broken, Refused
 from spvlink.grammar import ops, shapes
 from spvlink.ir.core import (
@@ -17,6 +17,9 @@ from spvlink.ir.core import (
     PROCESSED,
     Inst,
     Module,
+    imm_of_name,
+    name_of,
+    op_of_name,
     string_of,
 )
 from spvlink.ir.edit import touched
@@ -33,14 +36,13 @@ def encode(module: Module) -> bytes:
     opcode, ``Refused`` if there are more ids than a module may have."""
     if module.bound > MAX_BOUND:
         _renumber(module)
-    out = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
+    head = [MAGIC, module.spirv_version, module.generator, module.bound, module.schema]
     sections = module.sections
     before: list[Inst] = []
     for section in sections[:NAMES]:
         before += section
-    _write(before, out)
-    for _, name in module.names:
-        out += name
+    _write(before, head)
+    out: list[int] = []
     _write(sections[PROCESSED], out)
     _write_notes(sections[ANNOTATIONS], out)
     code = sections[GLOBALS].copy()
@@ -56,7 +58,13 @@ def encode(module: Module) -> bytes:
         code.append(_FUNCTION_END)
     code += module.tail
     _write(code, out)
-    return struct.pack(f"{SWAPPED if module.swapped else NATIVE}{len(out)}I", *out)
+    names = [name for _, name in module.names]
+    data = b"".join([_bytes(head), *names, _bytes(out)])
+    return data if module.swapped != IS_LITTLE else in_other_order(data)
+
+
+def _bytes(words: list[int]) -> bytes:
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def _renumber(module: Module) -> None:
@@ -73,16 +81,15 @@ def _renumber(module: Module) -> None:
             bound += 1
     if bound > MAX_BOUND:
         raise Refused(f"it would have {bound - 1} ids, and a module may have {MAX_BOUND - 1}")
-    module.names = [(of, (words[0], of.id, *words[2:])) for of, words in module.names]
+    module.names = [name_of(op_of_name(n), of, imm_of_name(n)) for of, n in module.names]
     module.bound = bound
     touched(module)
 
 
 def _write(insts: list[Inst], out: list[int]) -> None:
-    """Any instructions; first those forms that most have. Sums and products make the first words,
-    since the interpreter has short ways for them, but none for ``<<`` and ``|``."""
-    splits, private = shapes.SPLIT, PRIVATE
-    pointer, vector, extended = ops.OpTypePointer, ops.OpTypeVector, ops.OpExtInst
+    """Any instructions. Sums and products make the first words, since the interpreter has short
+    ways for them, but none for ``<<`` and ``|``."""
+    splits, private, extended = shapes.SPLIT, PRIVATE, ops.OpExtInst
     for inst in insts:
         op = inst.op
         args = inst.args
@@ -91,46 +98,27 @@ def _write(insts: list[Inst], out: list[int]) -> None:
         if op >= private:
             raise Broken(f"a private opcode is left at the end: {inst!r}")
         if type is not None:  # what has a type has a result
-            if not imm:
-                size = len(args)
-                if size == 2:
-                    out += ((5 << 16) + op, type.id, inst.id, args[0].id, args[1].id)
-                    continue
-                if size == 1:
-                    out += ((4 << 16) + op, type.id, inst.id, args[0].id)
-                    continue
-            elif not args:  # constants and variables
-                if len(imm) == 1:
-                    out += ((4 << 16) + op, type.id, inst.id, imm[0])
-                else:
-                    out += ((len(imm) + 3) * 0x10000 + op, type.id, inst.id)
-                    out += imm
-                continue
-            out += ((len(args) + len(imm) + 3) * 0x10000 + op, type.id, inst.id)
+            out.append((len(args) + len(imm) + 3) * 0x10000 + op)
+            out.append(type.id)
+            out.append(inst.id)
         elif inst.id:
-            if op == pointer:  # the most frequent type
-                out += ((4 << 16) + op, inst.id, imm[0], args[0].id)
-                continue
-            if op == vector:
-                out += ((4 << 16) + op, inst.id, args[0].id, imm[0])
-                continue
-            out += ((len(args) + len(imm) + 2) * 0x10000 + op, inst.id)
+            out.append((len(args) + len(imm) + 2) * 0x10000 + op)
+            out.append(inst.id)
         else:
-            if not imm and len(args) == 2:  # stores
-                out += ((3 << 16) + op, args[0].id, args[1].id)
-                continue
             out.append((len(args) + len(imm) + 1) * 0x10000 + op)
         if imm:
-            split = splits[op]
-            if (split == shapes.NONE and args) or (op == extended and len(imm) > 1):
+            split = splits[op] if args else 0  # how many of them come before the other words
+            if split == shapes.NONE or (op == extended and len(imm) > 1):
                 out += _walked(inst)
                 continue
-            for arg in args[:split]:
-                out.append(arg.id)
-            out += imm
-            if split >= shapes.BEHIND:
-                continue
-            args = args[split:]
+            if split:
+                for arg in args[:split]:
+                    out.append(arg.id)
+                args = args[split:]
+            if len(imm) == 1:
+                out.append(imm[0])
+            else:
+                out += imm
         for arg in args:
             out.append(arg.id)
 
@@ -142,8 +130,10 @@ def _write_notes(insts: list[Inst], out: list[int]) -> None:
         if len(args) != 1:  # groups, what has ids for operands
             _write([inst], out)
             continue
-        out += ((len(imm) + 2) * 0x10000 + inst.op, args[0].id)
-        out += imm
+        out.append((len(imm) + 2) * 0x10000 + inst.op)
+        out.append(args[0].id)
+        for word in imm:
+            out.append(word)
 
 
 def _walked(inst: Inst) -> list[int]:

@@ -46,14 +46,7 @@ END: Final = 22  # no instruction: the end of the words
 # past the last word, 0 for no result or the position of the result id).
 Shape = tuple[int, int, int, int, int]
 Split = tuple[list[int], list[int]]  # positions of ids, positions of other words
-# (kind, opcode, number of words, position, shapes by enumerant). The position is that of the
-# enumerant that decides, for PAIRED that of the first and of the second << 16; for VALUE_WORDS that
-# of the first word that is no id. For VALUE, NAMED and ACT it is the number of operands, for NOTE
-# the section, for TEXT that of the string. What is SIZED has its size for an enumerant.
-Shapes = dict[int | tuple[int, int], Shape]
-Plan = tuple[int, int, int, int, Shapes]
-# The enumerants, or pairs of them, with which a note is one id, then other words.
-Plain = set[int | tuple[int, int]]
+Shapes = dict[int | tuple[int, int], Shape]  # by enumerant, or by both
 
 SECTION: Final[dict[int, int]] = {
     ops.OpCapability: core.CAPABILITIES,
@@ -88,6 +81,12 @@ NOTES: Final[dict[int, int]] = {
 LABEL_WORD: Final = 2 << 16 | ops.OpLabel  # first word of every label
 STRUCTURES: Final = frozenset((ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd))
 TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
+GLOBAL_OPS: Final = frozenset(
+    op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
+) | {
+    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst,
+    ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
+}  # fmt: skip
 # first words of what is SHAPED and so frequent that it is read in a way of its own
 _FREQUENT: Final = {
     4 << 16 | ops.OpVariable: VARIABLE,
@@ -103,23 +102,56 @@ _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], 
 
 
 _STRING: Final = (shapes.K_STRING * 4,)
-# first word -> how to read it, from ``plan_of``; the shapes in it, and those of notes, come as they
-# are met
-PLANS: Final[dict[int, Plan]] = {}
-# first word of a note -> its opcode, its number of words, the position of its first enumerant after
-# the id, and with which ones it is plain
-NOTE_SHAPES: Final[dict[int, tuple[int, int, int, Plain]]] = {}
-MODE_SHAPES: Final[dict[int, tuple[int, int, int, Plain]]] = {}  # the same of execution modes
-NAME_WORDS: Final[set[int]] = set()  # those of PLANS that begin names
+
+
+class Plan:
+    """How to read instructions that begin with one word."""
+
+    __slots__ = (
+        "at", "first", "is_global", "is_terminator", "kind", "op", "plain", "section", "shapes",
+        "size",
+    )  # fmt: skip
+
+    def __init__(self, first: int, kind: int, at: int) -> None:
+        op = first & 0xFFFF
+        self.first = first
+        self.kind = kind
+        self.op = op
+        self.size = first >> 16  # number of words
+        # The position of the enumerant that decides, for PAIRED that of the first and of the
+        # second << 16; for VALUE_WORDS that of the first word that is no id, for TEXT that of the
+        # string. For VALUE, NAMED and ACT it is the number of operands. For NOTE it is the position
+        # of the first enumerant after the id. What is SIZED has its size for an enumerant.
+        self.at = at
+        self.shapes: Shapes = {}  # those that were met
+        # the enumerants met, or pairs of them, with which a note is one id, then other words
+        self.plain: set[int | tuple[int, int]] = set()
+        self.section = SECTION.get(op, -1)
+        self.is_global = op in GLOBAL_OPS
+        self.is_terminator = op in TERMINATORS
+
+
+_PLANS: Final[dict[int, Plan]] = {}  # by first word
+# The same, for a look-up without a hash: a plan is at its first word modulo this prime, by which
+# those that shaders have do not get in each other's way. If two do they take turns.
+PLACES: Final = 2039
+PLANS: Final[list[Plan]] = [Plan(-1, END, 0)] * PLACES
 
 
 def plan_of(first: int) -> Plan:
-    """How to read instructions that begin with this word. Raises BadSpirv for an opcode that the
-    grammar lacks, and for a word count of 0."""
+    """How to read instructions that begin with this word, which from now on is in PLANS. Raises
+    BadSpirv for an opcode that the grammar lacks, and for a word count of 0."""
+    plan = _PLANS.get(first)
+    if plan is None:
+        plan = _PLANS[first] = _new_plan(first)
+    PLANS[first % PLACES] = plan
+    return plan
+
+
+def _new_plan(first: int) -> Plan:
     op, size = first & 0xFFFF, first >> 16
     if not first:
-        plan = PLANS[0] = END, 0, 0, 0, {}
-        return plan
+        return Plan(0, END, 0)
     if not size:
         raise BadSpirv("an instruction has a word count of 0")
     result = shapes.RESULT[op]
@@ -130,12 +162,11 @@ def plan_of(first: int) -> Plan:
     cut = head + (fast & 63)
     kind, at = SLOW, 0  # which may become SHAPED when one was walked
     if op in NOTES:
-        kind, at = NOTE, NOTES[op]
-        if at == core.NAMES:
+        kind = NOTE
+        if NOTES[op] == core.NAMES:
             kind = NAME
             if size < (3 if op == ops.OpName else 4):
                 raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
-            NAME_WORDS.add(first)
     elif op in STRUCTURES:
         kind = LABEL if first == LABEL_WORD else STRUCTURE
     elif op in core.RARE:
@@ -152,8 +183,7 @@ def plan_of(first: int) -> Plan:
         kind = (ACT, SLOW, named, _VALUES.get(at, VALUE))[result]
     elif fast >> 6 == 2 and cut < size and result == 3:
         kind, at = PART if cut == 4 and size == 5 else VALUE_WORDS, cut
-    plan = PLANS[first] = kind, op, size, at, {}
-    return plan
+    return Plan(first, kind, at)
 
 
 def split_of(op: int, words: tuple[int, ...]) -> Split | None:
@@ -172,13 +202,14 @@ def remember(
     result = shapes.RESULT[op]
     head = (1, 2, 2, 3)[result]
     first = len(words) + head << 16 | op
-    kind, _, size, held, table = PLANS.get(first) or plan_of(first)
+    plan = plan_of(first)
+    kind, held = plan.kind, plan.at
     at = head + enumerants[0] if enumerants else 0
     if op in SIZED:
         enumerants = [*enumerants, rest[0]]  # the size is that
         at = head + rest[0]
     if kind == NOTE:
-        if enumerants and ids == [0] and _remember_note(first, at, words, enumerants):
+        if enumerants and ids == [0] and _remember_note(plan, at, words, enumerants):
             return
     elif kind == SLOW:
         held = at if op not in TERMINATORS and op not in core.RARE else -1
@@ -191,8 +222,8 @@ def remember(
     plain = len(enumerants) < 3 and _is_run(ids) and _is_run(rest)
     if plain and held == at and kind in (SLOW, frequent):
         if kind == SLOW:
-            PLANS[first] = frequent, op, size, at, table
-        table[key] = (
+            plan.kind, plan.at = frequent, at
+        plan.shapes[key] = (
             *((head + ids[0], head + ids[-1] + 1) if ids else (0, 0)),
             *((head + rest[0], head + rest[-1] + 1) if rest else (0, 0)),
             head - 1 if result else 0,
@@ -207,19 +238,15 @@ def remember(
     known.append((enumerants, {values: (ids, rest)}))
 
 
-def _remember_note(first: int, at: int, words: tuple[int, ...], enumerants: list[int]) -> bool:
+def _remember_note(plan: Plan, at: int, words: tuple[int, ...], enumerants: list[int]) -> bool:
     """Note that with these enumerants a note is one id, then other words; False if they are not
     where those of others that begin with the same word are."""
-    op, size = first & 0xFFFF, first >> 16
-    table = NOTE_SHAPES if NOTES[op] == core.ANNOTATIONS else MODE_SHAPES
-    _, _, held, plain = table.setdefault(first, (op, size, at - 2, set()))
+    if not plan.plain:
+        plan.at = at - 2
     own = enumerants[0]
-    if held == at - 2 and enumerants == [own]:
-        plain.add(words[own])
-    elif held == at - 2 and enumerants == [own, own + 1]:
-        plain.add((words[own], words[own + 1]))
-    else:
+    if plan.at != at - 2 or enumerants not in ([own], [own, own + 1]):
         return False
+    plan.plain.add(words[own] if len(enumerants) == 1 else (words[own], words[own + 1]))
     return True
 
 

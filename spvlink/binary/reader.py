@@ -9,20 +9,23 @@ from __future__ import annotations
 from bisect import bisect_left
 
 from spvlink.binary.plans import (
+    GLOBAL_OPS,
     LABEL_WORD,
     NOTES,
     SECTION,
     SIZED,
+    Plan,
     check_size,
     number_words,
     remember,
     split_of,
 )
 from spvlink.binary.walk import Walk
+from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
-from spvlink.grammar import info, ops, shapes
+from spvlink.grammar import ops, shapes
 from spvlink.ir import core
-from spvlink.ir.core import Block, Function, Inst, Module, string_of, words_of
+from spvlink.ir.core import Block, Function, Inst, Module, string_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -32,10 +35,11 @@ if TYPE_CHECKING:  # typing costs start-up time
 class Reader:
     """The state of one reading."""
 
-    def __init__(self, words: tuple[int, ...], data: bytes) -> None:
-        self.size = len(words) - 1
-        self.words = words  # and a 0 behind them, which begins no instruction
-        self.data = data  # the same as bytes, to search for labels; empty: look at instructions
+    def __init__(self, data: bytes, names: list[bytes]) -> None:
+        self.data = data  # the words little-end first
+        self.size = len(data) // 4
+        self.words = words_in(data)  # and a 0 behind them, which begins no instruction
+        self.names = names  # instructions; those that were taken out of ``data`` are there already
         self.module = Module()
         self.module.rare = set()
         self.defs: list[Inst | None] = []  # by id; None: nothing defined it so far
@@ -45,10 +49,8 @@ class Reader:
         # what else speaks of others and is read at the end: section, position in it, start
         self.late: list[tuple[int, int, int]] = []
         self.grouped = False  # there are decoration groups among these
-        self.names: list[tuple[int, ...]] = []  # the words of names
         self.start = 0  # of the instruction that is being read
         self.promised = False  # Blocks and Functions are made
-        self.promises: list[Inst] = []  # which
         self.section = 0
         self.glsl: set[int] = set()  # ids of the imports of GLSL.std.450
         self.asides: set[int] = set()  # ids of the imports of sets that only describe
@@ -94,39 +96,26 @@ class Reader:
             error.instruction = bisect_left(starts, word)
 
     def look_ahead(self, at: int) -> None:
-        """Make the Blocks and Functions from here on. What defines them is searched for as bytes
-        (whoever reads has to see to words that only look so), or one instruction after another."""
+        """Make the Blocks and Functions from here on."""
         self.promised = True
-        words, data, end = self.words, self.data, self.size
-        while at < end and not data:
+        words, end = self.words, self.size
+        while at < end:
             first = words[at]
             if first == LABEL_WORD:
-                self.promise(at, words[at + 1], Block)
+                self.promise(at, Block(words[at + 1]))
             elif first == FUNCTION_WORD:
-                self.promise(at, words[at + 2], Function)
+                self.promise(at, Function(words[at + 2]))
             at += first >> 16 or end  # that there is none is seen when it is read
-        if data:
-            find = data.find
-            for first, node, position in _PROMISES:
-                low = first & 0xFF  # for one byte ``find`` is at its fastest
-                found = find(low, at * 4)
-                while found >= 0:
-                    word = found >> 2
-                    if words[word] == first:
-                        self.promise(word, words[word + position], node)
-                    found = find(low, found + 1)
 
-    def promise(self, at: int, id: int, node: type[Block] | type[Function]) -> None:
+    def promise(self, at: int, made: Inst) -> None:
         """The Block or Function that is defined here, for what refers to it before."""
-        if not 0 < id < self.module.bound:
+        if not 0 < made.id < self.module.bound:
             return  # which is said when it is read
-        defs = self.defs
-        if defs[id] is not None:
+        if self.defs[made.id] is not None:
             self.start = at
-            raise BadSpirv(f"id {id} is defined twice")
-        made = defs[id] = node(id)
+            raise BadSpirv(f"id {made.id} is defined twice")
+        self.defs[made.id] = made
         made.mark = -1  # not reached yet
-        self.promises.append(made)
 
     def forward(self, id: int) -> Inst:
         """The Inst of an id that nothing defined so far."""
@@ -203,13 +192,11 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
         return self.define(id, op, type, args, imm) if result else Inst(op, type, args, imm)
 
-    def enter(self, start: int, op: int, section: int) -> int:
+    def enter(self, plan: Plan) -> None:
         """Begin a section of what speaks of others."""
-        if section < self.section or self.pending:
-            self.start = start
-            raise BadSpirv(f"{ops.NAMES[op]} comes too late in the module's layout")
-        self.section = section
-        return section
+        if plan.section < self.section or self.pending:
+            raise BadSpirv(f"{ops.NAMES[plan.op]} comes too late in the module's layout")
+        self.section = plan.section
 
     def promise_groups(self) -> None:
         """The decoration groups, which their own decorations come before."""
@@ -282,9 +269,9 @@ class Reader:
             module.globals.extend(self.pending)
             self.pending = []
         if op == ops.OpExtInstImport:
-            if inst.imm == _GLSL:
+            if inst.imm == core.GLSL_WORDS:
                 self.glsl.add(inst.id)
-            elif core.says_nothing(string_of(inst.imm)[0]):
+            elif core.says_nothing(core.name_of_set(inst)):
                 self.asides.add(inst.id)
         self.section = section
         inst.mark = core.ALL  # what lies at module scope counts as live (passes.dce)
@@ -341,6 +328,7 @@ class Reader:
                     raise BadSpirv(f"{ops.NAMES[op]} has no string that ends with its last word")
                 if self.known(self.words[start + 1]) is None:
                     self.forward(self.words[start + 1])
+        raise BadSpirv("a name that was taken out")  # reading again finds where it is
 
     def bad_note(self) -> None:
         """Raise BadSpirv for the first of the notes that something is wrong with."""
@@ -364,15 +352,6 @@ _EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
 _DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
 # First words (word count and opcode) of instructions that have one size only.
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
-_GLSL: Final = words_of("GLSL.std.450")
 MODELS: Final = shapes.enumeration(shapes.KINDS.index("ExecutionModel"))[2]
 END_WORD: Final = 1 << 16 | ops.OpFunctionEnd
-# first word -> what to make, and the position of its id
-_PROMISES: Final = ((LABEL_WORD, Block, 1), (FUNCTION_WORD, Function, 2))
 GROUP_WORD: Final = 2 << 16 | ops.OpDecorationGroup
-GLOBAL_OPS: Final = frozenset(
-    op for op, flags in info.FLAGS.items() if flags & (info.TYPE | info.CONSTANT)
-) | {
-    ops.OpVariable, ops.OpUntypedVariableKHR, ops.OpUndef, ops.OpExtInst,
-    ops.OpExtInstWithForwardRefsKHR, ops.OpTypeForwardPointer,
-}  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spvlink.grammar import enums, info, ops
-from spvlink.ir.core import Inst, Module, string_of
+from spvlink.ir.core import Inst, Module, imm_of_name, op_of_name, text_of_name
 from spvlink.ir.edit import decorate
 from spvlink.ir.known import fact
 
@@ -113,25 +113,25 @@ class Names:
 
     def __init__(self, module: Module) -> None:
         self.names = module.names
-        # the words of instructions; filled when asked for
-        self.members: dict[tuple[Inst, int], Words] = {}
-        self.targets: dict[Inst, Words] = {}  # the same
+        # instructions; filled when asked for
+        self.members: dict[tuple[Inst, int], bytes] = {}
+        self.targets: dict[Inst, bytes] = {}  # the same
 
     def of(self, target: Inst) -> str:
         """The name of a value, or an empty string."""
         if not self.targets:
             self.targets = dict(self.names)
-        words = self.targets.get(target)
-        if words is not None and words[0] & 0xFFFF != ops.OpName:  # a struct, its last member
-            own = [w for of, w in self.names if of is target and w[0] & 0xFFFF == ops.OpName]
-            words = own[-1] if own else None
-        return "" if words is None else string_of(words, 2)[0]
+        name = self.targets.get(target)
+        if name is not None and op_of_name(name) != ops.OpName:  # a struct, its last member
+            own = [n for of, n in self.names if of is target and op_of_name(n) == ops.OpName]
+            name = own[-1] if own else None
+        return "" if name is None else text_of_name(name)
 
     def of_member(self, struct: Inst, index: int) -> str:
         """The name of a member; its number if it has none."""
         if not self.members:
-            for of, words in self.names:
-                if words[0] & 0xFFFF == ops.OpMemberName:
-                    self.members.setdefault((of, words[2]), words)
+            for of, name in self.names:
+                if op_of_name(name) == ops.OpMemberName:
+                    self.members.setdefault((of, imm_of_name(name)[0]), name)
         found = self.members.get((struct, index))
-        return str(index) if found is None else string_of(found, 3)[0]
+        return str(index) if found is None else text_of_name(found)

@@ -151,14 +151,31 @@ class Function(Inst):
         self.tail: list[Inst] = []  # after the last block, before OpFunctionEnd (OpLine, OpNoLine)
 
 
-# An OpName or OpMemberName: what it names, and the words of the instruction. A third of a small
-# module are names, nobody looks at most of them, and nothing changes one: so they stay words.
-Name = tuple[Inst, tuple[int, ...]]
+# An OpName or OpMemberName: what it names, and the instruction, its words little-end first. Nobody
+# looks at most names, and nothing changes one: so they stay bytes.
+Name = tuple[Inst, bytes]
 
 
 def name_of(op: int, target: Inst, imm: tuple[int, ...]) -> Name:
     """An OpName (``imm``: the string) or OpMemberName (the member's number, the string)."""
-    return target, (len(imm) + 2 << 16 | op, target.id, *imm)
+    size = len(imm) + 2
+    return target, struct.pack(f"<{size}I", size << 16 | op, target.id, *imm)
+
+
+def op_of_name(name: bytes) -> int:
+    """OpName or OpMemberName."""
+    return name[0]
+
+
+def imm_of_name(name: bytes) -> tuple[int, ...]:
+    """All words but the first and the target's: the string, before it the number of a member."""
+    return struct.unpack(f"<{len(name) // 4 - 2}I", name[8:])
+
+
+def text_of_name(name: bytes) -> str:
+    """The string."""
+    text = name[8:] if name[0] == ops.OpName else name[12:]
+    return text.partition(b"\0")[0].decode("utf-8", "replace")
 
 
 class EntryPoint:
@@ -263,7 +280,7 @@ class Module(Known):
         """The instructions of a section, those of names made for the purpose."""
         if section != NAMES:
             return self.sections[section]
-        return [Inst(words[0] & 0xFFFF, None, [of], words[2:]) for of, words in self.names]
+        return [Inst(op_of_name(n), None, [of], imm_of_name(n)) for of, n in self.names]
 
     def new_id(self) -> int:
         """A fresh result id."""
@@ -279,9 +296,8 @@ def says_nothing(name: str) -> bool:
 
 def name_of_set(imported: Inst) -> str:
     """The name of the extended set that an OpExtInstImport imports."""
-    return (
-        GLSL if imported.imm == GLSL_WORDS else string_of(imported.imm)[0]
-    )  # most need no reading
+    # most need no reading
+    return GLSL if imported.imm == GLSL_WORDS else string_of(imported.imm)[0]
 
 
 def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:

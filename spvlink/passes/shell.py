@@ -19,7 +19,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import describing
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, name_of
+from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
 from spvlink.ir.edit import (
     annotate,
     list_variable,
@@ -191,9 +191,9 @@ class _Shell:
             list_variable(module, made)
         if Decorations.of(module).find(variable, enums.Decoration_RelaxedPrecision) is not None:
             Decorations.add(module, made, [(enums.Decoration_RelaxedPrecision,)])
-        for named, words in module.names.copy():
+        for named, name in module.names.copy():
             if named is variable:
-                module.names.append(name_of(ops.OpName, made, words[2:]))
+                module.names.append(name_of(ops.OpName, made, imm_of_name(name)))
         return made
 
     def redirect(self, private: dict[Inst, Inst]) -> set[Inst]:

@@ -6,7 +6,7 @@ import re
 
 from spvlink.grammar import names as grammar_names
 from spvlink.grammar import ops
-from spvlink.ir.core import Inst, Module, string_of
+from spvlink.ir.core import Inst, Module, op_of_name, string_of, text_of_name
 from spvlink.text import tokens
 
 Names = dict[Inst, str]
@@ -29,9 +29,9 @@ def friendly_names(module: Module) -> Names:
 
     defined = _defined(module)
     present = set(defined)
-    for named, words in module.names:
-        if words[0] & 0xFFFF == ops.OpName and named in present and named not in found:
-            wish = _clean(string_of(words, 2)[0])
+    for named, name in module.names:
+        if op_of_name(name) == ops.OpName and named in present and named not in found:
+            wish = _clean(text_of_name(name))
             if wish:
                 take(named, wish)
     for section in module.sections:

@@ -16,7 +16,15 @@ from __future__ import annotations
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ENTRY_POINTS, IS_CHAIN, Inst, Module, name_of
+from spvlink.ir.core import (
+    ENTRY_POINTS,
+    IS_CHAIN,
+    Inst,
+    Module,
+    imm_of_name,
+    name_of,
+    op_of_name,
+)
 from spvlink.ir.edit import annotate, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
@@ -120,10 +128,10 @@ class BlockSide:
     def annotate(self, struct: Inst, twin: Inst, numbers: dict[int, int]) -> None:
         """Names and decorations of a struct for another one that has some of its members."""
         module = self.module
-        for words in [w for of, w in module.names if of is struct]:
-            imm = _renumbered(words[0] & 0xFFFF, words[2:], numbers)
+        for name in [n for of, n in module.names if of is struct]:
+            imm = _renumbered(op_of_name(name), imm_of_name(name), numbers)
             if imm:
-                module.names.append(name_of(words[0] & 0xFFFF, twin, imm))
+                module.names.append(name_of(op_of_name(name), twin, imm))
         for inst in [i for i in module.annotations if i.args and i.args[0] is struct]:
             imm = _renumbered(inst.op, inst.imm, numbers)
             if imm:

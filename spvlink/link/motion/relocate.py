@@ -6,7 +6,7 @@ from spvlink.facts import scalars
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import ops
 from spvlink.ir import types
-from spvlink.ir.core import STORE_OUTPUT, Block, Inst, string_of
+from spvlink.ir.core import STORE_OUTPUT, Block, Inst, op_of_name, text_of_name
 from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
@@ -241,9 +241,9 @@ class Move:
         group = 1 + max(s.group for s in link.inputs.slots.values())
         groups = {inst: group + n for n, inst in enumerate(new)}
         titles = {
-            of: words
-            for of, words in self.source.names
-            if of in new and words[0] & 0xFFFF == ops.OpName
+            of: name
+            for of, name in self.source.names
+            if of in new and op_of_name(name) == ops.OpName
         }
         for node, key in self.places.items():
             assert node.inst.type is not None
@@ -256,11 +256,11 @@ class Move:
             for slot in algebra.redefine(link, key, types_, name, spot, node.qualifiers):
                 slot.relaxed = node.relaxed and same_range(node)
 
-    def title(self, node: Node, titles: dict[Inst, tuple[int, ...]]) -> str:
+    def title(self, node: Node, titles: dict[Inst, bytes]) -> str:
         """The name of the consumer's value, or of the inputs that it is made of."""
-        words = titles.get(node.inst)
-        if words is not None:
-            return string_of(words, 2)[0]
+        own = titles.get(node.inst)
+        if own is not None:
+            return text_of_name(own)
         todo, seen, names = [node], {node}, list[str]()
         while todo:
             at = todo.pop()

@@ -30,7 +30,9 @@ from spvlink.ir.core import (
     Inst,
     Module,
     by_opcode,
+    op_of_name,
     string_of,
+    text_of_name,
 )
 from spvlink.ir.debug import NOWHERE, noted
 from spvlink.ir.known import fact
@@ -383,9 +385,9 @@ def _called(module: Module, place: Inst) -> str:
     candidates = [place, *place.args]
     candidates += [root(a.args[0]) for a in place.args if a.op == ops.OpLoad]
     titles = {
-        of: string_of(words, 2)[0]
-        for of, words in module.names
-        if of in candidates and words[0] & 0xFFFF == ops.OpName
+        of: text_of_name(name)
+        for of, name in module.names
+        if of in candidates and op_of_name(name) == ops.OpName
     }
     return next((titles[c] for c in candidates if titles.get(c)), "")
 

@@ -37,7 +37,7 @@ from __future__ import annotations
 from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import Inst, Module, name_of
+from spvlink.ir.core import Inst, Module, imm_of_name, name_of, op_of_name
 from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
@@ -291,8 +291,8 @@ def _localize(side: ArraySide) -> Inst:
     if side.variable.args:
         side.variable.args = []  # the local one has its initializer, and is copied everywhere
     entry.function.blocks[0].insts.insert(0, local)
-    names = [w for of, w in module.names if of is side.variable and w[0] & 0xFFFF == ops.OpName]
-    module.names += [name_of(ops.OpName, local, words[2:]) for words in names]
+    names = [n for of, n in module.names if of is side.variable and op_of_name(n) == ops.OpName]
+    module.names += [name_of(ops.OpName, local, imm_of_name(name)) for name in names]
     for chain in side.chains:
         assert chain.type is not None
         chain.type = types.pointer(module, storage, chain.type.args[0])
