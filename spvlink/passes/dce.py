@@ -157,36 +157,12 @@ class _Marker:
             if not alive:
                 self.live_block(block)
                 alive = True
-            args = inst.args
-            if kind & _IS_ODD:
-                type = inst.type
-                if op == ops.OpCompositeExtract:  # as in ``spread``, like what follows
-                    source = args[0]
-                    type = source.type
-                    if type is not None and type.op == ops.OpTypeVector:
-                        source.mark |= 1 << (inst.imm[0] & 15)
-                        continue
-                    for arg, part in needs(inst, lanes):
-                        arg.mark |= part
-                    continue
-                if type is not None and type.op == ops.OpTypeVector:
-                    if not _IS_BY_LANE[op]:
-                        self.spread(inst, lanes)
-                        continue
-                    full = (1 << type.imm[0]) - 1
-                    if op != ops.OpCompositeConstruct or lanes & full != full:
-                        moves.append(inst)
-                        self.vector(inst, lanes)
-                        continue
-                elif op == ops.OpPhi or op == ops.OpVariable:
-                    self.spread(inst, lanes)
-                    continue
-            if lanes != ALL and inst.type is not None and IS_AGGREGATE[inst.type.op]:
+            if kind & _IS_ODD or lanes != ALL:
                 if kind & _IS_TRIMMED:
                     moves.append(inst)
-                self.apart(inst, lanes)
+                self.spread(inst, lanes)
                 continue
-            for arg in args:  # of which the walk has passed none
+            for arg in inst.args:  # of which the walk has passed none
                 arg.mark = ALL
         if gone:
             self.gaps[block] = gone
