@@ -51,7 +51,8 @@ class _Child:
         view = memoryview(data)
         try:
             while view:
-                view = view[os.write(self.stdin, view) :]
+                written = os.write(self.stdin, view)  # in the slice mypyc would call it twice
+                view = view[written:]
         except BrokenPipeError:
             pass  # it has seen enough; its output says why
         finally:
