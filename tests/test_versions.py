@@ -65,7 +65,9 @@ def flow_state(module: Module) -> int:
 def notes_state(module: Module) -> object:
     """What tables of decorations hold, or would hold if they were made now; imports."""
     held = module.facts.get(Decorations)
-    tables = held[1] if held is not None and held[0] == module.annotated else Decorations(module)
+    tables = (
+        held.found if held is not None and held.stamp == module.annotated else Decorations(module)
+    )
     made = Decorations(module)
     ours, afresh = [(t.targets, t.members, t.with_ids) for t in (tables, made)]
     return ours == afresh, tuple(map(id, module.sections[IMPORTS]))

@@ -305,6 +305,8 @@ def string_of(words: tuple[int, ...], start: int = 0) -> tuple[str, int]:
 
     Words hold the octets little-end first, nul-terminated (specification 2.2.1, Literal String).
     """
+    if words[start : start + 2] == _MAIN:
+        return "main", start + 2  # as nearly all entry points are called
     text, nul, _ = _octets(words[start : start + 64]).partition(b"\0")
     if not nul and len(words) > start + 64:
         text, nul, _ = _octets(words[start:]).partition(b"\0")
@@ -325,3 +327,4 @@ def words_of(text: str) -> tuple[int, ...]:
 
 GLSL: Final = "GLSL.std.450"
 GLSL_WORDS: Final = words_of(GLSL)
+_MAIN: Final = words_of("main")

@@ -26,23 +26,33 @@ if TYPE_CHECKING:  # typing costs start-up time
 ALWAYS: Final = 0
 
 
+class Held:
+    """What was found, and the stamp for which it holds."""
+
+    __slots__ = ("found", "stamp")
+
+    def __init__(self, stamp: int, found: Any) -> None:
+        self.stamp = stamp
+        self.found = found
+
+
 class Known:
     """Something that facts are known of."""
 
     __slots__ = ("facts",)
 
     def __init__(self) -> None:
-        self.facts: dict[object, tuple[int, Any]] = {}  # who finds it -> (stamp, what was found)
+        self.facts: dict[object, Held] = {}  # by who finds it
 
 
 def fact(of: K, make: Callable[[K], T], stamp: int) -> T:
     """What ``make`` finds: found once for each value of the stamp."""
     held = of.facts.get(make)
-    if held is not None and held[0] == stamp:
-        found: T = held[1]
+    if held is not None and held.stamp == stamp:
+        found: T = held.found
         return found
     made = make(of)
-    of.facts[make] = stamp, made
+    of.facts[make] = Held(stamp, made)
     return made
 
 

@@ -41,18 +41,15 @@ def convergent_slots(link: Link) -> frozenset[int]:
     """The float slots of 32 bits that every vertex of a primitive stores equally, so that any
     interpolation gives them back."""
     link.gather()
+    if link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
+        return frozenset()  # with one interpolation there is nothing to choose
+    preserved = Floats.of(link.consumer.module).preserved
     wanted = [
         k for k in link.loads
         if k in link.stores
         and all(i.op == LOAD_INPUT for i in link.loads[k])
         and may_flatten(link.inputs.slots[k])
-    ]  # fmt: skip
-    if not wanted or link.exact or len({link.inputs.slots[k].qualifiers for k in link.loads}) < 2:
-        return frozenset()  # with one interpolation there is nothing to choose
-    preserved = Floats.of(link.consumer.module).preserved
-    wanted = [
-        k for k in wanted
-        if link.inputs.slots[k].width not in preserved and not link.settled(k)
+        and link.inputs.slots[k].width not in preserved and not link.settled(k)
     ]  # fmt: skip
     if link.producer.name == "vert":  # most are told at a glance
         wanted = [k for k in wanted if not varies_at_a_glance(link, k)]
