@@ -115,8 +115,6 @@ def _only(found: list[EntryPoint]) -> EntryPoint:
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
         type = variable.type
-        if variable.op == ops.OpVariable and type is not None and type.op == ops.OpTypePointer:
-            continue
         if type is None or type.op != _VARIABLES.get(variable.op):
             raise BadSpirv(
                 f"the entry point {entry.name!r} lists %{variable.id}, which is no variable"

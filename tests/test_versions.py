@@ -127,24 +127,16 @@ def plant(watching: Watch, put: Callable[[object, str, object], None]) -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith("spvlink.") and module is not known and hasattr(module, "fact"):
             put(module, "fact", watching.fact)
+    result = Runner.result
 
-    def looked_at(name: str, stage: Stage, act: Callable[[], object]) -> object:
+    def looked_at(self: Runner, name: str, stage: Stage, act: Any, *args: object) -> object:
         watching.look(stage.module, f"before {name}", *STATES)
-        found = act()
+        found: object = result(self, name, stage, act, *args)
         watching.passes += 1
         watching.look(stage.module, f"after {name}", *STATES)
         return found
 
-    run, on_entry = Runner.run, Runner.on_entry
-
-    def run_looked_at(self: Runner, name: str, stage: Stage, *args: Any) -> object:
-        return looked_at(name, stage, lambda: run(self, name, stage, *args))
-
-    def entry_looked_at(self: Runner, stage: Stage, name: str, *args: Any) -> object:
-        return looked_at(name, stage, lambda: on_entry(self, stage, name, *args))
-
-    put(Runner, "run", run_looked_at)
-    put(Runner, "on_entry", entry_looked_at)
+    put(Runner, "result", looked_at)
 
 
 @pytest.fixture

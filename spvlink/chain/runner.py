@@ -29,9 +29,10 @@ from spvlink.pipeline import PACK_NONE
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, TypeVar
 
-_now: Final = perf_counter
+    T = TypeVar("T")
+
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
 
 
@@ -89,7 +90,6 @@ class Runner:
             self.disabled |= {"compact"}
         self.seconds: dict[str, float] = {}
         self.count = 0
-        self.last = options.stop_after
         self.watched = options.check_each or options.observer is not None
         # whether nobody looks between the passes and each of them runs
         seen = self.watched or options.stop_after is not None
@@ -98,19 +98,25 @@ class Runner:
     def enabled(self, name: str) -> bool:
         if name in self.disabled:
             return False
-        return self.last is None or self.count < self.last
+        last = self.options.stop_after
+        return last is None or self.count < last
 
     def run(self, name: str, stage: Stage, act: Callable[..., object], *args: object) -> bool:
         """Run one pass; whether it changed the module."""
-        version, begin = stage.module.version, _now()
-        try:
-            act(*args)
-        finally:
-            self.took(name, begin)
-        return self.changed(name, stage, version)
+        version = stage.module.version
+        self.result(name, stage, act, *args)
+        return stage.module.version != version
 
-    def took(self, name: str, begin: float) -> None:
-        self.seconds[name] = self.seconds.get(name, 0.0) + _now() - begin
+    def result(self, name: str, stage: Stage, act: Callable[..., T], *args: object) -> T:
+        """The same; what the pass returns."""
+        seconds, version = self.seconds, stage.module.version
+        begin = perf_counter()
+        try:
+            found = act(*args)
+        finally:
+            seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
+        self.changed(name, stage, version)
+        return found
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
         """Whether a pass changed a module that had this version before; then it counts."""
@@ -140,13 +146,7 @@ class Runner:
             return None
         if not self.enabled(name) and row.what:
             return None
-        done: dce.Outcome | None = None
-        version, begin = module.version, _now()
-        try:
-            done = row.run(module, function, *args)
-        finally:
-            self.took(name, begin)
-        self.changed(name, stage, version)
+        done: dce.Outcome | None = self.result(name, stage, row.run, module, function, *args)
         if done is not None:
             stage.held = done.held
         return done

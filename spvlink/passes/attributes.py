@@ -16,10 +16,6 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.edit import rewrite, value
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # typing costs start-up time
-    pass
-
 
 def run(module: Module) -> None:
     """Rewrite the loads of components in the entry point's function."""

@@ -295,9 +295,7 @@ class Link(Known):
 
     def carries_bits(self, slot: Slot | Pinned) -> bool:
         """Whether the values of this input come over to the bit."""
-        if self.exact or not slot.qualifiers:
-            return self.exact
-        return not info.UNINTERPOLATED_DECORATIONS.isdisjoint(slot.qualifiers)
+        return self.exact or not info.UNINTERPOLATED_DECORATIONS.isdisjoint(slot.qualifiers)
 
     def used(self) -> list[int]:
         """Keys that are stored or loaded, in order; once nothing is dead they are both. And what

@@ -66,9 +66,6 @@ _ARRAYED: Final = frozenset(
 )
 
 
-_NOTHING: Final[frozenset[int]] = frozenset()
-
-
 class Label:
     """What a variable or a member of a block is called, looked up when somebody asks."""
 
@@ -277,9 +274,7 @@ def _add(
 ) -> int:
     """Note one variable with these decorations; gives the Locations it takes."""
     covers: set[Place] = set()
-    qualifiers = kind = _NOTHING
-    if len(held) > 1 or enums.Decoration_Location not in held:  # more than that
-        qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
+    qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = cover(type, place, covers, label, refuse)
     overlaps = [spot for spot in covers if taken.setdefault(spot, label) is not label]
     if overlaps:

@@ -108,7 +108,7 @@ def replaceable(link: Link, key: int) -> bool:
     if link.in_place and not link.stored_once(key):
         return False
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    if slot is None or out is None or (slot.width != 32 and slot.width not in WIDTHS) or out.extras:
+    if slot is None or out is None or slot.width not in WIDTHS or out.extras:
         return False
     if enums.Decoration_PerVertexKHR in slot.qualifiers:
         return False

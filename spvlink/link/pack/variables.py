@@ -34,14 +34,14 @@ def variables_of(link: Link, location: int, keys: list[int], bin: Bin | None) ->
         )
         if is_mesh:
             kind += (frozenset(link.sites[s] for s in link.stores.get(key, ())),)
-        if captured and key in captured:  # bytes that are neighbours, as the components are
+        if key in captured:  # bytes that are neighbours, as the components are
             kind = (*kind, *captured[key][:3], captured[key][3] - 4 * at)
         if kind == last and at == expected:
             out[-1].keys.append(key)
         else:
             made = Varying(location, at, wire, [key])
             made.qualifiers = qualifiers
-            made.captured = captured.get(key) if captured else None
+            made.captured = captured.get(key)
             out.append(made)
         last, expected = kind, at + (2 if wire.endswith("64") else 1)
     return _paired(link, out) if len(out) == 2 else out
