@@ -53,7 +53,9 @@ STATEMENTS = (
 
 
 def mixed(count: int) -> Stages:
-    """Statements of every kind, ``count`` of them, some twelve instructions each."""
+    """Statements of every kind, ``count`` of them, some twelve instructions each. All inputs are
+    read at the end: else dice would say whether the fragment shader is rewritten, or gets a
+    shell."""
     dice = random.Random(count)
     lines = []
     for _ in range(count):
@@ -64,7 +66,17 @@ def mixed(count: int) -> Stages:
                 c=f"{dice.randrange(1, 64) / 16}",
             )
         )  # fmt: skip
+    lines.append("v0 += a * a + b * b + vec4(uv * uv, white * white, 1.0);")
     return fragment("\n".join(lines), HELPERS)
+
+
+def rewritten(count: int) -> Stages:
+    """The same, and a constant that crosses, so that the fragment shader is written anew."""
+    (_, vert), (_, frag) = mixed(count)
+    declared, main = "layout(location = 5) flat {} int lit;\n", "void main() {"
+    vert = vert.replace(main, f"{declared.format('out')}{main} lit = 3;")
+    frag = frag.replace(main, declared.format("in") + main).replace("color = ", "color = lit * ")
+    return [("vert", vert), ("frag", frag)]
 
 
 def fragment(body: str, helpers: str = "") -> Stages:
@@ -217,6 +229,7 @@ def chain(count: int) -> Stages:
 
 SHAPES: dict[str, tuple[Callable[[int], Stages], list[int]]] = {
     "statements": (mixed, [75, 750, 7500, 25000]),
+    "statements, rewritten": (rewritten, [75, 750, 7500, 25000]),
     "switch of cases": (switch, [125, 500, 1000, 4000]),
     "inlined functions": (functions, [125, 500, 1000, 2000]),
     "loops in a row": (loops, [50, 200, 400, 800]),
