@@ -38,6 +38,7 @@ vec4 blend(vec4 x, vec4 y, float t) { if (t > 0.75) return x; return mix(x, y, t
 """
 VALUES = "vec4 v0 = a, v1 = b, v2 = vec4(uv, uv.yx), v3 = a * b, v4 = b.wzyx, v5 = vec4(white);\n"
 SUM = "color = v0 + v1 * v2 - v3 * v4 + v5;\n"
+ENDING = "v0 += a * a + b * b + vec4(uv * uv, white * white, 1.0);"
 STATEMENTS = (
     "{x} = {y} * {c} + {z};",
     "{x}.{s} = dot({y}.xyz, {z}.zxy);",
@@ -53,12 +54,12 @@ STATEMENTS = (
 
 
 def mixed(count: int) -> Stages:
-    """Statements of every kind, ``count`` of them, some twelve instructions each. All inputs are
-    read at the end: else dice would say whether the fragment shader is rewritten, or gets a
-    shell."""
-    dice = random.Random(count)
+    """Statements of every kind, ``count`` of them, some twelve instructions each: the same hundred
+    again and again, and all inputs are read at the end. Else dice would say at each size anew what
+    is left to do."""
+    dice = random.Random(1)
     lines = []
-    for _ in range(count):
+    for _ in range(100):
         x, y, z = (f"v{dice.randrange(6)}" for _ in range(3))
         lines.append(
             dice.choice(STATEMENTS).format(
@@ -66,8 +67,8 @@ def mixed(count: int) -> Stages:
                 c=f"{dice.randrange(1, 64) / 16}",
             )
         )  # fmt: skip
-    lines.append("v0 += a * a + b * b + vec4(uv * uv, white * white, 1.0);")
-    return fragment("\n".join(lines), HELPERS)
+    body = [*(lines[k % 100] for k in range(count)), ENDING]
+    return fragment("\n".join(body), HELPERS)
 
 
 def rewritten(count: int) -> Stages:
