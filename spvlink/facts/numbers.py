@@ -24,7 +24,8 @@ EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits,
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
-    """A lane of a float constant, of a matrix column by column."""
+    """A lane of a float constant, of a matrix column by column; None for what is no finite number of
+    IEEE 754."""
     while inst.op == ops.OpConstantComposite:
         of = inst.args[0].type
         size = of.imm[0] if of is not None and of.op == ops.OpTypeVector else 1
@@ -32,7 +33,7 @@ def number_of(inst: Inst, lane: int) -> float | None:
     if inst.op == ops.OpConstantNull:
         return 0.0
     bits = types.bits_of(inst)
-    if bits is None or inst.type is None or inst.type.op != ops.OpTypeFloat:
+    if bits is None or inst.type is None or not types.is_ieee(inst.type):
         return None
     width = inst.type.imm[0]
     found: float = struct.unpack(CODES[width], bits.to_bytes(width // 8, "little"))[0]
@@ -54,7 +55,7 @@ def makes_denormal(inst: Inst) -> bool:
     if type is None or type.op != ops.OpTypeFloat:
         return False
     width: int = type.imm[0]
-    if width not in EXPONENTS:
+    if not types.is_ieee(type):
         return inst.op == ops.OpConstant or inst.op == ops.OpBitcast
     if inst.op == ops.OpConstant:
         return is_denormal(width, types.bits_of(inst) or 0)
@@ -77,6 +78,8 @@ def may_be_denormal(bits: int, cast: Inst) -> bool:
     width = 64
     if cast.op == ops.OpBitcast and cast.type is not None:
         type = cast.type.args[0] if cast.type.op == ops.OpTypeVector else cast.type
+        if not types.is_ieee(type):
+            return True
         width = type.imm[0]
     elif cast.imm[0] == glsl.Glsl_UnpackHalf2x16:
         width = 16

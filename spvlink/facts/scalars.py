@@ -195,12 +195,14 @@ def may_be_linear(inst: Inst) -> bool:
 
 
 def widens(inst: Inst) -> bool:
-    """Whether an instruction gives floats with more bits, and nothing is rounded."""
+    """Whether an instruction gives floats with more bits, and nothing is rounded: both are those of
+    IEEE 754."""
     if inst.op != ops.OpFConvert:
         return False
     source = inst.args[0].type
     assert inst.type is not None and source is not None
-    return scalar(source).imm[0] < scalar(inst.type).imm[0]
+    few, many = scalar(source).imm, scalar(inst.type).imm
+    return len(few) == len(many) == 1 and few[0] < many[0]
 
 
 def linear(inst: Inst, varies: list[bool], affine: bool = True) -> bool:

@@ -283,7 +283,7 @@ class _Checker:
         """Operands of the types that the other rules rely on."""
         op, args = inst.op, inst.args
         if op in (ops.OpTypeInt, ops.OpTypeFloat):
-            if inst.imm[0] not in (8, 16, 32, 64):
+            if inst.imm[0] not in (8, 16, 32, 64) and len(inst.imm) == 1 + (op == ops.OpTypeInt):
                 raise Fault(inst, f"a width of {inst.imm[0]} bits")
             return
         parts = args[:1] if op == ops.OpTypeArray else args

@@ -38,9 +38,9 @@ def built_in_of(key: int) -> tuple[int, int]:
 
 
 def base_of(type: Inst) -> str:
-    """f32, i32, u32, f16, u64 ..."""
+    """f32, i32, u32, f16, u64 ...; f16e0 is bfloat16: the FP Encoding is a part of the type."""
     if type.op == ops.OpTypeFloat:
-        return f"f{type.imm[0]}"
+        return "f" + "e".join(map(str, type.imm))
     return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
 
 

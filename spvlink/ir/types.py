@@ -58,6 +58,25 @@ CAPABILITIES_OF: Final = {
 }
 
 
+def capability_of(type: Inst) -> int | None:
+    """What computing with a number of this type asks for besides Shader; None if nothing, or if
+    the type is no integer and no float of IEEE 754."""
+    if type.op not in NUMBERS or (type.op == ops.OpTypeFloat and not is_ieee(type)):
+        return None
+    return CAPABILITIES_OF.get((type.op, type.imm[0]))
+
+
+def is_ieee(type: Inst) -> bool:
+    """Whether a type is a float of IEEE 754: one without the operand FP Encoding, which bfloat16 and
+    the floats of 8, 6 and 4 bits have (OpTypeFloat)."""
+    return type.op == ops.OpTypeFloat and len(type.imm) == 1
+
+
+def is_plain_number(type: Inst) -> bool:
+    """Whether a type is an integer or a float of IEEE 754."""
+    return type.op == ops.OpTypeInt or is_ieee(type)
+
+
 _LOW: Final = ops.OpVariable + 1  # nearly all that is global is below
 
 
@@ -126,12 +145,19 @@ def integer(module: Module, width: int = 32, signed: bool = False) -> Inst:
 
 
 def floating(module: Module, width: int = 32) -> Inst:
+    """The float of IEEE 754 of this width."""
     return make(module, ops.OpTypeFloat, None, [], (width,))
 
 
 def vector(module: Module, scalar: Inst, size: int) -> Inst:
     """The vector of ``size`` components; the scalar itself for 1."""
     return scalar if size == 1 else make(module, ops.OpTypeVector, None, [scalar], (size,))
+
+
+def like(module: Module, type: Inst) -> Inst:
+    """The module's type that is what a scalar, vector or matrix type of another module is: the same
+    opcode with the same operands."""
+    return make(module, type.op, None, [like(module, part) for part in type.args], type.imm)
 
 
 def pointer(module: Module, storage: int, pointee: Inst) -> Inst:
@@ -143,9 +169,9 @@ def undef(module: Module, type: Inst) -> Inst:
 
 
 def null(module: Module, type: Inst) -> Inst:
-    """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull
-    otherwise."""
-    if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
+    """The zero of a type: an OpConstant or OpConstantFalse for scalars, OpConstantNull otherwise,
+    also for floats whose encoding need not have all bits zero for it."""
+    if is_plain_number(type):
         return make(module, ops.OpConstant, type, [], (0, 0) if type.imm[0] > 32 else (0,))
     if type.op == ops.OpTypeBool:
         return make(module, ops.OpConstantFalse, type, [], ())
@@ -175,7 +201,7 @@ def may_be_constant(module: Module, type: Inst) -> bool:
     scalar = type
     while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
         scalar = scalar.args[0]
-    wanted = CAPABILITIES_OF.get((scalar.op, scalar.imm[0])) if scalar.imm else None
+    wanted = capability_of(scalar)
     return (
         wanted is None
         or scalar.imm[0] > 16
@@ -194,7 +220,7 @@ def is_lent(module: Module, type: Inst | None) -> bool:
         type = type.args[0]
     if type.op == ops.OpTypeStruct:
         return is_lent(module, type)
-    return type.op in NUMBERS and CAPABILITIES_OF.get((type.op, type.imm[0])) in module.lent
+    return capability_of(type) in module.lent
 
 
 def bits_of(value: Inst) -> int | None:
@@ -212,7 +238,7 @@ def bits_of(value: Inst) -> int | None:
     if op == ops.OpConstantFalse:
         return 0
     if op == ops.OpConstantNull and value.type is not None and _IS_SCALAR[value.type.op]:
-        return 0
+        return 0 if value.type.op != ops.OpTypeFloat or is_ieee(value.type) else None
     return None
 
 

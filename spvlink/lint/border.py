@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from spvlink.grammar import enums, ops
+from spvlink.grammar.names import ENUM_NAMES
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.link.check import interface
@@ -17,10 +18,12 @@ from spvlink.link.check.interface import Declared, Label, where
 from spvlink.lint.findings import Finding
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from spvlink.link.check.interface import Place
     from spvlink.lint.stage import Stage
 
-    Scalar = tuple[int, int, int]  # opcode, width, 1 for signed integers
+    Scalar = tuple[int, ...]  # opcode, width, sign of integers or encoding of floats, if it has one
 
 TYPES: Final = "VUID-RuntimeSpirv-OpEntryPoint-07754"
 DECORATIONS: Final = "VUID-RuntimeSpirv-OpVariable-08746"
@@ -184,10 +187,17 @@ def same(one: Inst, other: Inst) -> bool:
 
 
 def _named(scalar: Scalar) -> str:
-    op, width, signed = scalar
+    op, *imm = scalar
     if op == ops.OpTypeFloat:
-        return f"float{width}"
-    return f"{'int' if signed else 'uint'}{width}" if op == ops.OpTypeInt else "something else"
+        return _float(imm)
+    return f"{'int' if imm[1] else 'uint'}{imm[0]}" if op == ops.OpTypeInt else "something else"
+
+
+def _float(imm: Sequence[int]) -> str:
+    """``float16``, ``BFloat16KHR``."""
+    if len(imm) == 1:
+        return f"float{imm[0]}"
+    return ENUM_NAMES["FPEncoding"].get(imm[1], f"float{imm[0]}")
 
 
 def scalars(one: Declared) -> dict[Place, Scalar]:
@@ -212,8 +222,7 @@ def _fill(type: Inst, place: Place, found: dict[Place, Scalar], label: Label) ->
     covers: set[Place] = set()
     length = interface.cover(type, place, covers, label, _told)
     scalar = element.args[0] if element.op == ops.OpTypeVector else element
-    width, signed = [*scalar.imm, 0, 0][:2]
-    kind = scalar.op, width, signed if scalar.op == ops.OpTypeInt else 0
+    kind = scalar.op, *scalar.imm
     found.update(dict.fromkeys(covers, kind))
     return length
 
@@ -239,7 +248,7 @@ def readable(type: Inst) -> str:
     if op == ops.OpTypeMatrix:
         return f"mat{type.imm[0]}x{type.args[0].imm[0]}"
     if op == ops.OpTypeFloat:
-        return {32: "float", 64: "double"}.get(type.imm[0], f"float{type.imm[0]}")
+        return {32: "float", 64: "double"}.get(type.imm[-1]) or _float(type.imm)
     if op == ops.OpTypeInt:
         return ("int" if type.imm[1] else "uint") + ("" if type.imm[0] == 32 else str(type.imm[0]))
     if op == ops.OpTypeArray:

@@ -178,8 +178,8 @@ class Lowering:
             if self.captures and side is self.outputs and enums.Decoration_Offset in held:
                 self.captured.add(variable)
                 captures.pin(self.tables, variable, node)
-            if not self.may_take_apart(node.type):
-                node.pin("its 16-bit values may only be loaded, converted and stored")
+            if why := self.why_whole(node.type):
+                node.pin(why)
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
             if why := untouchable(self.tables, variable, held):
@@ -209,17 +209,20 @@ class Lowering:
             part.pin("it has an initializer")
         return part
 
-    def may_take_apart(self, type: Inst) -> bool:
-        """Whether values of this type may be extracted from and constructed. StorageInputOutput16
-        alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules")."""
+    def why_whole(self, type: Inst) -> str:
+        """Why values of this type may not be taken apart; empty if they may. StorageInputOutput16
+        alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules"), and
+        slots hold integers and floats of IEEE 754."""
         if type.op == ops.OpTypeStruct:
-            return all(self.may_take_apart(member) for member in type.args)
+            return next(filter(None, map(self.why_whole, type.args)), "")
         while type.op in _REPEATED:
             type = type.args[0]
-        if type.op not in NUMBERS or type.imm[0] != 16:
-            return True
-        whole = enums.Capability_Float16 if type.op == ops.OpTypeFloat else enums.Capability_Int16
-        return any(c.imm[0] == whole for c in self.module.sections[CAPABILITIES])
+        if type.op == ops.OpTypeFloat and not types.is_ieee(type):
+            return "its numbers have another encoding than that of IEEE 754"
+        whole = types.capability_of(type) if type.imm[:1] == (16,) else None
+        if whole is None or any(c.imm[0] == whole for c in self.module.sections[CAPABILITIES]):
+            return ""
+        return "its 16-bit values may only be loaded, converted and stored"
 
     def built_in(self, variable: Inst) -> bool:
         """A built-in or a block of built-ins."""

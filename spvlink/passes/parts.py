@@ -36,7 +36,7 @@ def holds_slots(type: Inst) -> bool:
     """Whether a type is made of numbers that can be slots of an interface."""
     if type.op in (ops.OpTypeStruct, ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
         return all(holds_slots(a) for a in type.args if a.type is None)
-    return type.op in (ops.OpTypeInt, ops.OpTypeFloat) and type.imm[0] >= 16
+    return types.is_plain_number(type) and type.imm[0] >= 16
 
 
 def separable(constant: Inst) -> bool:

@@ -135,6 +135,8 @@ def _set(inst: Inst, text: str) -> None:
             return
         width = type.imm[0]
         if type.op == ops.OpTypeFloat:
+            if not types.is_ieee(type):
+                raise ValueError
             bits = int.from_bytes(struct.pack(_FLOATS[width], float(text)), "little")
         else:
             number = int(text, 0)

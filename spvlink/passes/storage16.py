@@ -55,8 +55,8 @@ def lend(module: Module) -> None:
     held = {c.imm[0] for c in module.sections[CAPABILITIES]}
     if enums.Capability_StorageInputOutput16 not in held:
         return
-    kinds = [t.op for t in module.globals if t.op in types.NUMBERS and t.imm[0] == _WIDTH]
-    wanted = {types.CAPABILITIES_OF[op, _WIDTH] for op in kinds} - held
+    small = [t for t in module.globals if types.is_plain_number(t) and t.imm[0] == _WIDTH]
+    wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - held
     if not wanted:
         return
     module.lent = frozenset(wanted)

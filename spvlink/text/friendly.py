@@ -81,7 +81,7 @@ def _describe(inst: Inst, names: Names) -> str:
         name = "int" if imm[1] else "uint"
         return name if imm[0] == 32 else f"{name}{imm[0]}"
     if op == ops.OpTypeFloat:
-        return {16: "half", 32: "float", 64: "double"}.get(imm[0], "")
+        return {16: "half", 32: "float", 64: "double"}.get(imm[0], "") if len(imm) == 1 else ""
     if op == ops.OpTypeVector:
         return f"v{imm[0]}{parts[0]}"
     if op == ops.OpTypeMatrix:

@@ -140,7 +140,7 @@ def number_words(token: str, type: Inst) -> tuple[int, ...]:
         raise ValueError("a number of a type that is none")
     width = type.imm[0]
     if type.op == ops.OpTypeFloat:
-        if width not in _FLOAT_CODES:
+        if width not in _FLOAT_CODES or len(type.imm) > 1:
             raise ValueError(f"a float of {width} bits needs raw words")
         code = _FLOAT_CODES[width][0]
         bits = int.from_bytes(struct.pack(code, float(token)), "little")

@@ -26,6 +26,7 @@ from spvlink.facts.decorations import Decorations, Names, Words
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
+from spvlink.ir.slot import base_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -348,10 +349,8 @@ def cover(type: Inst, place: Place, covers: set[Place], label: Label, refuse: Re
 def shape_of(type: Inst) -> str:
     """A type as text, equal for equal types of two modules."""
     op = type.op
-    if op == ops.OpTypeFloat:
-        return f"f{type.imm[0]}"
-    if op == ops.OpTypeInt:
-        return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+    if op in types.NUMBERS:
+        return base_of(type)
     if op == ops.OpTypeStruct:
         return "{" + ",".join(shape_of(m) for m in type.args) + "}"
     if op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):

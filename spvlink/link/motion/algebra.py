@@ -126,6 +126,8 @@ def crosses(type: Inst, flat: bool, widths: frozenset[int]) -> bool:
     Flat."""
     if type.op == ops.OpTypeBool:
         return flat
+    if not types.is_plain_number(type):
+        return False  # no interface has such (VUID-StandaloneSpirv-OpTypeFloat-10370)
     return type.imm[0] in widths and (flat or type.op == ops.OpTypeFloat)
 
 

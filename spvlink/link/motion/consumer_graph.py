@@ -60,6 +60,7 @@ class ConsumerGraph:
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.loads: dict[Inst, object] = {}  # of resources -> what they are called
         self.sensitive: Sensitive | None = None  # found when first asked for
+        self.unable: dict[Inst, str] = {}  # what stays, since the producer may not have it
         self.homeless: set[Node] = set()  # that no component could be found for
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
         kept = Floats.of(link.consumer.module).preserved
@@ -219,6 +220,9 @@ class ConsumerGraph:
             self.spoil(inst)
             return
         if not self.movable(inst):
+            if inst in self.unable:
+                deps = [e for e in used if isinstance(e, Use)]
+                self.remark(deps, self.unable[inst])
             self.spoil(inst)
             return
         lanewise = scalars.lanewise(inst, flags)
@@ -274,7 +278,8 @@ class ConsumerGraph:
             return False
         try:
             self.transfer.able(inst)
-        except Cannot:
+        except Cannot as why:
+            self.unable[inst] = str(why)
             return False
         return True
 

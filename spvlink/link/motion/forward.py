@@ -85,6 +85,7 @@ class ProducerGraph:
         self.effects = Effects.of(link.producer.module)
         self.table: dict[Lane, Node | Lane] = {}
         self.verdicts: dict[Inst, bool] = {}  # whether operations are ``movable``
+        self.unable: dict[Inst, str] = {}  # what stays, since the consumer may not have it
         self.nodes: list[Node] = []
         self.roots: dict[int, Node] = {}  # key -> what is stored there
         self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
@@ -135,7 +136,8 @@ class ProducerGraph:
             return False
         try:
             self.transfer.able(inst)
-        except Cannot:
+        except Cannot as why:
+            self.unable[inst] = str(why)
             return False
         return scalars.splits(inst, self.effects.flags(inst)) or scalars.unpacks(inst)
 
@@ -296,6 +298,9 @@ def _group(
     graph.affine = centred(qualifiers)
     for key in keys:
         graph.add(key)
+    for key, node in graph.roots.items():
+        if node.inst in graph.unable:
+            link.notes.setdefault(key, f"not moved: {graph.unable[node.inst]}")
     if all(n.leaf for n in graph.nodes) or graph.independent():
         return False
     graph.spare_sensitive()

@@ -6,6 +6,7 @@ from __future__ import annotations
 from spvlink.facts import scalars
 from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, ops
+from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import value
 from spvlink.link.border.link import Link
@@ -95,7 +96,7 @@ def closest(deps: list[Use]) -> Use:
 def single(inst: Inst) -> bool:
     """Whether a result is made of floats of 16 or 32 bits."""
     scalar = scalars.scalar(inst.type) if inst.type is not None else None
-    return scalar is not None and scalar.op == ops.OpTypeFloat and scalar.imm[0] in WIDTHS
+    return scalar is not None and types.is_ieee(scalar) and scalar.imm[0] in WIDTHS
 
 
 def replaceable(link: Link, key: int) -> bool:

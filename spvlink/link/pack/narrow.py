@@ -147,7 +147,7 @@ def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
             continue
         elif (bits := _bits(link, key)) < WORD:
             flags.setdefault(group, []).append(Field(key, stored, bits))
-        elif slot.width == 16:  # both may compute with them (``Lowering.may_take_apart``)
+        elif slot.width == 16:  # both may compute with them (``Lowering.why_whole``)
             halves.setdefault((*group, slot.type.op), []).append(Half(key, stored))
     for mine in flags.values():
         mine.sort(key=_bits_of)

@@ -12,6 +12,7 @@ from spvlink.facts.effects import UNTYPED_CHAINS, Effects
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module, by_opcode
+from spvlink.ir.slot import base_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -82,10 +83,8 @@ def shape(type: Inst) -> str:
     """A numeric type as text, equal for equal types of two modules."""
     if type.op == ops.OpTypeBool:
         return "b"
-    if type.op == ops.OpTypeFloat:
-        return f"f{type.imm[0]}"
-    if type.op == ops.OpTypeInt:
-        return f"{'i' if type.imm[1] else 'u'}{type.imm[0]}"
+    if type.op in types.NUMBERS:
+        return base_of(type)
     if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
         return f"{shape(type.args[0])}x{type.imm[0]}"
     raise Cannot(f"a value of {ops.NAMES.get(type.op, 'some type')}")

@@ -21,6 +21,7 @@ from spvlink.facts.numbers import makes_denormal
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
+from spvlink.ir.declared import Declared
 from spvlink.ir.edit import annotate, define_before, list_variable, value
 from spvlink.ir.known import fact
 from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, held_by, shape, size_of
@@ -31,12 +32,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_DOT_PRODUCTS: Final = frozenset(
-    (
-        ops.OpSDot, ops.OpUDot, ops.OpSUDot,
-        ops.OpSDotAccSat, ops.OpUDotAccSat, ops.OpSUDotAccSat,
-    )
-)  # fmt: skip
+_WORD: Final = 32
 _UNIFORM: Final = (enums.StorageClass_Uniform,)
 # What may be done with numbers of 16 bits in the end where only their storage is declared.
 _WITHOUT_ARITHMETIC: Final = scalars.MOVES | types.CONSTANTS | {
@@ -95,9 +91,8 @@ class Transfer:
         self.to_blocks = Blocks(target)
         self.signatures = self.from_blocks.effects.signatures
         self.glsl = self.from_blocks.effects.glsl
-        self.usual: set[Inst] = set()  # types that the target has the capabilities for
         self.numeric: set[Inst] = set()  # types of what may be copied
-        self.capabilities = {c.imm[0] for c in target.sections[core.CAPABILITIES]}
+        self.declared = Declared(target)
         self.verdicts: dict[Inst, bool] = {}
         self.failed: dict[Inst, Cannot] = {}  # expressions, and why not
         self.known: dict[Inst, int | Cannot] = {}  # value -> cost of its instruction, or why not
@@ -245,32 +240,17 @@ class Transfer:
         return info.COST.get(op, info.DEFAULT_COST) * width
 
     def able(self, inst: Inst) -> None:
-        """Raise Cannot if the target lacks the capability or the version for an instruction. It is
-        not declared there: the author may have kept it out of that stage on purpose. So do denormal
-        numbers that its compiler would know."""
-        assert inst.type is not None
+        """Raise Cannot if the target does not declare what an instruction needs: a capability, an
+        extension, a version. It is not declared there: the author may have kept it out of that stage
+        on purpose. So do denormal numbers that its compiler would know."""
         if makes_denormal(inst):
             raise Cannot("it is a denormal number, which a stage may flush to zero")
-        if inst.type not in self.usual:
-            scalar = inst.type
-            while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
-                scalar = scalar.args[0]
-            wanted = types.CAPABILITIES_OF.get((scalar.op, scalar.imm[0] if scalar.imm else 0))
-            if wanted is not None and wanted not in self.capabilities:
-                raise Cannot(
-                    "the other stage does not declare the capability for numbers of that size"
-                )
-            self.usual.add(inst.type)
+        lacking = self.declared.lacking(inst)
+        if lacking is not None:
+            raise Cannot(f"the other stage does not declare {lacking}")
         if self.target.lent and inst.op not in _WITHOUT_ARITHMETIC:
             if any(types.is_lent(self.target, v.type) for v in (inst, *inst.args)):
                 raise Cannot("the other stage may only load, convert and store 16-bit values")
-        if inst.op in _DOT_PRODUCTS:
-            raise Cannot("the other stage may lack the capability for integer dot products")
-        if inst.op == ops.OpSelect and inst.type.op == ops.OpTypeVector:
-            condition = inst.args[0].type
-            scalar_choice = condition is not None and condition.op == ops.OpTypeBool
-            if scalar_choice and self.target.spirv_version < 0x00010400:
-                raise Cannot("the other stage's SPIR-V version has no choice of whole vectors")
 
     def check_type(self, type: Inst | None) -> None:
         """Raise Cannot for types whose values are not copied."""
@@ -288,7 +268,7 @@ class Transfer:
         why = self.grant.allows(access, path is not None)
         if why is not None:
             raise Cannot(why)
-        if path is None and shape(access.type).partition("x")[0][1:] in ("8", "16"):
+        if path is None and scalars.scalar(access.type).imm[0] < _WORD:
             raise Cannot("the other stage may not keep numbers of that size in its blocks")
         if variable is not None and path is None and not self.extensible(variable):
             raise Cannot("the other stage's block cannot take another member")
@@ -366,7 +346,7 @@ class Transfer:
 
     def copy_one(self, inst: Inst, out: list[Inst], made: dict[Inst, Inst]) -> Inst:
         assert inst.type is not None
-        type = self.type(inst.type)
+        type = types.like(self.target, inst.type)
         if types.IS_CONSTANT[inst.op]:
             parts = [made[a] for a in inst.args]
             return types.make(self.target, inst.op, type, parts, inst.imm)
@@ -380,16 +360,8 @@ class Transfer:
         return copied
 
     def type(self, type: Inst) -> Inst:
-        """The target's type of the same shape."""
-        target = self.target
-        if type.op == ops.OpTypeBool:
-            return types.boolean(target)
-        if type.op == ops.OpTypeInt:
-            return types.integer(target, type.imm[0], bool(type.imm[1]))
-        if type.op == ops.OpTypeFloat:
-            return types.floating(target, type.imm[0])
-        inner = self.type(type.args[0])
-        return types.make(target, type.op, None, [inner], type.imm)
+        """The target's type that is the same."""
+        return types.like(self.target, type)
 
     def accesses(self, root_value: Inst) -> list[Access]:
         """What the loads of a movable expression read."""

@@ -479,7 +479,7 @@ class Rounded:
         if not _all_of(every):
             return self.known(inst, groups, every)
         number = inst.imm[0] if inst.op == ops.OpExtInst else -1
-        if flags & info.DISCONTINUOUS:
+        if flags & info.DISCONTINUOUS or sensitive.quantizes(inst):
             return self.jump(inst, number, [group[0] for group in groups], every)
         if inst.op in TESTS:
             return ANY

@@ -64,12 +64,20 @@ def jumps(inst: Inst) -> bool:
     """Whether the last bit of an operand may decide for another result."""
     if inst.op == ops.OpExtInst:
         return info.GLSL_FLAGS.get(inst.imm[0], 0) & info.DISCONTINUOUS != 0
-    return not _SMOOTH[inst.op]
+    return not _SMOOTH[inst.op] or quantizes(inst)
+
+
+def quantizes(inst: Inst) -> bool:
+    """Whether an instruction rounds to a float with another encoding than those of IEEE 754:
+    bfloat16 has 8 significant bits, the others fewer, so a last bit decides for a step that shows."""
+    if inst.op != ops.OpFConvert or inst.type is None:
+        return False
+    return not types.is_ieee(scalars.scalar(inst.type))
 
 
 def ends(inst: Inst) -> bool:
     """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
-    return not _CONTINUOUS[inst.op]
+    return not _CONTINUOUS[inst.op] or quantizes(inst)
 
 
 def steep(inst: Inst) -> list[Lane]:
@@ -140,7 +148,7 @@ class Sensitive:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if not _CONTINUOUS[inst.op]:  # see ``ends``
+                    if ends(inst):
                         todo += [(lane, inst) for lane in self.decisive(inst)]
             self.found = self.spread(todo)
         return self.found
@@ -307,10 +315,13 @@ def _unbounded(module: Module) -> dict[Inst, bool]:
 
 
 def finite(constant: Inst) -> bool:
-    """Whether a constant is no infinity or NaN; of composites ask the constituents."""
+    """Whether a constant is no infinity or NaN; of composites ask the constituents. What is encoded
+    otherwise than IEEE 754 says may be one."""
     bits = types.bits_of(constant)
     if bits is None or constant.type is None or constant.type.op != ops.OpTypeFloat:
         return True
+    if not types.is_ieee(constant.type):
+        return False
     exponent = EXPONENTS[constant.type.imm[0]]
     return bits & exponent != exponent
 

@@ -276,7 +276,7 @@ def words(transfer: Transfer, stored: Inst) -> str:
 def number(constant: Inst, bits: int) -> str:
     """A scalar constant's value as text."""
     assert constant.type is not None
-    if constant.type.op == ops.OpTypeFloat:
+    if types.is_ieee(constant.type):
         width = constant.type.imm[0]
         code = {16: "<e", 32: "<f", 64: "<d"}[width]
         return f"{struct.unpack(code, bits.to_bytes(width // 8, 'little'))[0]:g}"
