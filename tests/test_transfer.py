@@ -132,10 +132,19 @@ def test_a_derivative_stays() -> None:
 DOT = "%x = OpSDot %int %int_1 %int_2 PackedVectorFormat4x8Bit"
 
 
-def test_integer_dot_products_stay() -> None:
-    asked = "OpCapability DotProduct\nOpCapability DotProductInput4x8BitPacked\n"
-    source = built(DOT, type="%int", capabilities=asked, version="1.6", listed="%b")
-    assert "dot products" in refused(source, built(model="Fragment"))
+def test_an_integer_dot_product_needs_both_capabilities() -> None:
+    dot = "OpCapability DotProduct\n"
+    packed = "OpCapability DotProductInput4x8BitPacked\n"
+    source = built(DOT, type="%int", capabilities=dot + packed, version="1.6", listed="%b")
+
+    def said(capabilities: str) -> str:
+        target = built(model="Fragment", capabilities=capabilities, version="1.6", listed="%b")
+        return refused(source, target)
+
+    lacks = "the other stage does not declare the capability "
+    assert said("") == lacks + "DotProduct"
+    assert said(dot) == lacks + "DotProductInput4x8BitPacked"
+    assert said(dot + packed) == ""
 
 
 @pytest.mark.parametrize("version, copied", [("1.0", False), ("1.3", False), ("1.4", True)])
@@ -145,7 +154,10 @@ def test_a_choice_of_whole_vectors_needs_its_version(version: str, copied: bool)
     listed = "%b" if copied else ""
     target = built(READ, model="Fragment", version=version, listed=listed)
     assert refused(source, target) == (
-        "" if copied else "the other stage's SPIR-V version has no choice of whole vectors"
+        ""
+        if copied
+        else "the other stage does not declare SPIR-V 1.4, the first version that has choices of"
+        " whole vectors"
     )
     lanes = body + "%cs = OpCompositeConstruct %v4bool %c %c %c %c\n"
     each = built(lanes + "%x = OpSelect %v4float %cs %y %y")

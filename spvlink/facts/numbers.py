@@ -24,8 +24,8 @@ EXPONENTS: Final = {16: 0x7C00, 32: 0x7F800000, 64: 0x7FF0000000000000}  # bits,
 
 
 def number_of(inst: Inst, lane: int) -> float | None:
-    """A lane of a float constant, of a matrix column by column; None for what is no finite number of
-    IEEE 754."""
+    """A lane of a float constant, of a matrix column by column; None for what is no finite number
+    of IEEE 754."""
     while inst.op == ops.OpConstantComposite:
         of = inst.args[0].type
         size = of.imm[0] if of is not None and of.op == ops.OpTypeVector else 1

@@ -1,12 +1,12 @@
 """What a module declares, and what an instruction needs of that to stand in it.
 
-One rule from the grammar (specification 2.16.1, "All instructions, and their operands, must be
-allowed by the declared capabilities"; 3.x, "Enabling Capabilities", "Enabled by Extension", "Missing
-before"): the opcode, each enumerant among its literal words, and the types of its result and its
-operands. Beside it what only the text says: widths of numbers, choices of whole vectors, operands of
-dot products. A capability suffices: it cannot be declared without its extension and its version.
+One rule from the grammar ("Capability", "Enabled by", "Missing before" of each instruction and
+enumerant; specification 2.16.1): the opcode, each enumerant among its literal words, and the types
+of its result and its operands. Beside it what only the text says: widths of numbers, choices of
+whole vectors, operands of dot products. A capability is enough: none can be declared without its
+extension or version.
 
-The tables are big and read only where the grammar has something to say (``info.ASKS``).
+The tables are big, and read only where the grammar has something to say (``info.ASKS``).
 """
 
 from __future__ import annotations
@@ -28,8 +28,9 @@ _DOTS: Final = frozenset(
     )
 )  # fmt: skip
 _INPUT_4X8: Final = enums.Capability_DotProductInput4x8Bit
+_INPUT_PACKED: Final = enums.Capability_DotProductInput4x8BitPacked
 _INPUT_ALL: Final = enums.Capability_DotProductInputAll
-_NOT_ASKED: Final = 255
+NOT_ASKED: Final = 255
 _LONGEST: Final = 4  # components of an ordinary vector
 
 
@@ -51,7 +52,7 @@ class Declared:
         """What is not declared of what an instruction of any module needs, in words that go behind
         "does not declare"; None if all is."""
         op = inst.op
-        if info.ASKS[op] != _NOT_ASKED:
+        if info.ASKS[op] != NOT_ASKED:
             why = self.of_words(inst)
             if why:
                 return why
@@ -74,7 +75,7 @@ class Declared:
         """The same for the opcode and the literal words alone."""
         op = inst.op
         asks: int = info.ASKS[op]
-        if asks == _NOT_ASKED:
+        if asks == NOT_ASKED:
             return None
         if asks & info.ASKS_ITSELF:
             found = self.opcodes.get(op)
@@ -180,10 +181,14 @@ class Declared:
             wanted = enums.Capability_BFloat16DotProductKHR
             if kind.imm[1:] == (enums.FPEncoding_BFloat16KHR,) and not self.has(wanted):
                 return named(wanted)
-        elif first.op == ops.OpTypeVector and not self.has(_INPUT_ALL):
-            bytes_ = first.imm[0] == 4 and first.args[0].imm[0] == 8
-            if not bytes_ or not self.has(_INPUT_4X8):
-                return named(_INPUT_ALL, *(_INPUT_4X8,) * bytes_)
+        elif first.op != ops.OpTypeVector:
+            if not self.has(_INPUT_PACKED):
+                return named(_INPUT_PACKED)
+        elif not self.has(_INPUT_ALL):
+            if first.imm[0] != 4 or first.args[0].imm[0] != 8:
+                return named(_INPUT_ALL)
+            if not self.has(_INPUT_4X8):
+                return named(_INPUT_ALL, _INPUT_4X8)
         return None
 
 

@@ -67,8 +67,8 @@ def capability_of(type: Inst) -> int | None:
 
 
 def is_ieee(type: Inst) -> bool:
-    """Whether a type is a float of IEEE 754: one without the operand FP Encoding, which bfloat16 and
-    the floats of 8, 6 and 4 bits have (OpTypeFloat)."""
+    """Whether a type is a float of IEEE 754: one without the operand FP Encoding of OpTypeFloat,
+    which bfloat16 and the floats of 8, 6 and 4 bits have."""
     return type.op == ops.OpTypeFloat and len(type.imm) == 1
 
 

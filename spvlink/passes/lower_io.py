@@ -211,8 +211,8 @@ class Lowering:
 
     def why_whole(self, type: Inst) -> str:
         """Why values of this type may not be taken apart; empty if they may. StorageInputOutput16
-        alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules"), and
-        slots hold integers and floats of IEEE 754."""
+        alone does not allow it for 16-bit numbers (specification, "Universal Validation Rules").
+        Slots hold integers and floats of IEEE 754."""
         if type.op == ops.OpTypeStruct:
             return next(filter(None, map(self.why_whole, type.args)), "")
         while type.op in _REPEATED:

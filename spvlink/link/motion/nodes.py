@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from spvlink.facts import scalars
 from spvlink.facts.scalars import Lane
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import value

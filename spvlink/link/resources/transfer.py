@@ -227,10 +227,10 @@ class Transfer:
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
                   ops.OpSpecConstantComposite, ops.OpSpecConstantOp):  # fmt: skip
             raise Cannot("it hangs on a specialization constant (give its value with --spec)")
-        self.able(inst)
         flags = self.from_blocks.effects.flags(inst)
         if not flags & info.SPECULATABLE or inst.type is None:
             raise Cannot(describe(inst))
+        self.able(inst)
         if inst in self.signatures:
             raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) ties it to its place")
         self.check_type(inst.type)
@@ -240,9 +240,9 @@ class Transfer:
         return info.COST.get(op, info.DEFAULT_COST) * width
 
     def able(self, inst: Inst) -> None:
-        """Raise Cannot if the target does not declare what an instruction needs: a capability, an
-        extension, a version. It is not declared there: the author may have kept it out of that stage
-        on purpose. So do denormal numbers that its compiler would know."""
+        """Raise Cannot if the target does not declare what an instruction needs (a capability, an
+        extension, a version). None is added: the author may have kept it out of that stage on
+        purpose. So do denormal numbers that its compiler would know."""
         if makes_denormal(inst):
             raise Cannot("it is a denormal number, which a stage may flush to zero")
         lacking = self.declared.lacking(inst)

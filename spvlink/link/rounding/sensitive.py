@@ -69,7 +69,8 @@ def jumps(inst: Inst) -> bool:
 
 def quantizes(inst: Inst) -> bool:
     """Whether an instruction rounds to a float with another encoding than those of IEEE 754:
-    bfloat16 has 8 significant bits, the others fewer, so a last bit decides for a step that shows."""
+    bfloat16 has 8 significant bits, the others fewer, so a last bit decides for a step of 8 bits
+    or more."""
     if inst.op != ops.OpFConvert or inst.type is None:
         return False
     return not types.is_ieee(scalars.scalar(inst.type))

@@ -1,0 +1,193 @@
+"""Code crosses only into a stage that declares what it needs, and as the same types.
+
+Instructions of extensions that compilers seldom write, in both directions. The newer spirv-val,
+which knows these extensions, looks at all that comes out.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+import spvlink
+from spvlink.binary.decode import decode
+from spvlink.binary.encode import encode
+from spvlink.grammar import ops
+from spvlink.ir.core import Module
+from spvlink.text.parser import parse
+from tests.judges import refusal
+
+HEAD = """\
+; Version: 1.3
+OpCapability Shader
+{declared}
+{glsl}
+OpMemoryModel Logical GLSL450
+OpEntryPoint {model} %main "main" {listed}
+{notes}
+OpDecorate %U Block
+OpMemberDecorate %U 0 Offset 0
+OpDecorate %u DescriptorSet 0
+OpDecorate %u Binding 0
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%float = OpTypeFloat 32
+%int = OpTypeInt 32 1
+%v2 = OpTypeVector %float 2
+%v4 = OpTypeVector %float 4
+%i0 = OpConstant %int 0
+%two = OpConstant %float 2
+{types}
+%U = OpTypeStruct %v4
+%pU = OpTypePointer Uniform %U
+%pv = OpTypePointer Uniform %v4
+%u = OpVariable %pU Uniform
+%in4 = OpTypePointer Input %v4
+%in = OpTypePointer Input %float
+%out4 = OpTypePointer Output %v4
+%out = OpTypePointer Output %float
+"""
+VERTEX = """\
+%p = OpVariable %in4 Input
+%position = OpVariable %out4 Output
+%a = OpVariable %out Output
+%b = OpVariable %out Output
+%main = OpFunction %void None %fn
+%l = OpLabel
+%at = OpLoad %v4 %p
+OpStore %position %at
+%c = OpAccessChain %pv %u %i0
+%w = OpLoad %v4 {from}
+%x = OpCompositeExtract %float %w 0
+%y = OpCompositeExtract %float %w 1
+{body}
+OpStore %a {first}
+OpStore %b %y
+OpReturn
+OpFunctionEnd
+"""
+FRAGMENT = """\
+%a = OpVariable %in Input
+%b = OpVariable %in Input
+%o = OpVariable %out4 Output
+%main = OpFunction %void None %fn
+%l = OpLabel
+%x = OpLoad %float %a
+%y = OpLoad %float %b
+{body}
+%c = OpAccessChain %pv %u %i0
+%w = OpLoad %v4 %c
+%z = OpVectorTimesScalar %v4 %w {last}
+OpStore %o %z
+OpReturn
+OpFunctionEnd
+"""
+# name: what is declared, types, code that makes %r of the floats %x and %y
+BFLOAT = (
+    'OpCapability BFloat16TypeKHR\nOpExtension "SPV_KHR_bfloat16"',
+    "%small = OpTypeFloat 16 BFloat16KHR",
+    "%s = OpFConvert %small %x\n%r = OpFConvert %float %s",
+)
+KINDS = {
+    "BFloat16TypeKHR": BFLOAT,
+    "Float8EXT": (
+        'OpCapability Float8EXT\nOpExtension "SPV_EXT_float8"',
+        "%small = OpTypeFloat 8 Float8E4M3EXT",
+        "%s = OpFConvert %small %x\n%r = OpFConvert %float %s",
+    ),
+    "FMAKHR": (
+        'OpCapability FMAKHR\nOpExtension "SPV_KHR_fma"',
+        "",
+        "%r = OpFmaKHR %float %x %y %x",
+    ),
+    "ReplicatedCompositesEXT": (
+        'OpCapability ReplicatedCompositesEXT\nOpExtension "SPV_EXT_replicated_composites"',
+        "",
+        "%s = OpCompositeConstructReplicateEXT %v2 %x\n%r = OpDot %float %s %s",
+    ),
+    "Float16": (
+        "OpCapability Float16",
+        "%small = OpTypeFloat 16",
+        "%s = OpFConvert %small %x\n%r = OpFConvert %float %s",
+    ),
+}
+
+
+def built(model: str, kind: str | None, moves: bool, attribute: bool = False) -> bytes:
+    """A stage that declares what a kind needs (None: nothing), and ``moves``: has code of it."""
+    declared, kinds, body = KINDS[kind] if kind else ("", "", "")
+    if not moves:
+        kinds = body = ""
+    names = {"listed": "%p %position %a %b", "notes": ""}
+    code = VERTEX
+    if model == "Fragment":
+        names = {"listed": "%a %b %o", "notes": "OpExecutionMode %main OriginUpperLeft\n"}
+        names["notes"] += "OpDecorate %o Location 0\nOpDecorate %a Flat\nOpDecorate %b Flat"
+        code = FRAGMENT
+    else:
+        names["notes"] = "OpDecorate %p Location 0\nOpDecorate %position BuiltIn Position"
+    names["notes"] += "\nOpDecorate %a Location 0\nOpDecorate %b Location 1"
+    names["last"] = "%r" if moves else "%x"
+    text = (HEAD + code).format(
+        model=model, declared=declared, glsl="", types=kinds, body=body,
+        first="%r" if moves else "%x", **{"from": "%p" if attribute else "%c"}, **names,
+    )  # fmt: skip
+    return encode(parse(text))
+
+
+def linked(vert: bytes, frag: bytes) -> tuple[Module, Module, str]:
+    """Both modules as they come out, and what is said of the first varying."""
+    options = spvlink.Options(check_each=True)
+    done = spvlink.link([vert, frag], options)
+    assert done.defect is None, done.defect
+    for before, stage in zip((vert, frag), done.stages):
+        assert refusal(before, True) is None
+        assert refusal(stage.data, True) is None
+    first, second = (decode(stage.data) for stage in done.stages)
+    return first, second, " ".join(f"{r.action}: {r.why}" for r in done.remarks if "0.x" in r.slot)
+
+
+def holds(module: Module, kind: str) -> bool:
+    """Whether a module has the code of a kind."""
+    mine = {(i.op, i.imm) for i in parse(HEAD_OF[kind]).globals}
+    wanted = KINDS[kind][2].split()[2]
+    if "small" in KINDS[kind][1]:
+        return any((t.op, t.imm) in mine for t in module.globals)
+    return any(
+        i.op == getattr(ops, wanted) for f in module.functions for b in f.blocks for i in b.insts
+    )
+
+
+HEAD_OF = {kind: f"OpMemoryModel Logical GLSL450\n{kinds}" for kind, (_, kinds, _) in KINDS.items()}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_uniform_expression_crosses_where_it_is_declared(kind: str) -> None:
+    vert = built("Vertex", kind, True)
+    _, frag, said = linked(vert, built("Fragment", None, False))
+    assert f"does not declare the capability {kind}" in said
+    assert not holds(frag, kind)
+    _, frag, said = linked(vert, built("Fragment", kind, False))
+    assert "propagated" in said and holds(frag, kind)
+
+
+def test_bfloat16_is_no_half() -> None:
+    """Of the same width, and the other stage may compute with that."""
+    vert, frag, said = linked(
+        built("Vertex", "BFloat16TypeKHR", True), built("Fragment", "Float16", False)
+    )
+    assert "does not declare the capability BFloat16TypeKHR" in said
+    assert not holds(frag, "Float16")
+    vertex = built("Vertex", "Float16", False, True)
+    vert, _, said = linked(vertex, built("Fragment", "BFloat16TypeKHR", True))
+    assert "moved-backward" not in said and not holds(vert, "Float16")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_code_moves_back_where_it_is_declared(kind: str) -> None:
+    frag = built("Fragment", kind, True)
+    vert, _, said = linked(built("Vertex", None, False, True), frag)
+    assert "moved-backward" not in said and not holds(vert, kind)
+    if kind in ("FMAKHR", "ReplicatedCompositesEXT", "Float16"):
+        assert f"not moved: the other stage does not declare the capability {kind}" in said
+    vert, _, said = linked(built("Vertex", kind, False, True), frag)
+    assert "moved-backward" in said and holds(vert, kind)
