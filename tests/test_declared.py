@@ -6,13 +6,19 @@ which knows these extensions, looks at all that comes out.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.grammar import ops
-from spvlink.ir.core import Module
+from spvlink.errors import Broken
+from spvlink.grammar import enums, info, ops
+from spvlink.ir.check import check
+from spvlink.ir.core import CAPABILITIES, Module
+from spvlink.ir.declared import NOT_ASKED, Declared
 from spvlink.text.parser import parse
 from tests.judges import refusal
 
@@ -148,16 +154,13 @@ def linked(vert: bytes, frag: bytes) -> tuple[Module, Module, str]:
 
 def holds(module: Module, kind: str) -> bool:
     """Whether a module has the code of a kind."""
-    mine = {(i.op, i.imm) for i in parse(HEAD_OF[kind]).globals}
+    mine = {(i.op, i.imm) for i in parse(KINDS[kind][1]).globals}
     wanted = KINDS[kind][2].split()[2]
     if "small" in KINDS[kind][1]:
         return any((t.op, t.imm) in mine for t in module.globals)
     return any(
         i.op == getattr(ops, wanted) for f in module.functions for b in f.blocks for i in b.insts
     )
-
-
-HEAD_OF = {kind: f"OpMemoryModel Logical GLSL450\n{kinds}" for kind, (_, kinds, _) in KINDS.items()}
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -191,3 +194,79 @@ def test_code_moves_back_where_it_is_declared(kind: str) -> None:
         assert f"not moved: the other stage does not declare the capability {kind}" in said
     vert, _, said = linked(built("Vertex", kind, False, True), frag)
     assert "moved-backward" in said and holds(vert, kind)
+
+
+def test_rules_make_nothing_that_a_shader_may_not_have() -> None:
+    text = (Path(spvlink.__file__).parent / "rules" / "algebra.rules").read_text()
+    results = [line.split(" => ")[1] for line in text.splitlines() if " => " in line]
+    made = set(re.findall(r"\bOp\w+", " ".join(results)))
+    assert len(made) > 20
+    assert {name for name in made if info.ASKS[getattr(ops, name)] != NOT_ASKED} == set()
+
+
+# What is declared or the version, an instruction of module scope or code, what is missing.
+MISSING = [
+    ("OpCapability Shader", "%x = OpDPdxFine %float %f", "the capability DerivativeControl"),
+    ("OpCapability DerivativeControl", "%x = OpDPdxFine %float %f", None),
+    ("; Version: 1.3", "%x = OpCopyLogical %float %f", "SPIR-V 1.4"),
+    ("; Version: 1.4", "%x = OpCopyLogical %float %f", None),
+    ("OpCapability Shader", "OpTerminateInvocation", "SPV_KHR_terminate_invocation or SPIR-V 1.6"),
+    ('OpExtension "SPV_KHR_terminate_invocation"', "OpTerminateInvocation", None),
+    ("; Version: 1.6", "OpTerminateInvocation", None),
+    ("OpCapability Int64Atomics", "%x = OpFAdd %float %f %f", None),
+    ("OpCapability Shader", "%x = OpFConvert %wide %f", "the capability Float64"),
+    ("OpCapability Shader", "%x = OpUConvert %long %i", "the capability Int64"),
+    ("OpCapability Int64Atomics", "%x = OpUConvert %long %i", None),  # which declares Int64 too
+    ("OpCapability Int64", "%x = OpUConvert %int %l", None),
+    ("OpCapability Shader", "%x = OpUConvert %int %l", "the capability Int64"),
+    ("OpCapability Shader", "%x = OpFAdd %v8 %v %v", "the capability Vector16 or LongVectorEXT"),
+    ("OpCapability BFloat16TypeKHR", "%x = OpDot %bf %b2 %b2", "BFloat16DotProductKHR"),
+    ("OpCapability BFloat16DotProductKHR", "%x = OpDot %bf %b2 %b2", None),
+    ("OpCapability Shader", "%x = OpLoad %float %p NonPrivatePointer", "VulkanMemoryModel"),
+    ("OpCapability Shader", "%x = OpLoad %float %p Aligned 4", None),
+    ("OpCapability VulkanMemoryModel", "%x = OpLoad %float %p NonPrivatePointer", None),
+]
+TYPES = """\
+%float = OpTypeFloat 32
+%wide = OpTypeFloat 64
+%bf = OpTypeFloat 16 BFloat16KHR
+%int = OpTypeInt 32 0
+%long = OpTypeInt 64 0
+%v8 = OpTypeVector %float 8
+%bf2 = OpTypeVector %bf 2
+%ptr = OpTypePointer Private %float
+%p = OpVariable %ptr Private
+%i = OpUndef %int
+%f = OpUndef %float
+%l = OpUndef %long
+%v = OpUndef %v8
+%b2 = OpUndef %bf2
+%void = OpTypeVoid
+%fn = OpTypeFunction %void
+%main = OpFunction %void None %fn
+%block = OpLabel
+"""
+
+
+@pytest.mark.parametrize("given, code, missing", MISSING)
+def test_what_an_instruction_needs(given: str, code: str, missing: str | None) -> None:
+    end = "" if code.startswith("OpTerminate") else "OpReturn\n"
+    source = parse(f"{TYPES}{code}\n{end}OpFunctionEnd")
+    lacking = Declared(parse(given)).lacking(source.functions[0].blocks[0].insts[0])
+    assert (lacking is None) == (missing is None)
+    assert missing is None or missing in str(lacking)
+
+
+def test_the_verifier_asks_the_same() -> None:
+    """So ``--check each`` does, after every pass."""
+    vert = decode(built("Vertex", "FMAKHR", True))
+    check(vert)
+    held = vert.sections[CAPABILITIES]
+    held[:] = [c for c in held if c.imm[0] != enums.Capability_FMAKHR]
+    with pytest.raises(Broken, match="does not declare the capability FMAKHR"):
+        check(vert)
+    encoded = decode(built("Vertex", "BFloat16TypeKHR", True))
+    held = encoded.sections[CAPABILITIES]
+    held[:] = [c for c in held if c.imm[0] != enums.Capability_BFloat16TypeKHR]
+    with pytest.raises(Broken, match="BFloat16TypeKHR"):
+        check(encoded)

@@ -315,9 +315,10 @@ def _is_exact(op: int, source: int, bits: int, target: int, result: int) -> bool
 
 
 def _chosen(stored: Inst) -> bool:
-    """Whether a value is a constant, or a choice of two by one condition."""
+    """Whether a value is a constant, or a choice of two different ones by one condition."""
     if stored.op == ops.OpSelect:
-        return all(types.bits_of(arm) is not None for arm in stored.args[1:])
+        arms = [types.bits_of(arm) for arm in stored.args[1:]]
+        return None not in arms and arms[0] != arms[1]
     return types.bits_of(stored) is not None
 
 
@@ -508,7 +509,7 @@ def _field_bits(module: Module, stored: Inst, at: int, out: list[Inst]) -> Inst:
 
 def _condition(module: Module, stored: Inst, bits: int, out: list[Inst]) -> Inst | None:
     """Whether a value has these bits; None if it is chosen by a condition that can be used."""
-    if _chosen(stored) and len({types.bits_of(arm) for arm in stored.args[1:]}) == 2:
+    if _chosen(stored):
         return None
     assert stored.type is not None
     type = stored.type
