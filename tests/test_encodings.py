@@ -1,0 +1,143 @@
+"""A float type is its width and its FP Encoding: bfloat16 is no half, a float of 8 bits none of
+IEEE 754, wherever types are made, compared or looked into."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+import spvlink
+from spvlink.errors import Usage
+from spvlink.facts import scalars
+from spvlink.facts.numbers import makes_denormal, may_be_denormal, number_of
+from spvlink.grammar import ops
+from spvlink.ir import types
+from spvlink.ir.core import Inst, Module
+from spvlink.ir.slot import base_of
+from spvlink.link.check.interface import shape_of
+from spvlink.link.resources.blocks import shape
+from spvlink.link.rounding import sensitive
+from spvlink.lint.border import readable
+from spvlink.passes import spec_constants
+from spvlink.passes.fold import fold
+from spvlink.passes.parts import holds_slots
+from spvlink.text.friendly import friendly_names
+from spvlink.text.parser import parse
+from tests.judges import refusal
+from tests.test_declared import FRAGMENT, HEAD, KINDS, VERTEX, encode
+
+TEXT = """\
+%half = OpTypeFloat 16
+%bfloat = OpTypeFloat 16 BFloat16KHR
+%byte = OpTypeFloat 8 Float8E4M3EXT
+%float = OpTypeFloat 32
+%uint = OpTypeInt 32 0
+%halves = OpTypeVector %half 2
+%bfloats = OpTypeVector %bfloat 2
+%one = OpConstant %half 1
+%bone = OpConstant %bfloat !0x3f80
+%tiny = OpConstant %bfloat !0x0001
+%byte_one = OpConstant %byte !0x38
+%zero = OpConstantNull %bfloat
+"""
+
+
+def named(module: Module) -> dict[str, Inst]:
+    """The types and constants of ``TEXT``, in order."""
+    names = [line.split()[0].removeprefix("%") for line in TEXT.splitlines()]
+    return dict(zip(names, module.globals, strict=True))
+
+
+@pytest.fixture(name="all_of")
+def _all_of() -> dict[str, Inst]:
+    return named(parse(TEXT))
+
+
+def test_types_of_two_modules_are_the_same_ones(all_of: dict[str, Inst]) -> None:
+    other = parse("%half = OpTypeFloat 16")
+    made = types.like(other, all_of["bfloats"])
+    assert made.imm == (2,) and made.args[0].imm == all_of["bfloat"].imm
+    assert types.like(other, all_of["half"]) is other.globals[0]
+
+
+@pytest.mark.parametrize("told", [base_of, shape, shape_of, readable])
+def test_types_are_told_apart(told: object, all_of: dict[str, Inst]) -> None:
+    assert callable(told)
+    texts = [told(all_of[name]) for name in ("half", "bfloat", "byte", "float")]
+    assert len(set(texts)) == 4
+    if told is not base_of:
+        assert told(all_of["halves"]) != told(all_of["bfloats"])
+
+
+def test_bits_are_not_read_as_those_of_ieee(all_of: dict[str, Inst]) -> None:
+    assert number_of(all_of["one"], 0) == 1.0
+    for name in ("bone", "tiny", "byte_one"):
+        constant = all_of[name]
+        assert number_of(constant, 0) is None
+        assert makes_denormal(constant)
+        assert not sensitive.finite(constant)
+    assert sensitive.finite(all_of["one"])
+    assert types.bits_of(all_of["zero"]) is None
+
+
+def test_casts_and_conversions_stay(all_of: dict[str, Inst]) -> None:
+    module = parse(TEXT)
+    own = named(module)
+    for of, to in (("bone", "half"), ("one", "bfloat"), ("bone", "float"), ("byte_one", "half")):
+        inst = Inst(ops.OpFConvert, own[to], [own[of]], ())
+        assert fold(module, inst, False) is None
+        assert sensitive.jumps(inst) == (to == "bfloat")
+        assert not scalars.widens(inst)
+    cast = Inst(ops.OpBitcast, own["bfloats"], [own["bone"]], ())
+    assert may_be_denormal(0x3F803F80, cast)
+    inst = Inst(ops.OpFConvert, own["float"], [own["one"]], ())
+    folded = fold(module, inst, False)
+    assert folded is not None and number_of(folded, 0) == 1.0
+    assert scalars.widens(inst) and not sensitive.jumps(inst)
+
+
+def test_no_zero_is_made_of_bits(all_of: dict[str, Inst]) -> None:
+    module = parse(TEXT)
+    assert types.null(module, named(module)["bfloat"]).op == ops.OpConstantNull
+    assert types.null(module, named(module)["half"]).op == ops.OpConstant
+
+
+def test_no_slots_and_no_name_of_another(all_of: dict[str, Inst]) -> None:
+    assert holds_slots(all_of["halves"]) and not holds_slots(all_of["bfloats"])
+    module = parse(TEXT)
+    names = friendly_names(module)
+    assert [names.get(named(module)[n]) == "half" for n in ("half", "bfloat")] == [True, False]
+
+
+def test_a_specialization_constant_gets_no_bits_of_a_half() -> None:
+    text = "OpDecorate %s SpecId 3\n%t = OpTypeFloat 16{}\n%s = OpSpecConstant %t !0x3f80"
+    module = parse(text.format(""))
+    spec_constants.run(module, {3: "1"})
+    assert module.globals[1].imm == struct.unpack("<H", struct.pack("<e", 1.0))
+    with pytest.raises(Usage):
+        spec_constants.run(parse(text.format(" BFloat16KHR")), {3: "1"})
+
+
+@pytest.mark.parametrize("kind", ["BFloat16TypeKHR", "Float8EXT"])
+def test_what_is_rounded_to_few_digits_is_not_rounded_otherwise(kind: str) -> None:
+    """By default a constant may come exact that interpolation gives but for its last bits. A float
+    of 8 bits makes a step of that."""
+    declared, kinds, body = KINDS[kind]
+    notes = "OpDecorate %a Location 0\nOpDecorate %b Location 1\n"
+    ends = "OpDecorate %p Location 0\nOpDecorate %position BuiltIn Position"
+    vert = (HEAD + VERTEX).format(
+        model="Vertex", declared="", glsl="", types="", body="", first="%two",
+        listed="%p %position %a %b", notes=notes + ends, **{"from": "%p"},
+    )  # fmt: skip
+    ends = "OpDecorate %o Location 0\nOpExecutionMode %main OriginUpperLeft"
+    frag = HEAD + FRAGMENT
+    frag = frag.format(
+        model="Fragment", declared=declared, glsl="", types=kinds, body=body, last="%r",
+        listed="%a %b %o", notes="\n".join(reversed((notes + ends).split("\n"))),
+    )  # fmt: skip
+    both = [encode(parse(vert)), encode(parse(frag))]
+    done = spvlink.link(both, spvlink.Options(check_each=True))
+    said = {r.slot: r.why for r in done.remarks}
+    assert "OpFConvert" in said["0.x"], said
+    assert all(refusal(stage.data, True) is None for stage in done.stages)
