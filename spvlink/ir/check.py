@@ -118,7 +118,7 @@ class _Checker:
     def __init__(self, module: Module, final: bool) -> None:
         self.module = module
         self.final = final
-        self.declared = Declared(module)
+        self.declared: Declared | None = None  # of sections that are in order
         self.where: dict[Inst, int] = {}  # serial number of every definition, in order
         self.types: set[Inst] = set()
         self.forward: set[Inst] = set()  # pointers that OpTypeForwardPointer declared
@@ -241,6 +241,7 @@ class _Checker:
                 self.known(inst)
         if len(module.sections[core.MEMORY_MODEL]) != 1:
             raise Fault(None, "a module has one OpMemoryModel")
+        self.declared = Declared(module)
         capabilities = {i.imm[0] for i in module.sections[core.CAPABILITIES]}
         self.shader = enums.Capability_Kernel not in capabilities
         if not module.sections[core.ENTRY_POINTS] and enums.Capability_Linkage not in capabilities:
@@ -446,6 +447,7 @@ class _Checker:
 
     def needs(self, inst: Inst) -> None:
         """What the opcode and the literal words need is declared."""
+        assert self.declared is not None
         lacking = self.declared.of_words(inst)
         if lacking is not None and self.shader:
             raise Fault(inst, f"the module does not declare {lacking}")
