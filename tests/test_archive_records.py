@@ -108,6 +108,10 @@ ROBUST = structure(
             None,
         ),
         ({"flags": 0x402}, "flags", 0x402),
+        # VIEW_INDEX_FROM_DEVICE_INDEX: gl_ViewIndex is 1 on the second device, without any view
+        ({"flags": 0x8}, "view_mask", None),
+        ({"flags": 0x8, "pNext": [structure(structures.FLAGS_2, flags=4)]}, "view_mask", 0),
+        ({"pNext": [structure(structures.FLAGS_2, flags=8)]}, "view_mask", None),
         ({"flags": 1, "pNext": [structure(structures.FLAGS_2, flags=4)]}, "flags", 4),
         ({"layout": ZERO}, "layout", None),
         (

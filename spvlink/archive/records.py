@@ -22,6 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # VkPipelineCreateFlags2; higher ones change where code or descriptors come from.
 _DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
+_VIEW_FROM_DEVICE: Final = 0x8
 # VkGraphicsPipelineLibraryFlagsEXT: pre-rasterization and fragment shader. Between the stages of a
 # library that holds both nobody else can stand.
 _SHADER_PARTS: Final = 0x6
@@ -66,7 +67,9 @@ class Pipeline:
     target_env     "vulkan1.N" of the lowest apiVersion among the applications that use the
                    pipeline, None if none is recorded. It may be lower than what the modules need (a
                    device extension can bring newer SPIR-V); take the higher one
-    view_mask      of multiview, by dynamic rendering or by the render pass; 0: none
+    view_mask      of multiview, by dynamic rendering or by the render pass; 0: none, so that
+                   gl_ViewIndex is 0. None: without a mask, and gl_ViewIndex is the number of the
+                   device (VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT)
     discard        False, True, or None: set while drawing. True is a reason if there is a
                    fragment stage, which then never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
@@ -80,7 +83,7 @@ class Pipeline:
     flags          VkPipelineCreateFlags2, the low ones if only these were given
 
     The result of a link depends on the stages (words, entry, spec), the layout, the patch points
-    and whether there is a view mask; today on nothing else of it.
+    and whether the view mask is 0; today on nothing else of it.
     """
 
     __slots__ = (
@@ -94,7 +97,7 @@ class Pipeline:
         self.stages: list[ShaderStage] = []
         self.layout: dict[str, object] | None = None
         self.target_env: str | None = None
-        self.view_mask = 0
+        self.view_mask: int | None = 0
         self.discard: bool | None = False
         self.stream = 0
         self.patch_points: int | None = None
@@ -133,6 +136,8 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
     if render_pass:
         pipeline.view_mask = layouts.view_mask(render_pass, subpass)
+    if pipeline.view_mask == 0 and pipeline.flags & _VIEW_FROM_DEVICE:
+        pipeline.view_mask = None
     if part:
         pipeline.part = part
         raise BadArchive(_PART)

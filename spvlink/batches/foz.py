@@ -73,7 +73,7 @@ class Archives:
         # No more of the state than a link depends on: pipelines are one job as often as can be.
         if any(shader.stage == "tesc" for shader in shaders):
             pipeline.patch_points = recorded.patch_points
-        pipeline.view_mask = None if recorded.view_mask else 0
+        pipeline.view_mask = 0 if recorded.view_mask == 0 else None
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 
