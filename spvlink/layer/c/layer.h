@@ -124,6 +124,12 @@ struct blob {
     uint32_t data[];
 };
 
+/* Whether a number, or all structures of a pNext, are among those that are known (numbers.h). */
+bool among(int number, const int *known, size_t count);
+bool only(const void *chain, const int *known, size_t count);
+#define AMONG(number, known) among(number, known, sizeof known / sizeof *known)
+#define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
+
 struct table;
 struct blob *blob_new(const void *data, size_t size);
 void blob_drop(struct blob *blob);

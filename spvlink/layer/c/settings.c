@@ -10,6 +10,7 @@
 #include "layer.h"
 
 #include "config.h"
+#include "numbers.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -91,7 +92,6 @@ static bool from_file(const char *name, char *value, size_t size) {
 /* -- the application ------------------------------------------------------------------------------ */
 
 /* VK_EXT_layer_settings is younger than the headers that we want to build with. */
-enum { LAYER_SETTINGS = 1000496000 };
 enum { BOOL32, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64, STRING };
 struct layer_setting { /* VkLayerSettingEXT */
     const char *layer, *name;
