@@ -74,14 +74,16 @@ class Pipeline:
     robust         whether accesses out of bounds are defined: by a feature of the device, or by the
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
+    modules        keys of the modules that its stages name, as far as they can be read; with a
+                   reason, too
 
     The result of a link depends on the stages (words, entry, spec), the layout, the patch points
     and whether the view mask is 0; today on nothing else of it.
     """
 
     __slots__ = (
-        "discard", "flags", "key", "layout", "libraries", "part", "patch_points", "reason",
-        "robust", "stages", "stream", "target_env", "view_mask",
+        "discard", "flags", "key", "layout", "libraries", "modules", "part", "patch_points",
+        "reason", "robust", "stages", "stream", "target_env", "view_mask",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -98,6 +100,7 @@ class Pipeline:
         self.libraries: list[str] = []
         self.robust = False
         self.flags = 0
+        self.modules: list[str] = []
 
 
 def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
@@ -105,10 +108,26 @@ def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
     pipeline = Pipeline(key)
     try:
         pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
-        _fill(pipeline, as_object(member(pipelines, key), "pipeline"), layouts)
+        recorded = as_object(member(pipelines, key), "pipeline")
+        pipeline.modules = modules_of(recorded)
+        _fill(pipeline, recorded, layouts)
     except BadArchive as error:
         pipeline.reason = error.message
     return pipeline
+
+
+def modules_of(recorded: Object) -> list[str]:
+    """Keys of the modules that the stages of a pipeline of any kind name: what makes no sense is
+    passed over."""
+    stages = recorded.get("stages", [])
+    found: list[str] = []
+    for item in [*(stages if isinstance(stages, list) else []), recorded.get("stage")]:
+        if isinstance(item, dict):
+            try:
+                found.append(f"{handle(item, 'module'):016x}")
+            except BadArchive:
+                continue
+    return found
 
 
 def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
