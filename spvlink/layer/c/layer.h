@@ -68,14 +68,14 @@ struct settings {
     char socket[PATH_SIZE];   /* "": there is no place for one */
     char python[PATH_SIZE];   /* interpreter that has spvlink */
     char log[PATH_SIZE];      /* "", "stderr" or a file: a line for every pipeline */
-    unsigned char identity[16]; /* which linker: changes when any file of it does */
+    unsigned char identity[16]; /* which linker: changes when any file of it or spirv-val does */
 };
 
 /* What a VkInstanceCreateInfo says for this layer in its pNext. Settings are those of the process:
  * what is given after they were read comes too late. */
 void settings_given(const void *chain);
 const struct settings *settings(void);
-bool identify(const char *package, unsigned char identity[16]);
+bool identify(const char *package, const char *cache, unsigned char identity[16]);
 
 /* -- log.c, runs.c: what was done, in numbers ----------------------------------------------------- */
 
