@@ -64,7 +64,8 @@ class Options:
     strict          for the command: a pipeline that had to be passed through is an error
     check_each      run our own verifier after each pass (slow, to debug the linker)
     stop_after      run this many passes only (default None: all; to bisect)
-    view_mask       of multiview, 0: there is none (default None: unknown)
+    view_mask       of multiview, 0: there is none, and gl_ViewIndex is 0, not the number of the
+                    device (default None: unknown)
     observer        called after each pass that changed something, with (number, name of the pass,
                     stage, module)
     """

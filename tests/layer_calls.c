@@ -2,8 +2,9 @@
  * layer's own entry points. The driver below makes nothing: it remembers what it was given, gives a
  * handle out again as soon as it is free, and refuses on demand.
  *
- * usage: layer_calls VERT.spv GEOM.spv FRAG.spv; prints a line for every case: its name, then what
- * became of it ("linked" or "untouched") and what else is worth to know
+ * usage: layer_calls VERT.spv GEOM.spv FRAG.spv [PROBES]; prints a line for every case: its name,
+ * then what became of it ("linked" or "untouched") and what else is worth to know. With PROBES these
+ * are the cases: a file of lines "NAME PLACE:KIND:NUMBER:VALUE ..." (tests/test_layer_state.py)
  */
 #include "layer_application.h"
 
@@ -408,10 +409,107 @@ static void shader_objects(void) {
     objects("refused before", 3, all, NULL, 0);
 }
 
+/* -- probes: what a file asks for ------------------------------------------------------------------ */
+
+struct piece { /* a structure to hang somewhere, of any type, and its first number */
+    VkBaseInStructure head;
+    uint32_t value, zeros[15];
+};
+
+/* Fixed functions, by their names in an archive. */
+static const struct { const char *name; size_t at; } STATES[] = {
+#define STATE(name, member) {name, offsetof(VkGraphicsPipelineCreateInfo, member)}
+    STATE("vertexInputState", pVertexInputState), STATE("viewportState", pViewportState),
+    STATE("inputAssemblyState", pInputAssemblyState), STATE("tessellationState", pTessellationState),
+    STATE("multisampleState", pMultisampleState), STATE("colorBlendState", pColorBlendState),
+    STATE("depthStencilState", pDepthStencilState),
+};
+
+/* The pNext of a place; `state` stands for a fixed function. */
+static const void **chain_of(struct call *c, VkPipelineDynamicStateCreateInfo *dynamic,
+                             struct piece *state, const char *place) {
+    if (strcmp(place, "pipeline") == 0)
+        return &c->info.pNext;
+    if (strcmp(place, "stages") == 0)
+        return &c->stages[1].pNext;
+    if (strcmp(place, "rasterizationState") == 0)
+        return &c->raster.pNext;
+    if (strcmp(place, "module") == 0)
+        return &c->modules[1].pNext;
+    if (strcmp(place, "setLayout") == 0)
+        return &c->set.pNext;
+    if (strcmp(place, "layout") == 0)
+        return &c->layout.pNext;
+    if (strcmp(place, "dynamicState") == 0) {
+        c->info.pDynamicState = dynamic;
+        return &dynamic->pNext;
+    }
+    for (size_t i = 0; i < sizeof STATES / sizeof *STATES; i++)
+        if (strcmp(place, STATES[i].name) == 0)
+            memcpy((char *)&c->info + STATES[i].at, &(void *){state}, sizeof(void *));
+    return (const void **)&state->head.pNext;
+}
+
+static VkFlags *flags_of(struct call *c, const char *place) {
+    return strcmp(place, "pipeline") == 0    ? &c->info.flags
+           : strcmp(place, "stages") == 0    ? &c->stages[1].flags
+           : strcmp(place, "setLayout") == 0 ? &c->set.flags
+                                             : &c->layout.flags;
+}
+
+static void probe(char *line) {
+    enum { MOST = 4 };
+    struct call c;
+    struct piece pieces[MOST] = {0}, states[MOST] = {0};
+    VkDynamicState changing[MOST];
+    VkPipelineDynamicStateCreateInfo dynamic = {27, NULL, 0, 0, changing};
+    const char *name = strtok(line, " \n");
+    begin(&c);
+    for (int i = 0; i < MOST; i++) {
+        char place[32], kind[16];
+        const char *item = strtok(NULL, " \n");
+        unsigned long long number;
+        unsigned value;
+        if (item == NULL || sscanf(item, "%31[^:]:%15[^:]:%llu:%u", place, kind, &number, &value) != 4)
+            break;
+        if (strcmp(kind, "structure") == 0) {
+            const void **chain = chain_of(&c, &dynamic, &states[i], place);
+            pieces[i] = (struct piece){{(VkStructureType)number, *chain}, value, {value}};
+            *chain = &pieces[i];
+        } else if (strcmp(kind, "flags") == 0) {
+            *flags_of(&c, place) = (VkFlags)number;
+        } else if (strcmp(kind, "flags2") == 0) {
+            flags_2(&c, number);
+        } else if (strcmp(kind, "changing") == 0) {
+            changing[dynamic.dynamicStateCount++] = (VkDynamicState)number;
+            c.info.pDynamicState = &dynamic;
+        } else if (strcmp(kind, "discard") == 0) {
+            c.raster.rasterizerDiscardEnable = (VkBool32)number;
+        } else if (strcmp(kind, "count") == 0) {
+            c.info.stageCount = (uint32_t)number;
+        } else if (strcmp(kind, "none") == 0) {
+            c.info.pRasterizationState = NULL;
+        }
+    }
+    create(&c);
+    done(name, &c);
+}
+
+static void probes(const char *path) {
+    struct bytes text = {0};
+    load(path, &text);
+    put(&text, "", 1);
+    for (char *line = (char *)text.data, *end; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+        *end = 0;
+        probe(line);
+    }
+    bytes_free(&text);
+}
+
 /* -- all together ---------------------------------------------------------------------------------- */
 
 int main(int count, char **words) {
-    if (count != 4)
+    if (count != 4 && count != 5)
         return 2;
     for (int i = 0; i < 3; i++)
         load(words[i + 1], &codes[i]);
@@ -421,12 +519,16 @@ int main(int count, char **words) {
     VkDevice first = open_device(instance, driver_proc);
     VkDevice second = open_device(instance, driver_proc);
     device = first;
-    on_the_pipeline();
-    on_stages_and_layouts();
-    refusals();
-    handles();
-    two_devices(second);
-    shader_objects();
+    if (count == 5) {
+        probes(words[4]);
+    } else {
+        on_the_pipeline();
+        on_stages_and_layouts();
+        refusals();
+        handles();
+        two_devices(second);
+        shader_objects();
+    }
     close_device(first);
     close_device(second);
     close_instance(instance);

@@ -386,7 +386,9 @@ def test_the_prose_test_sees_breaches(planted: str) -> None:
     assert decides_by_prose(planted) == [1]
 
 
-@pytest.mark.parametrize("name", ["grammar", "isa", "passes", "readme", "rules", "walkthrough"])
+@pytest.mark.parametrize(
+    "name", ["grammar", "isa", "passes", "readme", "rules", "vulkan", "walkthrough"]
+)
 def test_generated_files_are_fresh(name: str) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "scripts" / f"generate-{name}", "--check"],

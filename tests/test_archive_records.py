@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from spvlink.archive import structures
+from spvlink.archive import numbers, structures
 from spvlink.archive.archive import Archive
 from spvlink.archive.records import Pipeline
 from spvlink.layout import check_layout
@@ -81,11 +81,9 @@ def structure(kind: int, **fields: Any) -> Fields:
     return {"sType": kind} | fields
 
 
-VIEWS = structure(structures.RENDERING, viewMask=6)
+VIEWS = structure(numbers.RENDERING, viewMask=6)
 PATCHES = {"flags": 0, "patchControlPoints": 4}
-ROBUST = structure(
-    structures.ROBUSTNESS, images=0, uniformBuffers=1, storageBuffers=2, vertexInputs=0
-)
+ROBUST = structure(numbers.ROBUSTNESS, images=0, uniformBuffers=1, storageBuffers=2, vertexInputs=0)
 
 
 @pytest.mark.parametrize(
@@ -108,7 +106,11 @@ ROBUST = structure(
             None,
         ),
         ({"flags": 0x402}, "flags", 0x402),
-        ({"flags": 1, "pNext": [structure(structures.FLAGS_2, flags=4)]}, "flags", 4),
+        # VIEW_INDEX_FROM_DEVICE_INDEX: gl_ViewIndex is 1 on the second device, without any view
+        ({"flags": 0x8}, "view_mask", None),
+        ({"flags": 0x8, "pNext": [structure(numbers.FLAGS_2, flags=4)]}, "view_mask", 0),
+        ({"pNext": [structure(numbers.FLAGS_2, flags=8)]}, "view_mask", None),
+        ({"flags": 1, "pNext": [structure(numbers.FLAGS_2, flags=4)]}, "flags", 4),
         ({"layout": ZERO}, "layout", None),
         (
             {"rasterizationState": rasterization(0, structure(1000028002, rasterizationStream=0))},
@@ -191,7 +193,7 @@ def test_the_lowest_application_counts(tmp_path: Path) -> None:
 
 
 UNKNOWN = structure(1000999000, size=32)
-PARTS = structures.LIBRARY_PARTS
+PARTS = numbers.LIBRARY_PARTS
 BOTH_PARTS = structure(PARTS, flags=0x6)
 
 
@@ -210,11 +212,11 @@ def test_a_library_of_all_stages(tmp_path: Path) -> None:
             "it is a pipeline library that others may complete",
         ),
         (
-            {"pNext": [structure(structures.LIBRARIES, libraries=["1" * 16])]},
+            {"pNext": [structure(numbers.LIBRARIES, libraries=["1" * 16])]},
             "it is made from pipeline libraries",
         ),
         (
-            {"pNext": [structure(structures.FLAGS_2, flags=1 << 36)]},
+            {"pNext": [structure(numbers.FLAGS_2, flags=1 << 36)]},
             "it has a creation flag that spvlink does not know: 0x1000000000",
         ),
         ({"flags": 1 << 30}, "it has a creation flag that spvlink does not know: 0x40000000"),
@@ -278,7 +280,7 @@ def test_reasons(tmp_path: Path, change: Fields, reason: str) -> None:
     [
         {"pNext": [VIEWS, UNKNOWN]},
         {"stages": [stage(1, VERTEX, pNext=[UNKNOWN])]},
-        {"stages": [stage(1, VERTEX, pNext=[structure(structures.ROBUSTNESS)])]},
+        {"stages": [stage(1, VERTEX, pNext=[structure(numbers.ROBUSTNESS)])]},
         {"rasterizationState": rasterization(0, UNKNOWN)},
         {"vertexInputState": {"flags": 0, "pNext": [UNKNOWN]}},
         {"tessellationState": {"flags": 0, "patchControlPoints": 3, "pNext": [UNKNOWN]}},
@@ -297,7 +299,7 @@ def test_unknown_structures(tmp_path: Path, change: Fields) -> None:
 def test_every_known_structure(tmp_path: Path) -> None:
     """In its place it is no reason, and in another one it is."""
     details = {"viewMask": 0, "flags": 6, "rasterizationStream": 0, "patchControlPoints": 3}
-    for place, known in structures.KNOWN.items():
+    for place, known in structures.PLACES.items():
         for kind in known:
             chain = {"pNext": [structure(kind, **details)]}
             fields: Fields = {place: chain | details}

@@ -28,6 +28,7 @@ from tests.batch_sets import (
     write_lines,
 )
 from tests.chains import build, stages_of
+from tests.samples import compile_glsl, disassemble
 
 Lines = list[dict[str, Any]]
 
@@ -459,6 +460,40 @@ def test_an_archive(tmp_path: Path) -> None:
                 assert after.module(stage.module) == alone[_stage_name(stage.bit)]
             linked += 1
     assert linked == report["totals"]["linked"] > 20
+
+
+@pytest.mark.parametrize(("flags", "reads"), [(0, False), (8, True), (0x10, False)])
+def test_the_view_index_of_a_device(flags: int, reads: bool, tmp_path: Path) -> None:
+    """VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT: without a view mask, gl_ViewIndex is the
+    number of the device (Vulkan, "Built-In Variables"). DISPATCH_BASE is about compute shaders."""
+    from spvlink.archive.archive import Archive
+    from tests.archives import writing
+
+    vertex = compile_glsl(
+        "#version 450\n#extension GL_EXT_multiview : require\n"
+        "layout(location = 0) in vec4 p; layout(location = 0) out vec4 unread;"
+        "layout(push_constant) uniform P { vec4 eyes[2]; };"
+        "void main() { gl_Position = p + eyes[gl_ViewIndex]; unread = p; }",
+        "vert",
+    )
+    fragment = compile_glsl(
+        "#version 450\nlayout(location = 0) out vec4 o; void main() { o = vec4(1.0); }", "frag"
+    )
+    source, out = tmp_path / "in.foz", tmp_path / "out.foz"
+    source.write_bytes(
+        writing.archive(
+            *writing.surroundings(**{"pass": {"flags": 0, "subpasses": [{}]}}),
+            writing.entry(4, 0xE1, writing.module(0xE1, vertex)),
+            writing.entry(4, 0xE2, writing.module(0xE2, fragment)),
+            writing.pipeline(flags=flags, stages=[writing.stage(1, 0xE1), writing.stage(16, 0xE2)]),
+        )
+    )
+    batch(source, "-o", out, "--jobs", "1")
+    with Archive([str(out)]) as archive:
+        (one,) = archive.pipelines()
+        assert one.stages[0].module != f"{0xE1:016x}"  # linked: the output that nobody reads went
+        text = disassemble(archive.module(one.stages[0].module))
+    assert ("BuiltIn ViewIndex" in text) == reads
 
 
 def _stage_name(bit: int) -> str:

@@ -21,6 +21,7 @@ _WORDS: Final = {
     foz.PIPELINE_LAYOUT: "its pipeline layout",
     foz.RENDER_PASS: "its render pass",
 }
+_OTHERS: Final = (foz.COMPUTE, foz.RAYTRACING)  # tags of pipelines that are not linked
 
 
 class Archive:
@@ -69,6 +70,20 @@ class Archive:
         if entry is None:
             raise KeyError(key)
         return self._pipeline(int(key, 16), entry)
+
+    def others(self) -> Iterator[tuple[str, list[str]]]:
+        """(key, keys of its modules) of compute and ray-tracing pipelines."""
+        for tag in _OTHERS:
+            for hash, entry in self.union.entries(tag):
+                key = f"{hash:016x}"
+                try:
+                    document = documents.parse(documents.split(self.union.payload(entry))[0])
+                except BadArchive:
+                    continue
+                for held in document.values():
+                    one = held.get(key) if isinstance(held, dict) else None
+                    if isinstance(one, dict):
+                        yield key, records.modules_of(one)
 
     def module(self, key: str) -> bytes:
         """The SPIR-V of a module, little endian. Raises ``BadArchive`` with what is wrong: missing,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.archive import foz, structures
+from spvlink.archive import foz, numbers, structures
 from spvlink.archive.documents import Object, as_handle, as_list, as_number, as_object, number
 from spvlink.errors import BadArchive
 
@@ -14,10 +14,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     # (tag, hash, names of the member that it may be in) -> the object; raises BadArchive
     Lookup = Callable[[int, int, tuple[str, ...]], Object]
 
-# As the layer has them (layer/c/facts.c): of VkDescriptorSetLayoutCreateFlags, where 0x40 gives
-# every stage descriptors of its own; of VkPipelineLayoutCreateFlags, independent sets.
-_SET_FLAGS: Final = 0xB7
-_LAYOUT_FLAGS: Final = 0x2
 _REMEMBERED: Final = 1024
 
 
@@ -61,7 +57,7 @@ class Layouts:
 
 def _layout(hash: int, lookup: Lookup) -> dict[str, object]:
     layout = lookup(foz.PIPELINE_LAYOUT, hash, ("pipelineLayouts",))
-    if layout.get("pNext") or number(layout, "flags") & ~_LAYOUT_FLAGS:
+    if layout.get("pNext") or number(layout, "flags") & ~numbers.LAYOUT_FLAGS:
         raise BadArchive("its pipeline layout has something that spvlink does not know")
     sets: list[object] = []
     for index, item in enumerate(as_list(layout.get("setLayouts", []), "setLayouts")):
@@ -77,8 +73,8 @@ def _layout(hash: int, lookup: Lookup) -> dict[str, object]:
 
 def _bindings(hash: int, lookup: Lookup) -> list[object]:
     layout = lookup(foz.SET_LAYOUT, hash, ("setLayouts",))
-    unknown = set(structures.kinds(layout.get("pNext", []))) - set(structures.SET_LAYOUT)
-    if unknown or number(layout, "flags") & ~_SET_FLAGS:
+    unknown = set(structures.kinds(layout.get("pNext", []))) - numbers.KNOWN["setLayout"].keys()
+    if unknown or number(layout, "flags") & ~numbers.SET_FLAGS:
         raise BadArchive("a set layout of it has something that spvlink does not know")
     names = ("binding", "descriptorType", "descriptorCount", "stageFlags")
     made: list[object] = []
@@ -97,7 +93,7 @@ def _bindings(hash: int, lookup: Lookup) -> list[object]:
 def _view_mask(hash: int, subpass: int, lookup: Lookup) -> int:
     render_pass = lookup(foz.RENDER_PASS, hash, ("renderPasses", "renderPasses2"))
     structures.check_render_pass(render_pass)
-    multiview = structures.find(render_pass, structures.MULTIVIEW)
+    multiview = structures.find(render_pass, numbers.MULTIVIEW)
     if multiview is not None:
         masks = as_list(multiview.get("viewMasks", []), "viewMasks")
         return as_number(masks[subpass], "viewMasks") if subpass < len(masks) else 0

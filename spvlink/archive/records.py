@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.archive import structures
+from spvlink.archive import numbers, structures
 from spvlink.archive.documents import (
     Object,
     as_list,
@@ -20,17 +20,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-# VkPipelineCreateFlags2; higher ones change where code or descriptors come from.
-_DISABLE_OPTIMIZATION, _LIBRARY, _KNOWN_FLAGS = 0x1, 0x800, 0x3FFFFFFF
-# VkGraphicsPipelineLibraryFlagsEXT: pre-rasterization and fragment shader. Between the stages of a
-# library that holds both nobody else can stand.
-_SHADER_PARTS: Final = 0x6
+# The stages of a library that holds both: nobody else can stand between them.
+_SHADER_PARTS: Final = numbers.BEFORE_RASTERIZATION | numbers.FRAGMENT_PART
 _PART: Final = "it is a pipeline library that others may complete"
-_KNOWN_STAGE_FLAGS: Final = 0x3  # subgroup sizes: linking moves no subgroup operation
 _FRAGMENT: Final = 0x10
 _STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
-# VkDynamicState
-_DYNAMIC_PATCH, _DYNAMIC_DISCARD, _DYNAMIC_STREAM = 1000377000, 1000377001, 1000455013
 _ROBUST: Final = ("images", "uniformBuffers", "storageBuffers", "vertexInputs")
 
 
@@ -66,7 +60,9 @@ class Pipeline:
     target_env     "vulkan1.N" of the lowest apiVersion among the applications that use the
                    pipeline, None if none is recorded. It may be lower than what the modules need (a
                    device extension can bring newer SPIR-V); take the higher one
-    view_mask      of multiview, by dynamic rendering or by the render pass; 0: none
+    view_mask      of multiview, by dynamic rendering or by the render pass; 0: none, so that
+                   gl_ViewIndex is 0. None: without a mask, and gl_ViewIndex is the number of the
+                   device (VK_PIPELINE_CREATE_VIEW_INDEX_FROM_DEVICE_INDEX_BIT)
     discard        False, True, or None: set while drawing. True is a reason if there is a
                    fragment stage, which then never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
@@ -78,14 +74,16 @@ class Pipeline:
     robust         whether accesses out of bounds are defined: by a feature of the device, or by the
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
+    modules        keys of the modules that its stages name, as far as they can be read; with a
+                   reason, too
 
     The result of a link depends on the stages (words, entry, spec), the layout, the patch points
-    and whether there is a view mask; today on nothing else of it.
+    and whether the view mask is 0; today on nothing else of it.
     """
 
     __slots__ = (
-        "discard", "flags", "key", "layout", "libraries", "part", "patch_points", "reason",
-        "robust", "stages", "stream", "target_env", "view_mask",
+        "discard", "flags", "key", "layout", "libraries", "modules", "part", "patch_points",
+        "reason", "robust", "stages", "stream", "target_env", "view_mask",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -94,7 +92,7 @@ class Pipeline:
         self.stages: list[ShaderStage] = []
         self.layout: dict[str, object] | None = None
         self.target_env: str | None = None
-        self.view_mask = 0
+        self.view_mask: int | None = 0
         self.discard: bool | None = False
         self.stream = 0
         self.patch_points: int | None = None
@@ -102,6 +100,7 @@ class Pipeline:
         self.libraries: list[str] = []
         self.robust = False
         self.flags = 0
+        self.modules: list[str] = []
 
 
 def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
@@ -109,16 +108,34 @@ def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
     pipeline = Pipeline(key)
     try:
         pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
-        _fill(pipeline, as_object(member(pipelines, key), "pipeline"), layouts)
+        recorded = as_object(member(pipelines, key), "pipeline")
+        pipeline.modules = modules_of(recorded)
+        _fill(pipeline, recorded, layouts)
     except BadArchive as error:
         pipeline.reason = error.message
     return pipeline
 
 
+def modules_of(recorded: Object) -> list[str]:
+    """Keys of the modules that the stages of a pipeline of any kind name: what makes no sense is
+    passed over."""
+    stages = recorded.get("stages", [])
+    found: list[str] = []
+    for item in [*(stages if isinstance(stages, list) else []), recorded.get("stage")]:
+        if isinstance(item, dict):
+            try:
+                found.append(f"{handle(item, 'module'):016x}")
+            except BadArchive:
+                continue
+    return found
+
+
 def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     structures.check(recorded)
     part = _read_flags(pipeline, recorded)
-    _read_state(pipeline, recorded)
+    if part != numbers.FRAGMENT_PART:  # its rasterization state is that of the other half
+        _read_state(pipeline, recorded)
+    _read_chain(pipeline, recorded)
     stages = as_list(recorded.get("stages", []), "stages")
     pipeline.stages = [_stage(as_object(item, "stages")) for item in stages]
     bits = [stage.bit for stage in pipeline.stages]
@@ -133,6 +150,8 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
     if render_pass:
         pipeline.view_mask = layouts.view_mask(render_pass, subpass)
+    if pipeline.view_mask == 0 and pipeline.flags & numbers.VIEW_FROM_DEVICE:
+        pipeline.view_mask = None
     if part:
         pipeline.part = part
         raise BadArchive(_PART)
@@ -141,20 +160,20 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
 def _read_flags(pipeline: Pipeline, recorded: Object) -> int:
     """Creation flags, and what they forbid; gives ``Pipeline.part``."""
     flags = number(recorded, "flags")
-    wide = structures.find(recorded, structures.FLAGS_2)
+    wide = structures.find(recorded, numbers.FLAGS_2)
     pipeline.flags = flags = flags if wide is None else number(wide, "flags", 64)
-    if flags & ~_KNOWN_FLAGS:
+    if flags & ~numbers.PIPELINE_FLAGS:
         raise BadArchive(f"it has a creation flag that spvlink does not know: {flags:#x}")
-    libraries = structures.find(recorded, structures.LIBRARIES)
+    libraries = structures.find(recorded, numbers.LIBRARIES)
     if libraries is not None and libraries.get("libraries"):
         pipeline.libraries = _keys(libraries["libraries"])
         raise BadArchive("it is made from pipeline libraries")
-    parts = structures.find(recorded, structures.LIBRARY_PARTS)
+    parts = structures.find(recorded, numbers.LIBRARY_PARTS)
     held = number(parts, "flags") if parts is not None else 0
     part = held & _SHADER_PARTS
-    if (parts is not None or flags & _LIBRARY) and part == 0:
+    if (parts is not None or flags & numbers.IS_LIBRARY) and part == 0:
         raise BadArchive(_PART)
-    if flags & _DISABLE_OPTIMIZATION:
+    if flags & numbers.DISABLE_OPTIMIZATION:
         raise BadArchive("the application wants it not optimized")
     return 0 if part == _SHADER_PARTS else part
 
@@ -171,24 +190,30 @@ def _read_state(pipeline: Pipeline, recorded: Object) -> None:
     dynamic = as_object(recorded.get("dynamicState", {}), "dynamicState")
     names = as_list(dynamic.get("dynamicState", []), "dynamicState")
     changing = {as_number(name, "dynamicState") for name in names}
+    unknown = changing - numbers.DYNAMIC - {numbers.DYNAMIC_STREAM}
+    if unknown:
+        raise BadArchive(f"it has a dynamic state that spvlink does not know: {min(unknown)}")
     state = as_object(recorded.get("rasterizationState", {}), "rasterizationState")
     pipeline.discard = as_number(state.get("rasterizerDiscardEnable", 0), "discard") != 0
-    if _DYNAMIC_DISCARD in changing:
+    if numbers.DYNAMIC_DISCARD in changing:
         pipeline.discard = None
-    stream = structures.find(state, structures.STREAM)
+    stream = structures.find(state, numbers.RASTER_STREAM)
     if stream is not None:
         pipeline.stream = number(stream, "rasterizationStream")
-    if pipeline.stream or _DYNAMIC_STREAM in changing:
+    if pipeline.stream or numbers.DYNAMIC_STREAM in changing:
         raise BadArchive("a vertex stream other than the first may be rasterized")
     patches = recorded.get("tessellationState")
-    if patches is not None and _DYNAMIC_PATCH not in changing:
+    if patches is not None and numbers.DYNAMIC_PATCH not in changing:
         pipeline.patch_points = number(
             as_object(patches, "tessellationState"), "patchControlPoints"
         )
-    rendering = structures.find(recorded, structures.RENDERING)
+
+
+def _read_chain(pipeline: Pipeline, recorded: Object) -> None:
+    rendering = structures.find(recorded, numbers.RENDERING)
     if rendering is not None:
         pipeline.view_mask = number(rendering, "viewMask")
-    robust = structures.find(recorded, structures.ROBUSTNESS)
+    robust = structures.find(recorded, numbers.ROBUSTNESS)
     if robust is not None:
         pipeline.robust = any(as_number(robust.get(name, 0), name) > 1 for name in _ROBUST)
 
@@ -197,7 +222,7 @@ def _stage(recorded: Object) -> ShaderStage:
     bit = number(recorded, "stage")
     if bit not in _STAGES:
         raise BadArchive("it has a stage that spvlink does not know")
-    if number(recorded, "flags") & ~_KNOWN_STAGE_FLAGS:
+    if number(recorded, "flags") & ~numbers.STAGE_FLAGS:
         raise BadArchive("a stage has a flag that spvlink does not know")
     module = handle(recorded, "module")
     if not module:

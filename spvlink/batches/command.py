@@ -86,7 +86,7 @@ def _linked(command: Command, place: Place, store: Store, version: str) -> Repor
             raise Usage(f"the workers were lost: {str(error) or type(error).__name__}") from None
     if command.options.strict:
         _refuse(plan)
-    stays = place.write(command.out, store, plan.new)
+    stays = place.write(command.out, store, plan.new, plan.variants is not None)
     return Report(plan, stays, store, version)
 
 

@@ -54,14 +54,21 @@ class Source(Protocol):
         """The SPIR-V of a module that one of the pipelines named. Raises SpvlinkError if it is not
         what it was."""
 
+    def digest(self, name: str) -> str | None:
+        """The digest of a module by its name in ``Unfit.modules``; None if it cannot be read."""
+
+    def others(self) -> Iterator[Unfit]:
+        """What has modules, too, and is no pipeline of the batch: it goes out as it came."""
+
 
 class Sink(Protocol):
     """Where results go."""
 
-    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
+    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
         """Make the target, as a whole or not at all. ``new`` gives the names of the new
         modules of the pipeline at an index, stage by stage: None for a stage that stays as it was,
-        nothing at all if all do, and None for a pipeline that is no job.
+        nothing at all if all do, and None for a pipeline that is no job. ``together``: those that
+        share a new module all get it, or none.
 
         Gives the index of each pipeline that could not get its new modules after all, and why.
         Raises Usage if the target cannot be written."""

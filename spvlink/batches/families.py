@@ -7,25 +7,29 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
 
     from spvlink.batches.jobs import Job
 
 
 class Family:
     """``parts``: the jobs. ``modules``: digests of the distinct modules. ``places``: for each
-    part, its modules as indices into these. ``most``: versions that a module may have."""
+    part, its modules as indices into these. ``most``: versions that a module may have. ``kept``:
+    those of ``modules`` that something that is no job has, as it is."""
 
-    def __init__(self, parts: list[Job], most: int) -> None:
+    def __init__(self, parts: list[Job], most: int, kept: Container[str] = ()) -> None:
         self.parts = parts
         self.most = most
         self.modules = list(dict.fromkeys(digest for job in parts for digest in job.modules))
         index = {digest: at for at, digest in enumerate(self.modules)}
         self.places = [[index[digest] for digest in job.modules] for job in parts]
+        self.kept = [digest for digest in self.modules if digest in kept]
         # A result hangs on all parts; another part makes it another one.
         digest = blake2b(f"{most}".encode(), digest_size=32)
         for key in sorted(job.key for job in parts):
             digest.update(key)
+        for name in sorted(self.kept):
+            digest.update(name.encode())
         self.salt = digest.digest()
 
     def key_of(self, job: Job) -> bytes:
@@ -38,8 +42,11 @@ class Family:
         return len(self.parts)
 
 
-def families(jobs: Iterable[Job], most: int) -> Iterator[Family]:
-    """All jobs in families, in the order of their first ones."""
+def families(
+    jobs: Iterable[Job], most: int, kept: Callable[[], Container[str]] = tuple
+) -> Iterator[Family]:
+    """All jobs in families, in the order of their first ones. ``kept`` is asked for when all jobs
+    are there."""
     leaders: dict[str, str] = {}
 
     def find(digest: str) -> str:
@@ -56,5 +63,6 @@ def families(jobs: Iterable[Job], most: int) -> Iterator[Family]:
     groups: dict[str, list[Job]] = {}
     for job in found:
         groups.setdefault(find(job.modules[0]), []).append(job)
+    held = kept()
     for parts in groups.values():
-        yield Family(parts, most)
+        yield Family(parts, most, held)

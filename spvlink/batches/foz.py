@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from spvlink.batches.ends import New
     from spvlink.batches.store import Store
 
+_SHARING: Final = "a pipeline that shares a module with it could not get its new ones"
 _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
 
 
@@ -57,13 +58,13 @@ class Archives:
 
     def _pipeline(self, recorded: Recorded) -> Pipeline | Unfit:
         if recorded.reason is not None:
-            return Unfit(recorded.key, recorded.reason)
+            return Unfit(recorded.key, recorded.reason, modules=recorded.modules)
         shaders = []
         for stage in recorded.stages:
             try:
                 shaders.append(self._shader(stage))
             except BadArchive as error:
-                return Unfit(recorded.key, error.message, bad=True)
+                return Unfit(recorded.key, error.message, True, recorded.modules)
         pipeline = Pipeline(recorded.key, shaders)
         if recorded.layout is not None:
             layout = Layout(recorded.layout)
@@ -73,20 +74,32 @@ class Archives:
         # No more of the state than a link depends on: pipelines are one job as often as can be.
         if any(shader.stage == "tesc" for shader in shaders):
             pipeline.patch_points = recorded.patch_points
-        pipeline.view_mask = None if recorded.view_mask else 0
+        pipeline.view_mask = 0 if recorded.view_mask == 0 else None
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 
     def _shader(self, stage: ShaderStage) -> Shader:
-        key, name = int(stage.module, 16), _NAMES[stage.bit]
+        name = _NAMES[stage.bit]
+        digest, label = self._digest(int(stage.module, 16)), f"{name} {stage.module}"
+        return Shader(digest, label, stage.entry, name, tuple(sorted(stage.spec.items())))
+
+    def _digest(self, key: int) -> str:
+        """Of a module by its key. Raises BadArchive."""
         if key not in self.digests:
             digest = digest_of(self._read(key))
             self.digests[key] = digest
             self.keys.setdefault(digest, key)
-        label = f"{name} {stage.module}"
-        return Shader(
-            self.digests[key], label, stage.entry, name, tuple(sorted(stage.spec.items()))
-        )
+        return self.digests[key]
+
+    def digest(self, name: str) -> str | None:
+        try:
+            return self._digest(int(name, 16))
+        except BadArchive:
+            return None
+
+    def others(self) -> Iterator[Unfit]:
+        for key, modules in self.archive.others():
+            yield Unfit(key, "it is no graphics pipeline", modules=modules)
 
     def _read(self, key: int) -> bytes:
         data = self.recent.get(key)
@@ -96,19 +109,49 @@ class Archives:
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
+    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
         """The same archive with linked modules."""
         stays: dict[int, str] = {}
+        while True:
+            with ArchiveWriter(target, self.archive) as writer:
+                more = self._replace(writer, store, new, stays)
+                if not more or not together:
+                    writer.finish()
+                    return stays | more
+            stays |= more
+            stays |= self._sharing(stays, new)
+
+    def _replace(
+        self, writer: ArchiveWriter, store: Store, new: New, stays: dict[int, str]
+    ) -> dict[int, str]:
+        """All pipelines but those that stay get their modules; gives those that cannot, and why."""
+        more: dict[int, str] = {}
         recent: Recent[str] = Recent()
-        with ArchiveWriter(target, self.archive) as writer:
+        for index, key in enumerate(self.archive.keys()):
+            modules = {
+                at: recent.get(name) or recent.put(name, store.module(name))
+                for at, name in enumerate(new(index) or ())
+                if name is not None and index not in stays
+            }
+            why = writer.replace(key, modules) if modules else None
+            if why is not None:
+                more[index] = why
+        return more
+
+    def _sharing(self, stays: dict[int, str], new: New) -> dict[int, str]:
+        """Pipelines that share a module with those that stay, directly or through others, and
+        would get another one."""
+        found: dict[int, str] = {}
+        kept: set[str] = set()
+        before = -1
+        while before != len(kept):
+            before = len(kept)
             for index, key in enumerate(self.archive.keys()):
-                modules = {
-                    at: recent.get(name) or recent.put(name, store.module(name))
-                    for at, name in enumerate(new(index) or ())
-                    if name is not None
-                }
-                why = writer.replace(key, modules) if modules else None
-                if why is not None:
-                    stays[index] = why
-            writer.finish()
-        return stays
+                modules = self.archive.pipeline(key).modules
+                changed = {m for m, name in zip(modules, new(index) or ()) if name is not None}
+                if index in stays or index in found:
+                    kept.update(modules)
+                elif changed & kept:
+                    kept.update(modules)
+                    found[index] = _SHARING
+        return found

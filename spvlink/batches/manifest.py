@@ -65,6 +65,12 @@ class Manifest:
                 raise Usage(f"{path}: it changed while it was linked")
         return data
 
+    def digest(self, name: str) -> str | None:
+        return name
+
+    def others(self) -> Iterator[Unfit]:
+        yield from ()
+
     def _lines(self) -> Iterator[tuple[int, bytes]]:
         """(number, text) of every line that is not empty. Raises Usage."""
         try:
@@ -117,7 +123,7 @@ class Manifest:
             name = None if entry is None else str(entry)
             shaders.append(Shader(digest, label, name, str(stage.get("stage", "")), spec))
         if trouble:
-            return Unfit(id, trouble, bad=True)
+            return Unfit(id, trouble, True, [shader.module for shader in shaders])
         pipeline = Pipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
@@ -145,7 +151,7 @@ class Manifest:
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New) -> dict[int, str]:
+    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
         wanted = {NAME}
         path = os.path.join(store.out, NAME)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import json
 from hashlib import blake2b
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DIGEST: Final = 20  # bytes of the digest of a module
 
@@ -79,11 +82,15 @@ class Pipeline:
 
 class Unfit:
     """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is
-    wrong with the input."""
+    wrong with the input. ``modules``: those that it has, by the names that ``Source.digest`` takes,
+    as far as they are known."""
 
-    __slots__ = ("bad", "id", "reason")
+    __slots__ = ("bad", "id", "modules", "reason")
 
-    def __init__(self, id: str, reason: str, bad: bool = False) -> None:
+    def __init__(
+        self, id: str, reason: str, bad: bool = False, modules: Sequence[str] = ()
+    ) -> None:
         self.id = id
         self.reason = reason
         self.bad = bad
+        self.modules = modules

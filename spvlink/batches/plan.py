@@ -56,6 +56,7 @@ class Plan:
         self.results: list[Result | None] = []
         self.numbers: dict[bytes, int] = {}
         self.unfit: dict[int, Unfit] = {}
+        self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
         self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
         self.bad_count = 0
         self.more_bad = 0  # lines that were too many
@@ -67,12 +68,21 @@ class Plan:
         if self.variants is None:
             yield from self._distinct()
             return
-        for family in families(self._distinct(), self.variants):
+        for family in families(self._distinct(), self.variants, self._kept):
             for job in family.parts:
                 number = self.numbers.pop(job.key)
                 job.key = family.key_of(job)
                 self.keys[number], self.numbers[job.key] = job.key, number
             yield family
+
+    def _kept(self) -> dict[str, str]:
+        """Modules of what goes out as it came for a reason that is known before any link."""
+        for unfit in [*self.unfit.values(), *self.source.others()]:
+            for name in unfit.modules:
+                digest = self.source.digest(name)
+                if digest is not None:
+                    self.kept.setdefault(digest, shown(unfit.id))
+        return self.kept
 
     def _distinct(self) -> Iterator[Job]:
         for index, pipeline in enumerate(self.source.pipelines()):

@@ -9,14 +9,17 @@
                 "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
      "held": [{"module": "a.frag.spv", "name": "vUv", "slot": "1.xy", "by": "b.frag.spv",
               "line": "a.frag.spv: vUv 1.xy does not move: b.frag.spv uses it otherwise"}],
+     "kept": [{"module": "a.vert.spv", "by": "hud",
+              "line": "a.vert.spv stays as it is, since hud has it so"}],
      "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
 are jobs that were done before, by a run that was killed. "shared" are outputs that a module with
 fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
-pipeline by itself; "slots" in the totals, then: the Locations that all modules together declare,
-and how many they would need at least, each alone.
+pipeline by itself, "kept" modules that stay because a pipeline that stays has them; "slots" in the
+totals, then: the Locations that all modules together declare, and how many they would need at
+least, each alone.
 """
 
 from __future__ import annotations
@@ -165,6 +168,26 @@ class Report:
                     "line": f"{module}: {what} does not move: {by} {line['what']}",
                 }
 
+    def kept(self) -> Iterator[Entry]:
+        """Modules that stay as they are, all or one version of them, since somebody has them so."""
+        plan = self.plan
+        names, labels = self._named()
+        for told in self._sets():
+            called: dict[str, str] = {}
+            for key in told["jobs"]:
+                number = plan.numbers[bytes.fromhex(key)]
+                result = plan.results[number]
+                assert result is not None
+                called.update(zip(result.came, labels[number]))
+            for one in told["kept"]:
+                by = one["by"] and names[plan.numbers[bytes.fromhex(one["by"])]][0]
+                by = by or plan.kept.get(one["module"])
+                module = called.get(one["module"])
+                if module is not None:
+                    why = f"{by} has it so" if by else "two entry points of it are used"
+                    line = f"{module} stays as it is, since {why}"
+                    yield {"module": module, "by": by, "line": line}
+
     def _named(self) -> tuple[dict[int, list[str]], dict[int, list[str]]]:
         """The pipelines of each job, and the labels of its modules."""
         names: dict[int, list[str]] = {}
@@ -219,6 +242,7 @@ class Report:
         if self.plan.variants is not None:
             yield from _array("shared", self.shared())
             yield from _array("held", self.held())
+            yield from _array("kept", self.kept())
         yield from _array("jobs", self.jobs())
         seconds = {name: round(value, 3) for name, value in self.seconds.items()}
         yield f'  "seconds": {json.dumps(seconds)},\n'

@@ -16,7 +16,7 @@ from spvlink.pipeline import NOTHING_TO_GAIN, Linked, Source, StageResult, stage
 from spvlink.sets.link_set import LinkedSet, link_versions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from spvlink.batches.families import Family
     from spvlink.batches.jobs import Job
@@ -72,8 +72,10 @@ def do_family(family: Family, *modules: bytes) -> list[Outcome]:
         except SpvlinkError as error:
             outcomes[at] = _failure(error)
     numbers = list(rows)
+    named = dict(zip(family.modules, modules))
+    others = [*family.kept, *(name for at in outcomes for name in family.parts[at].modules)]
     try:
-        made = link_versions(list(rows.values()), family.most)
+        made = link_versions(list(rows.values()), family.most, [named[name] for name in others])
     except MemoryError:
         raise
     except Exception as error:
@@ -84,7 +86,9 @@ def do_family(family: Family, *modules: bytes) -> list[Outcome]:
         else:
             outcomes[at] = _outcome(family.parts[at], linked)
     if numbers:
-        outcomes[numbers[0]].told["set"] = _told(family, numbers, made)
+        kept = [name for name, data in named.items() if data in made.kept]
+        told = _told(family, numbers, made) | {"kept": [_kept(family, outcomes, n) for n in kept]}
+        outcomes[numbers[0]].told["set"] = told
     return [outcomes[at] for at in range(len(family.parts))]
 
 
@@ -103,6 +107,17 @@ def _told(family: Family, numbers: list[int], made: LinkedSet) -> dict[str, obje
             for one in made.held
         ],
     }  # fmt: skip
+
+
+def _kept(family: Family, outcomes: Mapping[int, Outcome], module: str) -> dict[str, str | None]:
+    """A module that stays because somebody has it as it is, and the job of the family that does:
+    None if it is none of these."""
+    by = (
+        job.key.hex()
+        for at, job in enumerate(family.parts)
+        if module in job.modules and not outcomes[at].modules
+    )
+    return {"module": module, "by": next(by, None)}
 
 
 def _check_identity(job: Job) -> None:

@@ -56,7 +56,7 @@ def specialize(chain: Chain) -> None:
 def give_builtins(chain: Chain) -> None:
     """What is the same for every vertex, by the state of the pipeline or the neighbour's modes:
     PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is
-    (Vulkan, "Built-In Variables")."""
+    (Vulkan, "Built-In Variables"; ``Options.view_mask`` has the exception)."""
     points, views = chain.options.patch_points, chain.options.view_mask
     for stage in chain.stages:
         given: dict[int, int] = {}

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from hashlib import blake2b
 
+from spvlink.archive.numbers import FRAGMENT_PART
 from spvlink.errors import BadArchive
 from spvlink.layer import wire, work
 from spvlink.layer.recorded import request_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.archive.archive import Archive
     from spvlink.pipeline import Linked
 
-_FRAGMENT: Final = 4  # of VkGraphicsPipelineLibraryFlagsEXT
 # Stages before rasterization, the last first. Of a family that ends with several of these one kind
 # is taken: an interface is between two stages.
 _LAST: Final = ("geom", "tese", "vert")
@@ -69,7 +69,7 @@ def families(archive: Archive, identity: bytes, exact: bool) -> tuple[list[Famil
                 reasons.append(f"left out: {error.message}")
                 continue
             halves[recorded.key] = data
-            fragment[data] = recorded.part == _FRAGMENT
+            fragment[data] = recorded.part == FRAGMENT_PART
     leaders = {data: data for data in fragment}
 
     def leader(data: bytes) -> bytes:

@@ -15,6 +15,12 @@ if TYPE_CHECKING:  # typing costs start-up time
 LAYER: Final = "VK_LAYER_SPVLINK_stage_link"
 PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 VARIABLE: Final = "VK_SPVLINK_STAGE_LINK_"  # a setting in the environment: VARIABLE + its name
+NOTE: Final = "validator"  # in the cache: which spirv-val filled it
+_BESIDE: Final = tuple(
+    f"../{folder}/libSPIRV-Tools{kind}.so"
+    for folder in ("lib", "lib64")
+    for kind in ("", "-shared")
+)
 SOCKET_PATH_LIMIT: Final = 107  # bytes of sockaddr_un.sun_path without the zero
 
 
@@ -98,22 +104,58 @@ def socket(identity: bytes, cache_folder: str) -> str:
     raise trouble
 
 
-def identity(package: str = PACKAGE) -> bytes:
-    """16 bytes that change when any Python file or compiled module of the package does: a sum of
-    digests of their names, sizes and times."""
-    from hashlib import blake2b
-
-    sums = [0, 0]
+def identity(cache_folder: str = "", package: str = PACKAGE) -> bytes:
+    """16 bytes that change when any Python file or compiled module of the package does, or
+    spirv-val: a sum of digests of their names and contents. (Sizes and times do not tell: images
+    that can be made again have the same ones.)"""
+    sums = _Sum()
     for path, folders, files in os.walk(package):
         folders[:] = [f for f in folders if f != "__pycache__" and not f.startswith(".")]
         for name in files:
-            if not name.endswith((".py", ".so")) or name.startswith("."):
-                continue
-            whole = os.path.join(path, name)
-            status = os.stat(whole)
-            seconds, nanoseconds = divmod(status.st_mtime_ns, 1_000_000_000)
-            line = f"{whole[len(package) + 1 :]} {status.st_size} {seconds}.{nanoseconds:09}"
-            digest = blake2b(os.fsencode(line), digest_size=16).digest()
-            for half in (0, 1):
-                sums[half] += int.from_bytes(digest[half * 8 : half * 8 + 8], "little")
-    return b"".join((s % (1 << 64)).to_bytes(8, "little") for s in sums)
+            if name.endswith((".py", ".so")) and not name.startswith("."):
+                whole = os.path.join(path, name)
+                sums.add(whole, whole[len(package) + 1 :])
+    sums.plus(validator(cache_folder))
+    return sums.digest()
+
+
+def validator(cache_folder: str = "") -> bytes:
+    """16 bytes that stand for spirv-val: its content, and that of the library that it may be a
+    small program on. Where it is not in PATH, those that were noted in the cache."""
+    from spvlink import spawn, validate
+
+    sums = _Sum()
+    program = spawn.find(validate.PROGRAM)
+    if program is not None:
+        folder = os.path.dirname(os.path.realpath(program))
+        for name in (validate.PROGRAM, *_BESIDE):
+            with contextlib.suppress(OSError):
+                sums.add(f"{folder}/{name}", name)
+        return sums.digest()
+    with contextlib.suppress(OSError), open(f"{cache_folder}/{NOTE}", "rb") as file:
+        noted = file.read(17)
+        if len(noted) == 16:
+            return noted
+    return bytes(16)
+
+
+class _Sum:
+    """Digests of files, whose order does not matter."""
+
+    def __init__(self) -> None:
+        self.halves = [0, 0]
+
+    def add(self, path: str, name: str) -> None:
+        """A file by its name and its content. Raises OSError."""
+        from hashlib import blake2b
+
+        with open(path, "rb") as file:
+            content = blake2b(file.read(), digest_size=16).hexdigest()
+        self.plus(blake2b(os.fsencode(f"{name} {content}"), digest_size=16).digest())
+
+    def plus(self, digest: bytes) -> None:
+        for half in (0, 1):
+            self.halves[half] += int.from_bytes(digest[half * 8 : half * 8 + 8], "little")
+
+    def digest(self) -> bytes:
+        return b"".join((half % (1 << 64)).to_bytes(8, "little") for half in self.halves)

@@ -383,7 +383,7 @@ def _remove(path: str) -> None:
 def serve(cache: str, cache_mb: int, idle: float, workers: int) -> bool:
     """Be the linker process for this cache folder. False if there is one already; then nothing is
     done. Raises Usage if the socket cannot be made."""
-    identity = places.identity()
+    identity = places.identity(cache)
     path = places.socket(identity, cache)
     lock = os.open(path.removesuffix(".socket") + ".lock", os.O_RDWR | os.O_CREAT, 0o600)
     try:
@@ -395,11 +395,12 @@ def serve(cache: str, cache_mb: int, idle: float, workers: int) -> bool:
         os.truncate(lock, 0)
         os.write(lock, b"%d" % os.getpid())
         store = Store(cache, cache_mb << 20)
+        store.note(places.NOTE, places.validator(cache))
         server = Server(path, lock, identity, store, idle, workers)
         signal.signal(signal.SIGTERM, server.end)
         signal.signal(signal.SIGINT, server.end)
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
-        if places.identity() != identity:  # it was being upgraded while we imported it
+        if places.identity(cache) != identity:  # it was being upgraded while we imported it
             raise Usage("spvlink changed while it started")
         server.run()
     except OSError as error:

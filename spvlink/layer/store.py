@@ -48,24 +48,35 @@ class Store:
         return data if wire.is_answer(data, key) else None
 
     def put(self, key: bytes, answer: bytes) -> None:
-        path = self.path(key)
+        if self._write(self.path(key), answer):
+            self.size += _blocks(len(answer))
+            if self.size > self.limit:
+                self.prune()
+
+    def note(self, name: str, data: bytes) -> None:
+        """A file beside the answers."""
+        with contextlib.suppress(OSError), open(f"{self.folder}/{name}", "rb") as file:
+            if file.read(len(data) + 1) == data:
+                return
+        self._write(f"{self.folder}/{name}", data)
+
+    def _write(self, path: str, data: bytes) -> bool:
+        """Whether it could be written."""
         temp = f"{path}.{os.getpid()}.new"
         try:
             os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
             try:
                 with open(temp, "xb") as file:
-                    file.write(answer)
+                    file.write(data)
                 os.rename(temp, path)
             except OSError:
                 _remove(temp)
                 raise
         except OSError as error:
             self.trouble = f"the cache cannot be written: {error.strerror}"
-            return
+            return False
         self.trouble = ""
-        self.size += _blocks(len(answer))
-        if self.size > self.limit:
-            self.prune()
+        return True
 
     def prune(self) -> None:
         """Remove the oldest files until a tenth of the room is free."""

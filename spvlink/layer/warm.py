@@ -80,7 +80,7 @@ def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: 
         raise validate.missing()
     tally = Tally()
     with Archive(archives) as archive, _linker(cache, cache_mb, jobs) as path:
-        _ask_all(path, _requests(archive, exact, tally), 2 * jobs, tally)
+        _ask_all(path, _requests(archive, exact, cache, tally), 2 * jobs, tally)
         _freeze(archive, exact, Store(cache, cache_mb << 20), jobs, tally)
         for line in archive.warnings:
             tally.reason(f"warning: {line}")
@@ -92,9 +92,9 @@ def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: 
 # -- requests --------------------------------------------------------------------------------------
 
 
-def _requests(archive: Archive, exact: bool, tally: Tally) -> Iterator[bytes]:
+def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterator[bytes]:
     """What the layer would ask for each pipeline, each request once."""
-    identity = places.identity()
+    identity = places.identity(cache)
     for recorded in archive.pipelines():
         tally.pipelines += 1
         if recorded.part or recorded.libraries:
@@ -118,7 +118,7 @@ def _requests(archive: Archive, exact: bool, tally: Tally) -> Iterator[bytes]:
 
 def _freeze(archive: Archive, exact: bool, store: Store, jobs: int, tally: Tally) -> None:
     """Libraries that hold half of the shaders, with interfaces that those that meet share."""
-    found, reasons = libraries.families(archive, places.identity(), exact)
+    found, reasons = libraries.families(archive, places.identity(store.folder), exact)
     for text in reasons:
         tally.reason(text)
     tally.libraries = sum(len(f.producers) + len(f.consumers) for f in found)
@@ -154,7 +154,7 @@ def _each(found: list[libraries.Family], jobs: int) -> Iterator[libraries.Frozen
 @contextlib.contextmanager
 def _linker(cache: str, cache_mb: int, jobs: int) -> Iterator[str]:
     """The socket of a linker process for this cache. Raises Usage."""
-    path = places.socket(places.identity(), cache)
+    path = places.socket(places.identity(cache), cache)
     child = os.fork()
     if child == 0:
         status = 1

@@ -57,7 +57,7 @@ class Apart(Family):
             else ({}, False)
             for stage in self.stages
         ]
-        lower(self, given, frozenset())
+        lower(self, given, {})
         for stage in self.touched():
             in_file(stage, clean, self, stage)
         open_family(self)

@@ -32,7 +32,7 @@ from spvlink.pipeline import (
 )
 from spvlink.sets import motion
 from spvlink.sets.family import Family, open_family
-from spvlink.sets.lowering import lower
+from spvlink.sets.lowering import KEPT, TWO_ENTRIES, lower
 from spvlink.sets.raising import Odd, write
 from spvlink.sets.shared import Held, Shared, held_wires, shared_wires
 from spvlink.sets.sweep import sweep
@@ -42,7 +42,7 @@ from spvlink.sets.wires import Crossing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Final
 
     from spvlink.sets.lowering import Spec
@@ -58,53 +58,87 @@ class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
     ``shared``: what modules could not drop; ``held``: what would have moved. ``least``: (Locations
     that all sides of all modules declare, and that they need at least, whatever the others do), of
-    what was linked as a set."""
+    what was linked as a set. ``went``: what became of each module (its bytes), the original
+    included where a pipeline has it; ``kept``: those that stay because somebody has them so."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
         self.held: list[Held] = []
         self.least = (0, 0)
+        self.went: dict[bytes, set[bytes]] = {}
+        self.kept: frozenset[bytes] = frozenset()
         # (pipeline, index of a module in it) -> the components that the stage behind reads
         self.reads: dict[tuple[int, int], frozenset[int]] = {}
 
 
-def link_versions(rows: Sequence[Row], most: int) -> LinkedSet:
-    """The same with up to ``most`` versions of each module."""
-    made = link_set(rows)
+def link_versions(rows: Sequence[Row], most: int, kept: Iterable[bytes] = ()) -> LinkedSet:
+    """The same with up to ``most`` versions of each module, the original among them where a
+    pipeline has that: one that stays as it is, for whatever reason. ``kept``: modules that somebody
+    else has as they are."""
+    held = set(kept)
+    wrong: dict[int, SpvlinkError] = {}
+    while True:
+        made = _versions(rows, most, frozenset(held), wrong)
+        wrong |= {at: one for at, one in enumerate(made.pipelines) if isinstance(one, SpvlinkError)}
+        for data in held & made.went.keys():
+            made.went[data].add(data)
+        split = {data for data, went in made.went.items() if len(went) > most} - held
+        if not split:
+            break
+        held |= split
+    made.kept = frozenset(held)
+    return made
+
+
+def _versions(
+    rows: Sequence[Row], most: int, kept: frozenset[bytes], wrong: Mapping[int, SpvlinkError]
+) -> LinkedSet:
+    """As ``link_versions``, but what pipelines that stay have does not count."""
     if most == 1:
-        return made
+        return link_set(rows, None, kept, wrong)
+    made = link_set(rows, wrong=wrong)
     reads: dict[tuple[bytes, str | None], dict[int, frozenset[int]]] = {}
     for (row, at), keys in made.reads.items():
         source = rows[row][0][at]
         reads.setdefault((source.data, source.entry), {})[row] = keys
     versions = [[0] * len(sources) for sources, _ in rows]
-    chosen = {module: choose(found, most) for module, found in reads.items()}
+    chosen = {module: choose(found, most - (module[0] in kept)) for module, found in reads.items()}
     for row, at in made.reads:
         source = rows[row][0][at]
         versions[row][at] = chosen[source.data, source.entry][row]
-    return link_set(rows, versions)
+    return link_set(rows, versions, wrong=wrong)
 
 
-def link_set(rows: Sequence[Row], versions: Sequence[Sequence[int]] | None = None) -> LinkedSet:
+def link_set(
+    rows: Sequence[Row],
+    versions: Sequence[Sequence[int]] | None = None,
+    kept: frozenset[bytes] = frozenset(),
+    wrong: Mapping[int, SpvlinkError] | None = None,
+) -> LinkedSet:
     """Link pipelines, each given as its modules and its options, which are those of ``link``.
-    ``versions``: which version of each module a pipeline has, 0 for all by default.
+    ``versions``: which version of each module a pipeline has, 0 for all by default. ``kept``:
+    modules that go out as they came. ``wrong``: errors that are known of pipelines.
 
-    A module (the same bytes and entry point, of one version) has one result in all pipelines.
-    Raises ``Usage`` for options that make no sense together; ``MemoryError``."""
+    A module (the same bytes and entry point, of one version) has one result in all pipelines that
+    do not stay as they are. Raises ``Usage`` for options that make no sense together;
+    ``MemoryError``."""
     made = LinkedSet(len(rows))
     reader = _Reader(rows, versions, made)
+    for at, error in (wrong or {}).items():
+        made.pipelines[at] = error
+        reader.pipelines.pop(at, None)
     todo = reader.families()
     while todo:
         numbers = todo.pop()
         if len(numbers) == 1:
-            made.pipelines[numbers[0]] = _alone(rows[numbers[0]])
+            made.pipelines[numbers[0]] = _alone(reader.held(numbers[0], kept))
             continue
-        linker = _Linker(reader, numbers, made)
+        linker = _Linker(reader, numbers, made, kept)
         try:
             linker.run()
         except BadSpirv as error:  # all the others still go together
-            results = {at: _alone(rows[at]) for at in numbers}
+            results = {at: _alone(reader.held(at, kept)) for at in numbers}
             wrong = {at: bad for at, bad in results.items() if isinstance(bad, SpvlinkError)}
             if not wrong:
                 linker.tell_unchanged(f"a defect of spvlink: {error}", str(error))
@@ -115,6 +149,7 @@ def link_set(rows: Sequence[Row], versions: Sequence[Sequence[int]] | None = Non
                 [at for numbers in todo for at in numbers]
                 + [at for at in numbers if wrong and at not in wrong]
             )
+    reader.note(made)
     return made
 
 
@@ -170,6 +205,27 @@ class _Reader:
             known[name] = known[own]
         return known[name]
 
+    def held(self, number: int, kept: frozenset[bytes]) -> Row:
+        """A pipeline with its options, and what is ``kept`` of it."""
+        sources, options = self.rows[number]
+        stages = [self.stages[at] for at in self.pipelines[number]]
+        names = frozenset(stage.name for stage in stages if stage.source.data in kept)
+        if names:
+            options = copy.copy(options)
+            options.keep_interface |= names
+        return sources, options
+
+    def note(self, made: LinkedSet) -> None:
+        """What became of each module."""
+        for number, (sources, _) in enumerate(self.rows):
+            result = made.pipelines[number]
+            if isinstance(result, SpvlinkError):
+                for source in sources:
+                    made.went.setdefault(source.data, set()).add(source.data)
+                continue
+            for stage, at in zip(result.stages, self.places[number]):
+                made.went.setdefault(sources[at].data, set()).add(stage.data)
+
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
         """The pipelines (these, or all), those together that share modules, directly or through
         others."""
@@ -199,7 +255,9 @@ def _named(stage: Stage) -> Source:
 class _Linker:
     """A family and what becomes of it."""
 
-    def __init__(self, reader: _Reader, numbers: list[int], made: LinkedSet) -> None:
+    def __init__(
+        self, reader: _Reader, numbers: list[int], made: LinkedSet, kept: frozenset[bytes]
+    ) -> None:
         self.reader = reader
         self.made = made
         self.numbers = numbers  # of the pipelines
@@ -217,10 +275,10 @@ class _Linker:
             if not options.complete and reader.stages[self.global_[row[-1]]].name != "frag"
         )
         entries = Counter(reader.contents[n] for n in self.global_)
-        # a module of which two entry points are used would come out as two
-        self.staying = frozenset(
-            at for at, n in enumerate(self.global_) if entries[reader.contents[n]] > 1
-        )
+        self.staying = {at: KEPT for at, one in enumerate(self.sources) if one.data in kept}
+        for at, n in enumerate(self.global_):
+            if entries[reader.contents[n]] > 1:  # it would come out as two
+                self.staying[at] = TWO_ENTRIES
         self.runner = Runner(self.options)
         self.stages: list[Stage] = []
         self.before: list[tuple[int, int]] = []

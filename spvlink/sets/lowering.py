@@ -22,12 +22,13 @@ if TYPE_CHECKING:  # typing costs start-up time
 PAYLOAD: Final = "a payload is not linked in a set"
 BEHIND: Final = "what comes behind the {} stage in another pipeline is not known"
 TWO_ENTRIES: Final = "two entry points of one module are used"
+KEPT: Final = "what stays as it is uses the module, too"
 MISFIT: Final = "the interfaces of a pipeline of the set do not fit"
 
 
-def lower(family: Family, specs: list[Spec], staying: frozenset[int]) -> None:
-    """All stages to slots; those that are ``staying`` go out as they came. Raises Refused if no
-    border is left."""
+def lower(family: Family, specs: list[Spec], staying: Mapping[int, str]) -> None:
+    """All stages to slots; those that are ``staying`` go out as they came, for the reason that is
+    given. Raises Refused if no border is left."""
     runner = family.runner
     for stage, (values, defaults) in zip(family.stages, specs):
         if values or defaults:
@@ -37,10 +38,10 @@ def lower(family: Family, specs: list[Spec], staying: frozenset[int]) -> None:
         give_builtins(family)
     find_resources(family)
     prepare(family)
-    for stage in (family.stages[at] for at in staying):
-        family.untouched.add(stage)
-        for border in family.around(stage):
-            border.refuse(TWO_ENTRIES)
+    for at, why in staying.items():
+        family.untouched.add(family.stages[at])
+        for border in family.around(family.stages[at]):
+            border.refuse(why)
     _keep(family)
     lows = _analyse(family)
     borders = [b for b in family.borders if not b.kept]

@@ -4,26 +4,27 @@
  * spvlink/layer/wire.py, which has the layout of the words too; change both, and FORMAT.
  */
 #include "layer.h"
+#include "numbers.h"
 
 #include <string.h>
 
 #define FORMAT 3
 #define REQUEST 0x524c5053u /* "SPLR" */
 
-enum {
-    BINDING_FLAGS = 1000161000, MUTABLE_TYPE = 1000351002,
-    /* of VkDescriptorSetLayoutCreateFlags; 0x40 gives every stage descriptors of its own */
-    KNOWN_SET_FLAGS = 0xb7,
-    KNOWN_LAYOUT_FLAGS = 0x2, /* sets that are independent of each other */
-};
-
 /* -- layouts -------------------------------------------------------------------------------------- */
 
-static bool only_known(const void *chain) {
-    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
-        if ((int)at->sType != BINDING_FLAGS && (int)at->sType != MUTABLE_TYPE)
-            return false;
-    return true;
+bool among(int number, const int *known, size_t count) {
+    size_t i = 0;
+    while (i < count && number != known[i])
+        i++;
+    return i < count;
+}
+
+bool only(const void *chain, const int *known, size_t count) {
+    const VkBaseInStructure *at = chain;
+    while (at != NULL && among((int)at->sType, known, count))
+        at = at->pNext;
+    return at == NULL;
 }
 
 static struct blob *blob_of(struct bytes *words, bool opaque) {
@@ -36,6 +37,7 @@ static struct blob *blob_of(struct bytes *words, bool opaque) {
 
 /* count, then (binding, descriptorType, descriptorCount, stageFlags) each */
 struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info) {
+    static const int KNOWN[] = {ON_SET_LAYOUT};
     struct bytes words = {0};
     uint32_t count = 0;
     for (uint32_t i = 0; i < info->bindingCount; i++)
@@ -51,11 +53,11 @@ struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info) {
         put_u32(&words, binding->stageFlags);
     }
     return blob_of(&words,
-                   !only_known(info->pNext) || (info->flags & ~(VkFlags)KNOWN_SET_FLAGS));
+                   !ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)SET_FLAGS));
 }
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info) {
-    return info->pNext == NULL && !(info->flags & ~(VkFlags)KNOWN_LAYOUT_FLAGS);
+    return info->pNext == NULL && !(info->flags & ~(VkFlags)LAYOUT_FLAGS);
 }
 
 /* set count, then (set, its blob) each; range count, then (stageFlags, offset, size) each */

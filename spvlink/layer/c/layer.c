@@ -1,5 +1,6 @@
 /* Instances and devices: who is next, and which functions are ours. */
 #include "layer.h"
+#include "numbers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,12 +51,9 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice handle,
     VkResult result = device->create_module(handle, info, allocator, module);
     if (result == VK_SUCCESS) {
         struct blob *blob = blob_new(info->pCode, info->codeSize);
-        const VkBaseInStructure *next = info->pNext;
-        bool known = next == NULL || /* what a validation layer caches is no part of the code */
-                     (next->sType == VK_STRUCTURE_TYPE_SHADER_MODULE_VALIDATION_CACHE_CREATE_INFO_EXT &&
-                      next->pNext == NULL);
+        static const int KNOWN[] = {ON_MODULE};
         if (blob != NULL)
-            blob->opaque = !known || info->flags != 0;
+            blob->opaque = !ONLY(info->pNext, KNOWN) || info->flags != 0;
         table_put(device->modules, (uint64_t)*module, blob);
     }
     return result;

@@ -68,14 +68,14 @@ struct settings {
     char socket[PATH_SIZE];   /* "": there is no place for one */
     char python[PATH_SIZE];   /* interpreter that has spvlink */
     char log[PATH_SIZE];      /* "", "stderr" or a file: a line for every pipeline */
-    unsigned char identity[16]; /* which linker: changes when any file of it does */
+    unsigned char identity[16]; /* which linker: changes when any file of it or spirv-val does */
 };
 
 /* What a VkInstanceCreateInfo says for this layer in its pNext. Settings are those of the process:
  * what is given after they were read comes too late. */
 void settings_given(const void *chain);
 const struct settings *settings(void);
-bool identify(const char *package, unsigned char identity[16]);
+bool identify(const char *package, const char *cache, unsigned char identity[16]);
 
 /* -- log.c, runs.c: what was done, in numbers ----------------------------------------------------- */
 
@@ -123,6 +123,12 @@ struct blob {
     size_t size;
     uint32_t data[];
 };
+
+/* Whether a number, or all structures of a pNext, are among those that are known (numbers.h). */
+bool among(int number, const int *known, size_t count);
+bool only(const void *chain, const int *known, size_t count);
+#define AMONG(number, known) among(number, known, sizeof known / sizeof *known)
+#define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
 
 struct table;
 struct blob *blob_new(const void *data, size_t size);

@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define KNOWN_FLAGS UINT64_C(0x3fffffff) /* later bits change where code or descriptors come from */
-
 /* -- what may be linked ---------------------------------------------------------------------------- */
 
 const void *find(const void *chain, int type) {
@@ -21,18 +19,6 @@ const void *find(const void *chain, int type) {
             return at;
     return NULL;
 }
-
-static bool only(const void *chain, const int *known, size_t count) {
-    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext) {
-        size_t i = 0;
-        while (i < count && (int)at->sType != known[i])
-            i++;
-        if (i == count)
-            return false;
-    }
-    return true;
-}
-#define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
 
 static bool from_libraries(const VkGraphicsPipelineCreateInfo *info) {
     const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
@@ -62,14 +48,11 @@ static const char *part_of_others(const VkGraphicsPipelineCreateInfo *info) {
 }
 
 const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
-    static const int KNOWN[] = {
-        RENDERING, FEEDBACK, LIBRARIES, LIBRARY_PARTS, DISCARD_RECTANGLE, SHADING_RATE,
-        SAMPLE_COUNT_AMD, ROBUSTNESS, ATTACHMENT_LOCATIONS, INPUT_INDICES, FLAGS_2,
-    };
+    static const int KNOWN[] = {ON_PIPELINE};
     if (!ONLY(info->pNext, KNOWN))
         return "a structure that the layer does not know is on the pipeline";
     uint64_t flags = creation_flags(info);
-    if (flags & ~KNOWN_FLAGS)
+    if (flags & ~PIPELINE_FLAGS)
         return "a creation flag that the layer does not know";
     if (flags & DISABLE_OPTIMIZATION)
         return "the application wants it not optimized";
@@ -78,28 +61,50 @@ const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     return NULL;
 }
 
-static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, VkDynamicState state) {
+static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, int state) {
     const VkPipelineDynamicStateCreateInfo *dynamic = info->pDynamicState;
     for (uint32_t i = 0; dynamic != NULL && i < dynamic->dynamicStateCount; i++)
-        if (dynamic->pDynamicStates[i] == state)
+        if ((int)dynamic->pDynamicStates[i] == state)
+            return true;
+    return false;
+}
+
+static const char *unfit_dynamic(const VkPipelineDynamicStateCreateInfo *dynamic) {
+    static const int KNOWN[] = {DYNAMIC_STATES};
+    if (dynamic == NULL)
+        return NULL;
+    if (dynamic->pNext != NULL)
+        return "a structure that the layer does not know is on the dynamic state";
+    for (uint32_t i = 0; i < dynamic->dynamicStateCount; i++) {
+        if ((int)dynamic->pDynamicStates[i] == DYNAMIC_STREAM)
+            return "a vertex stream other than the first may be rasterized";
+        if (!AMONG((int)dynamic->pDynamicStates[i], KNOWN))
+            return "a dynamic state that the layer does not know";
+    }
+    return NULL;
+}
+
+static bool has_fragment(const VkGraphicsPipelineCreateInfo *info) {
+    for (uint32_t i = 0; i < info->stageCount; i++)
+        if (info->pStages[i].stage == VK_SHADER_STAGE_FRAGMENT_BIT)
             return true;
     return false;
 }
 
 /* Without rasterization the fragment shader never runs, and another stream feeds it from elsewhere.
  * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
- * that, since linking is right with and without rasterization. */
+ * that, since linking is right with and without rasterization. Other fixed functions are not looked
+ * at: nothing of them reaches a stage (vulkan_registry/known.toml). */
 const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
-    static const int KNOWN[] = {RASTER_STREAM, RASTER_ORDER_AMD, CONSERVATIVE, DEPTH_CLIP,
-                                PROVOKING_VERTEX, LINES, DEPTH_BIAS};
+    static const int KNOWN[] = {ON_RASTERIZATION_STATE};
     const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
-    if (state == NULL)
-        return NULL;
+    const char *why = unfit_dynamic(info->pDynamicState);
+    if (why != NULL || state == NULL)
+        return why;
     if (!ONLY(state->pNext, KNOWN))
         return "a structure that the layer does not know is on the rasterization state";
-    if (state->rasterizerDiscardEnable &&
-        !is_dynamic(info, VK_DYNAMIC_STATE_RASTERIZER_DISCARD_ENABLE))
-        return "nothing is rasterized";
+    if (state->rasterizerDiscardEnable && has_fragment(info) && !is_dynamic(info, DYNAMIC_DISCARD))
+        return "nothing is rasterized, and there is a fragment shader";
     const VkPipelineRasterizationStateStreamCreateInfoEXT *stream =
         find(state->pNext, RASTER_STREAM);
     if (stream != NULL && stream->rasterizationStream != 0)
@@ -110,9 +115,8 @@ const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
 /* The stage for the chain; its code is held. */
 static const char *take_stage(struct device *device, const VkPipelineShaderStageCreateInfo *info,
                               struct stage *stage) {
-    static const int KNOWN[] = {VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, DEBUG_NAME,
-                                SUBGROUP_SIZE};
-    if (!ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)KNOWN_STAGE_FLAGS))
+    static const int KNOWN[] = {ON_STAGES};
+    if (!ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)STAGE_FLAGS))
         return "a stage by identifier, or with a structure or flag that the layer does not know";
     *stage = (struct stage){info->stage, info->pName, info->pSpecializationInfo, NULL};
     if (info->module != VK_NULL_HANDLE) {
@@ -265,7 +269,7 @@ static void count_refused(struct device *device, struct change **changes, uint32
             continue;
         const char *why = "created again as it was, since another of the same call failed";
         enum counter outcome = REFUSED;
-        if ((int)result == COMPILE_REQUIRED) {
+        if (result == VK_PIPELINE_COMPILE_REQUIRED_EXT) {
             why = "the application wants nothing compiled, and the linked one is not";
             outcome = NOT_IN_TIME;
         } else if (first[i] == VK_NULL_HANDLE && second[i] != VK_NULL_HANDLE) {

@@ -10,17 +10,21 @@
 #include "layer.h"
 
 #include "config.h"
+#include "numbers.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define MAX_CODE (256u << 20) /* bytes of a file of code: a guard against nonsense */
 
 static struct settings the_settings;
 static struct bytes file; /* vk_layer_settings.txt, ended by a zero */
@@ -91,7 +95,6 @@ static bool from_file(const char *name, char *value, size_t size) {
 /* -- the application ------------------------------------------------------------------------------ */
 
 /* VK_EXT_layer_settings is younger than the headers that we want to build with. */
-enum { LAYER_SETTINGS = 1000496000 };
 enum { BOOL32, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64, STRING };
 struct layer_setting { /* VkLayerSettingEXT */
     const char *layer, *name;
@@ -233,38 +236,103 @@ static bool is_code(const char *name) {
     return length > 3 && (strcmp(name + length - 3, ".py") == 0 || strcmp(name + length - 3, ".so") == 0);
 }
 
-/* Adds up a digest of the name, size and time of every .py and .so file: their order does not
- * matter. */
+/* Adds a digest of a file's name and content: the order of files does not matter. */
+static bool add_file(uint64_t sum[2], const char *path, const char *name) {
+    char line[PATH_SIZE + 64], digits[33];
+    unsigned char content[16];
+    uint64_t digest[2];
+    struct bytes data = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool good = fd >= 0 && read_file(fd, &data, MAX_CODE);
+    if (fd >= 0)
+        close(fd);
+    if (good) {
+        blake2b(data.data, data.size, content, sizeof content);
+        hex(content, sizeof content, digits);
+        int size = snprintf(line, sizeof line, "%s %s", name, digits);
+        blake2b(line, (size_t)size, (unsigned char *)digest, sizeof digest);
+        sum[0] += digest[0];
+        sum[1] += digest[1];
+    }
+    bytes_free(&data);
+    return good;
+}
+
+/* Every .py and .so file. */
 static bool walk(const char *path, size_t base, uint64_t sum[2]) {
     DIR *list = opendir(path);
     if (list == NULL)
         return false;
     for (struct dirent *item; (item = readdir(list)) != NULL;) {
-        char below[PATH_SIZE], line[PATH_SIZE + 64];
+        char below[PATH_SIZE];
         struct stat status;
         if (item->d_name[0] == '.' || strcmp(item->d_name, "__pycache__") == 0 ||
             snprintf(below, sizeof below, "%s/%s", path, item->d_name) >= (int)sizeof below ||
             stat(below, &status) != 0)
             continue;
-        if (S_ISDIR(status.st_mode)) {
+        if (S_ISDIR(status.st_mode))
             walk(below, base, sum);
-        } else if (is_code(item->d_name)) {
-            uint64_t digest[2];
-            int size = snprintf(line, sizeof line, "%s %lld %lld.%09ld", below + base,
-                                (long long)status.st_size, (long long)status.st_mtim.tv_sec,
-                                status.st_mtim.tv_nsec);
-            blake2b(line, (size_t)size, (unsigned char *)digest, sizeof digest);
-            sum[0] += digest[0];
-            sum[1] += digest[1];
-        }
+        else if (is_code(item->d_name))
+            add_file(sum, below, below + base);
     }
     closedir(list);
     return true;
 }
 
-bool identify(const char *package, unsigned char identity[16]) {
+/* The folder of spirv-val, links followed, as PATH has it. */
+static bool find_validator(char *folder) {
+    const char *path = secure_getenv("PATH"), *end;
+    for (const char *at = path != NULL ? path : "/bin:/usr/bin"; at != NULL; at = end) {
+        char program[PATH_SIZE], real[PATH_MAX];
+        struct stat status;
+        size_t length = strcspn(at, ":");
+        end = at[length] == ':' ? at + length + 1 : NULL;
+        if (snprintf(program, sizeof program, "%.*s%sspirv-val", (int)length, at,
+                     length > 0 ? "/" : "") >= (int)sizeof program ||
+            stat(program, &status) != 0 || !S_ISREG(status.st_mode) || access(program, X_OK) != 0)
+            continue;
+        if (realpath(program, real) == NULL || strlen(real) >= PATH_SIZE)
+            return false;
+        *strrchr(real, '/') = 0;
+        memcpy(folder, real, strlen(real) + 1);
+        return true;
+    }
+    return false;
+}
+
+/* Which spirv-val: its content, and that of the library that it may be a small program on. Where it
+ * is not in PATH (in a container), the one that a linker process noted beside the cache. */
+static void add_validator(const char *cache, uint64_t sum[2]) {
+    static const char *const FILES[] = {
+        "spirv-val", "../lib/libSPIRV-Tools.so", "../lib/libSPIRV-Tools-shared.so",
+        "../lib64/libSPIRV-Tools.so", "../lib64/libSPIRV-Tools-shared.so",
+    };
+    char folder[PATH_SIZE], path[2 * PATH_SIZE];
+    struct bytes note = {0};
+    if (find_validator(folder)) {
+        for (size_t i = 0; i < sizeof FILES / sizeof *FILES; i++) {
+            snprintf(path, sizeof path, "%s/%s", folder, FILES[i]);
+            add_file(sum, path, FILES[i]);
+        }
+        return;
+    }
+    snprintf(path, sizeof path, "%s/validator", cache);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && read_file(fd, &note, 16) && note.size == 16) {
+        uint64_t noted[2];
+        memcpy(noted, note.data, sizeof noted);
+        sum[0] += noted[0];
+        sum[1] += noted[1];
+    }
+    if (fd >= 0)
+        close(fd);
+    bytes_free(&note);
+}
+
+bool identify(const char *package, const char *cache, unsigned char identity[16]) {
     uint64_t sum[2] = {0, 0};
     bool good = walk(package, strlen(package) + 1, sum);
+    add_validator(cache, sum);
     memcpy(identity, sum, sizeof sum);
     return good;
 }
@@ -306,7 +374,8 @@ static void read_settings(void) {
     bytes_free(&file);
     if (!folder(s->state, "XDG_STATE_HOME", "/.local/state", "/spvlink"))
         s->state[0] = 0;
-    identify(BUILT_PACKAGE, s->identity); /* gone: only what is in the cache for it can be used */
+    /* gone: only what is in the cache for it can be used */
+    identify(BUILT_PACKAGE, s->usable ? s->cache : "", s->identity);
     if (!folder(s->runtime, "XDG_RUNTIME_DIR", NULL, "/spvlink") || !find_socket(s)) {
         snprintf(s->runtime, sizeof s->runtime, "/tmp/spvlink-%ld", (long)geteuid());
         if (!find_socket(s))

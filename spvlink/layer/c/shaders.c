@@ -4,16 +4,12 @@
  * is what a chain says to one that may follow it.
  */
 #include "layer.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LINK_STAGE = 0x1,
-    KNOWN_FLAGS = 0x7f, /* later bits change where code comes from (device-generated commands) */
-    SPIRV = 1,
-    GRAPHICS = 0xdf,
-};
+enum { GRAPHICS = 0xdf }; /* of VkShaderStageFlagBits */
 
 static const char ALONE[] = "there is nothing to link: one shader object";
 
@@ -42,7 +38,7 @@ static const char *take_chain(struct device *device, uint32_t count,
         const struct shader_info *info = &infos[i];
         if (!(info->flags & LINK_STAGE))
             continue;
-        if (info->pNext != NULL || (info->flags & ~(VkFlags)KNOWN_FLAGS))
+        if (info->pNext != NULL || (info->flags & ~(VkFlags)SHADER_FLAGS))
             return "a shader object with a structure or flag that the layer does not know";
         if (info->codeType != SPIRV)
             return "a shader object from a binary";
