@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import describing
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
 from spvlink.ir.edit import (
@@ -56,11 +56,16 @@ class Unfit(Exception):
 
 
 def run(
-    module: Module, storage: int, side: Interface, varyings: list[Varying], moved: dict[int, int]
+    module: Module,
+    storage: int,
+    side: Interface,
+    varyings: list[Varying],
+    moved: dict[int, tuple[int, tuple[int, ...]]],
 ) -> None:
-    """Give one side of a module these variables. ``side`` says which slots the old ones had,
-    ``moved`` where variables that stay whole go: id -> Location. Raises Unfit, with the module half
-    done."""
+    """Give one side of a module these variables, with the qualifiers that they are to have: those
+    of ``side``, which says which slots the old ones had, may be other ones by now than the module
+    declares. ``moved``: where variables that stay whole go, id -> Location, qualifiers to add.
+    Raises Unfit, with the module half done."""
     entry = module.entry
     assert entry is not None
     alone = len(module.sections[ENTRY_POINTS]) == 1
@@ -69,8 +74,8 @@ def run(
     listed = {v.id: v for v in entry.inst.args[1:]}
     if not listed.keys() >= moved.keys():
         raise Unfit  # what is a variable of its own by now was a member of a struct
-    for id, location in moved.items():
-        move_whole(module, listed[id], location, ())
+    for id, (location, qualifiers) in moved.items():
+        move_whole(module, listed[id], location, qualifiers)
     olds: dict[int, list[Slot]] = {}
     for _, slot in sorted(side.slots.items()):
         if slot.length is not None or slot.width < 32 or slot.variable.id not in listed:
@@ -82,8 +87,7 @@ def run(
         old = _Old(listed[id], slots)
         same = left.get(tuple([slot.key for slot in slots]))
         if same is not None and old.is_like(same):
-            qualifiers = same.qualifiers if storage == _OUTPUT else ()
-            _move(module, old.variable, same, qualifiers)
+            _move(module, old.variable, same, storage)
             del left[_keys(same)]
         else:
             gone.append(old)
@@ -95,15 +99,31 @@ def _keys(varying: Varying) -> tuple[int, ...]:
     return tuple(varying.keys)
 
 
-def _move(module: Module, variable: Inst, place: Varying, qualifiers: tuple[int, ...]) -> None:
-    """Another Location and Component."""
-    move_whole(module, variable, place.location, qualifiers)
+def _move(module: Module, variable: Inst, place: Varying, storage: int) -> None:
+    """Another Location and Component, and these ways to interpolate alone."""
+    wanted = info.INTERPOLATION_DECORATIONS.intersection(place.qualifiers)
+    if storage == _OUTPUT:
+        wanted -= info.READING_DECORATIONS
+    move_whole(module, variable, place.location, sorted(wanted))
+    surplus: list[Inst] = []
+    kinds: set[int] = set()
+    at_component = False
     for note in module.annotations:
-        if note.op == ops.OpDecorate and note.args[0] is variable:
-            if note.imm[0] == enums.Decoration_Component:
-                reword(module, note, (enums.Decoration_Component, place.component))
-                return
-    if place.component:
+        if note.op != ops.OpDecorate or note.args[0] is not variable:
+            continue
+        said = note.imm[0]
+        if said == enums.Decoration_Component:
+            reword(module, note, (enums.Decoration_Component, place.component))
+            at_component = True
+        elif said in info.KIND_DECORATIONS:
+            kinds.add(said)
+        elif said in info.INTERPOLATION_DECORATIONS and said not in wanted:
+            surplus.append(note)
+    if kinds != info.KIND_DECORATIONS.intersection(place.qualifiers):
+        raise Unfit
+    if surplus:
+        replace_annotations(module, [n for n in module.annotations if n not in surplus])
+    if place.component and not at_component:
         words = (enums.Decoration_Component, place.component)
         annotate(module, [Inst(ops.OpDecorate, None, [variable], words)])
 
@@ -121,13 +141,12 @@ class _Old:
 
     def is_like(self, varying: Varying) -> bool:
         """Whether the variable is just this, in its place or in another one."""
-        first, of = self.slots[0], self.type.op
+        of = self.type.op
         shape = of if of in (ops.OpTypeMatrix, ops.OpTypeArray) else 0
         return (
             varying.whole == shape
             and (not shape or types.size_of(self.type) == varying.columns)
             and all(slot.base == varying.base for slot in self.slots)
-            and varying.qualifiers == first.qualifiers
         )
 
 
