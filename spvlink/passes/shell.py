@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import describing
+from spvlink.facts.reliance import relies
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
+from spvlink.ir.core import ALL, CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
 from spvlink.ir.edit import (
     annotate,
     list_variable,
@@ -42,10 +43,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 # whose outputs nobody sees before they return
 _OWN_OUTPUTS: Final = frozenset(
     (enums.ExecutionModel_Vertex, enums.ExecutionModel_TessellationEvaluation)
-)
-# what does not end, or is not defined, with any values
-_RELYING: Final = frozenset(
-    (ops.OpLoopMerge, ops.OpUDiv, ops.OpSDiv, ops.OpUMod, ops.OpSRem, ops.OpSMod)
 )
 _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
@@ -258,14 +255,18 @@ class _Shell:
         """Where the entry point begins: the old inputs of the new ones."""
         out: list[Inst] = []
         loaded: dict[int, Inst] = {}
+        lost = {held: lanes for old, held in kept if (lanes := self.lost(old))}
+        if lost and relies(self.module, lost):
+            raise Unfit
         for old, held in kept:
-            lost = {n for n, slot in enumerate(old.slots) if slot.key not in self.raised.where}
-            if lost and not lost.isdisjoint(_scalars_read(self.module, held)):
-                if _relies_on_values(self.module):
-                    raise Unfit
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
             out.append(Inst(ops.OpStore, None, [held, whole], ()))
         return out
+
+    def lost(self, old: _Old) -> int:
+        """The lanes of a variable that no longer cross."""
+        gone = [1 << n for n, s in enumerate(old.slots) if s.key not in self.raised.where]
+        return sum(gone) if types.lanes_of(old.type) or not gone else ALL
 
     def put_together(
         self, type: Inst, slots: Iterator[Slot], loaded: dict[int, Inst], out: list[Inst]
@@ -340,69 +341,6 @@ def _is_access(inst: Inst, at: int) -> bool:
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
     return at == 0 and inst.op in CHAINS
-
-
-def _relies_on_values(module: Module) -> bool:
-    """Whether code whose result nobody needs may still need what it is made of: a loop to end, a
-    division or an index to be defined."""
-    for inst in _insts(module):
-        if inst.op in _RELYING:
-            return True
-        if inst.op in CHAINS and any(types.index_of(index) is None for index in inst.args[1:]):
-            return True
-    return False
-
-
-def _scalars_read(module: Module, variable: Inst) -> set[int]:
-    """The scalars of a variable that code takes out, by number: all of a vector, but where what is
-    done first is to take components of it."""
-    assert variable.type is not None
-    parts = {variable: (variable.type.args[0], 0)}  # pointer or value -> its type, first scalar
-    insts = _insts(module)
-    for inst in insts:
-        if not inst.args or inst.args[0] not in parts:
-            continue
-        if inst.op == ops.OpLoad:
-            parts[inst] = parts[inst.args[0]]
-        elif inst.op in CHAINS or inst.op == ops.OpCompositeExtract:
-            indices = inst.imm
-            if inst.op in CHAINS:
-                indices = tuple(
-                    [-1 if (n := types.index_of(i)) is None else n for i in inst.args[1:]]
-                )
-            part = _part_at(*parts[inst.args[0]], indices)
-            if part is not None:
-                parts[inst] = part
-    found: set[int] = set()
-    for inst in insts:
-        for at, arg in enumerate(inst.args):
-            if arg not in parts:
-                continue
-            if inst in parts or is_debug(module, inst):
-                break
-            type, first = parts[arg]
-            lanes = range(_scalars(type))
-            if inst.op == ops.OpVectorShuffle:
-                before = types.size_of(inst.args[0].type) if at and inst.args[0].type else 0
-                found.update(first + n - before for n in inst.imm if n - before in lanes)
-            else:
-                found.update(first + n for n in lanes)
-    return found
-
-
-def _part_at(type: Inst, first: int, indices: tuple[int, ...]) -> tuple[Inst, int] | None:
-    """The type and first scalar of a part; None if that is not known."""
-    for index in indices:
-        if not 0 <= index < types.size_of(type):
-            return None
-        type = type.args[0]
-        first += index * _scalars(type)
-    return type, first
-
-
-def _insts(module: Module) -> list[Inst]:
-    """All code of a module."""
-    return [inst for f in module.functions for block in f.blocks for inst in block.insts]
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:
