@@ -9,11 +9,13 @@ rewritten only if something crossed one of its borders, or if its interface is a
 from __future__ import annotations
 
 from spvlink.chain.border import Border
-from spvlink.chain.raising import note_declared
+from spvlink.chain.raising import note_declared, reader_qualifiers
 from spvlink.chain.state import INPUT, OUTPUT, Chain, original
 from spvlink.errors import Broken
+from spvlink.grammar import info
 from spvlink.ir.core import Module
 from spvlink.ir.edit import abandon
+from spvlink.ir.slot import Pinned, Varying
 from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 from spvlink.link.check import interface
 from spvlink.link.check.interface import Declared
@@ -75,9 +77,25 @@ def _declares(chain: Chain, border: Border, stage: Stage, found: list[Declared])
     is_output = border.producer is stage
     storage, link = OUTPUT if is_output else INPUT, border.link
     pinned = (link.outputs if is_output else link.inputs).pinned
-    wanted = {(v.location, v.component) for v in chain.declared[stage, storage]}
-    wanted |= {(border.placement.moved[p], p.component) for p in pinned}
-    return wanted == {d.place for d in found}
+    whole = {(border.placement.moved[p], p.component) for p in pinned}
+    wanted = {_placed(v, is_output) for v in chain.declared[stage, storage]}
+    made: set[tuple[object, ...]] = set()
+    for one in found:
+        if one.place in whole:
+            whole.remove(one.place)
+        else:
+            made.add((one.place, one.qualifiers | one.kind, frozenset(one.covers)))
+    return made == wanted and not whole
+
+
+def _placed(varying: Varying, is_output: bool) -> tuple[object, ...]:
+    """What a variable that is to be declared covers, and how."""
+    covers = {varying.place_of(lane) for lane in range(len(varying.keys))}
+    if varying.width == 64:
+        covers |= {(location, component + 1) for location, component in covers}
+    hidden = info.READING_DECORATIONS if is_output else frozenset()
+    place = varying.location, varying.component
+    return place, frozenset(varying.qualifiers) - hidden, frozenset(covers)
 
 
 def _moves(border: Border) -> bool:
@@ -143,7 +161,10 @@ def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
             continue  # of a set: it is the same side
         done.add(storage)
         side = border.link.outputs if border.producer is stage else border.link.inputs
-        moved = {p.variable.id: border.placement.moved[p] for p in side.pinned}
+        moved = {
+            pinned.variable.id: (border.placement.moved[pinned], _added(chain, border, pinned))
+            for pinned in side.pinned
+        }
         try:
             shell.run(module, storage, side, chain.declared[stage, storage], moved)
         except shell.Unfit:
@@ -151,6 +172,15 @@ def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
     if stage.per_sample:
         sample_rate.keep_sample_rate(module)
     return True
+
+
+def _added(chain: Chain, border: Border, pinned: Pinned) -> tuple[int, ...]:
+    """The qualifiers that an output which stays whole gets; in a set it has several readers, and
+    keeps its own."""
+    link = border.link
+    if link is None or chain.is_set or pinned not in link.outputs.pinned:
+        return ()
+    return reader_qualifiers(link, pinned)
 
 
 def _around(chain: Chain, stage: Stage) -> list[Border]:

@@ -27,7 +27,7 @@ from spvlink.chain.state import Chain, Misfit, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.check import interface
 from spvlink.link.dead import varyings
 from spvlink.link.payload import payload
@@ -85,6 +85,10 @@ def open_borders(chain: Chain) -> None:
             border.link = Link(border.producer, border.consumer)
             border.link.pack, border.link.fixed = chain.options.pack, border.fixed
             in_file(border.consumer, varyings.check_types, border.link)
+            if border.fixed == CONSUMER:
+                from spvlink.link.dead import relied  # seldom: see chain/table
+
+                relied.note(border.link, original(border.consumer))
     join(chain.borders, chain.more)
 
 

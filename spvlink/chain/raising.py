@@ -5,6 +5,7 @@ from __future__ import annotations
 from spvlink.chain.border import Border
 from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.ir.core import Inst
+from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.built_ins import closing
@@ -91,16 +92,21 @@ def _raise_side(
     chain: Chain, link: Link, placement: Placement, stage: Stage, is_output: bool
 ) -> None:
     runner = chain.runner
-    side, other = (link.outputs, link.inputs) if is_output else (link.inputs, link.outputs)
+    side = link.outputs if is_output else link.inputs
     storage = OUTPUT if is_output else INPUT
     mine = chain.declared[stage, storage]
     raised = raise_io.Raise(stage.module, mine, storage, side.slots)
     # ``tidy`` comes next
     runner.run("raise", stage, raised.run, runner.plain and not link.locals)
     for pinned in side.pinned:
-        twin = next((p for p in other.pinned if p.keys == pinned.keys), None)
-        qualifiers = twin.qualifiers if twin is not None and is_output else ()
+        qualifiers = reader_qualifiers(link, pinned) if is_output else ()
         raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
+
+
+def reader_qualifiers(link: Link, pinned: Pinned) -> tuple[int, ...]:
+    """Those with which the consumer reads an output that stays whole."""
+    twin = next((p for p in link.inputs.pinned if p.keys == pinned.keys), None)
+    return twin.qualifiers if twin is not None else ()
 
 
 def trim_blocks(chain: Chain) -> None:

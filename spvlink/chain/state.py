@@ -41,8 +41,8 @@ class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "linked",
-        "listed", "more", "options", "runner", "stages", "staying", "stiff", "untouched",
+        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
+        "linked", "listed", "more", "options", "runner", "stages", "staying", "stiff", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -55,6 +55,7 @@ class Chain:
         self.runner = runner
         self.linked = linked
         # ``pairs``: which stages meet, if these are not the neighbours (``sets``)
+        self.is_set = pairs is not None
         self.borders = [Border(a, b) for a, b in pairs or zip(stages, stages[1:])]
         # behind the last stage of a pipeline that ends without a fragment shader
         self.fixed_function_consumer: Stage | None = None

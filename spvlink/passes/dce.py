@@ -54,6 +54,10 @@ _FLOW: Final = _MERGES | {ops.OpBranch, ops.OpBranchConditional, ops.OpSwitch}
 _BY_LANE: Final = frozenset((*_TRIMMED, ops.OpVectorTimesScalar))
 _IS_BY_LANE: Final = by_opcode(_BY_LANE)
 _LANEWISE: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.LANEWISE)
+# Of what is made lane by lane, the operands that may not be anything, not even in a dead lane.
+_PARTIAL: Final = {
+    op: ~info.ANY_VALUE.get(op, 0) for op in _LANEWISE if not FLAGS[op] & info.SPECULATABLE
+}
 _PASSED: Final = ALL + 1  # in mark: the walk was here
 NEVER_ROOTS: Final = frozenset(op for op, flags in FLAGS.items() if flags & info.REMOVABLE)
 BY_IMM: Final = IMAGE_MASK_AT | {ops.OpLoad}  # of these, operands may say otherwise
@@ -270,9 +274,12 @@ class _Marker:
             if FLAGS_OF[op] & info.LANEWISE or (
                 op == ops.OpExtInst and self.effects.flags(inst) & info.LANEWISE
             ):
-                for arg in args:
+                partial = _PARTIAL.get(op, 0)
+                for at, arg in enumerate(args):
                     own = arg.type
                     part = lanes if own is not None and own.op == ops.OpTypeVector else ALL
+                    if partial >> at & 1:
+                        part = ALL  # a zero in a dead lane may be no divisor
                     if arg.mark | part != arg.mark:
                         self.live(arg, part)
                 return

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import describing
-from spvlink.grammar import enums, ops
+from spvlink.facts.reliance import relies
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
+from spvlink.ir.core import ALL, CHAINS, ENTRY_POINTS, Inst, Module, imm_of_name, name_of
 from spvlink.ir.edit import (
     annotate,
     list_variable,
@@ -43,10 +44,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 _OWN_OUTPUTS: Final = frozenset(
     (enums.ExecutionModel_Vertex, enums.ExecutionModel_TessellationEvaluation)
 )
-# what does not end, or is not defined, with any values
-_RELYING: Final = frozenset(
-    (ops.OpLoopMerge, ops.OpUDiv, ops.OpSDiv, ops.OpUMod, ops.OpSRem, ops.OpSMod)
-)
 _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
 
@@ -56,11 +53,16 @@ class Unfit(Exception):
 
 
 def run(
-    module: Module, storage: int, side: Interface, varyings: list[Varying], moved: dict[int, int]
+    module: Module,
+    storage: int,
+    side: Interface,
+    varyings: list[Varying],
+    moved: dict[int, tuple[int, tuple[int, ...]]],
 ) -> None:
-    """Give one side of a module these variables. ``side`` says which slots the old ones had,
-    ``moved`` where variables that stay whole go: id -> Location. Raises Unfit, with the module half
-    done."""
+    """Give one side of a module these variables, with the qualifiers that they are to have: those
+    of ``side``, which says which slots the old ones had, may be other ones by now than the module
+    declares. ``moved``: where variables that stay whole go, id -> Location, qualifiers to add.
+    Raises Unfit, with the module half done."""
     entry = module.entry
     assert entry is not None
     alone = len(module.sections[ENTRY_POINTS]) == 1
@@ -69,8 +71,8 @@ def run(
     listed = {v.id: v for v in entry.inst.args[1:]}
     if not listed.keys() >= moved.keys():
         raise Unfit  # what is a variable of its own by now was a member of a struct
-    for id, location in moved.items():
-        move_whole(module, listed[id], location, ())
+    for id, (location, qualifiers) in moved.items():
+        move_whole(module, listed[id], location, qualifiers)
     olds: dict[int, list[Slot]] = {}
     for _, slot in sorted(side.slots.items()):
         if slot.length is not None or slot.width < 32 or slot.variable.id not in listed:
@@ -82,8 +84,7 @@ def run(
         old = _Old(listed[id], slots)
         same = left.get(tuple([slot.key for slot in slots]))
         if same is not None and old.is_like(same):
-            qualifiers = same.qualifiers if storage == _OUTPUT else ()
-            _move(module, old.variable, same, qualifiers)
+            _move(module, old.variable, same, storage)
             del left[_keys(same)]
         else:
             gone.append(old)
@@ -95,15 +96,31 @@ def _keys(varying: Varying) -> tuple[int, ...]:
     return tuple(varying.keys)
 
 
-def _move(module: Module, variable: Inst, place: Varying, qualifiers: tuple[int, ...]) -> None:
-    """Another Location and Component."""
-    move_whole(module, variable, place.location, qualifiers)
+def _move(module: Module, variable: Inst, place: Varying, storage: int) -> None:
+    """Another Location and Component, and these ways to interpolate alone."""
+    wanted = info.INTERPOLATION_DECORATIONS.intersection(place.qualifiers)
+    if storage == _OUTPUT:
+        wanted -= info.READING_DECORATIONS
+    move_whole(module, variable, place.location, sorted(wanted))
+    surplus: list[Inst] = []
+    kinds: set[int] = set()
+    at_component = False
     for note in module.annotations:
-        if note.op == ops.OpDecorate and note.args[0] is variable:
-            if note.imm[0] == enums.Decoration_Component:
-                reword(module, note, (enums.Decoration_Component, place.component))
-                return
-    if place.component:
+        if note.op != ops.OpDecorate or note.args[0] is not variable:
+            continue
+        said = note.imm[0]
+        if said == enums.Decoration_Component:
+            reword(module, note, (enums.Decoration_Component, place.component))
+            at_component = True
+        elif said in info.KIND_DECORATIONS:
+            kinds.add(said)
+        elif said in info.INTERPOLATION_DECORATIONS and said not in wanted:
+            surplus.append(note)
+    if kinds != info.KIND_DECORATIONS.intersection(place.qualifiers):
+        raise Unfit
+    if surplus:
+        replace_annotations(module, [n for n in module.annotations if n not in surplus])
+    if place.component and not at_component:
         words = (enums.Decoration_Component, place.component)
         annotate(module, [Inst(ops.OpDecorate, None, [variable], words)])
 
@@ -121,13 +138,12 @@ class _Old:
 
     def is_like(self, varying: Varying) -> bool:
         """Whether the variable is just this, in its place or in another one."""
-        first, of = self.slots[0], self.type.op
+        of = self.type.op
         shape = of if of in (ops.OpTypeMatrix, ops.OpTypeArray) else 0
         return (
             varying.whole == shape
             and (not shape or types.size_of(self.type) == varying.columns)
             and all(slot.base == varying.base for slot in self.slots)
-            and varying.qualifiers == first.qualifiers
         )
 
 
@@ -239,14 +255,18 @@ class _Shell:
         """Where the entry point begins: the old inputs of the new ones."""
         out: list[Inst] = []
         loaded: dict[int, Inst] = {}
+        lost = {held: lanes for old, held in kept if (lanes := self.lost(old))}
+        if lost and relies(self.module, lost):
+            raise Unfit
         for old, held in kept:
-            lost = {n for n, slot in enumerate(old.slots) if slot.key not in self.raised.where}
-            if lost and not lost.isdisjoint(_scalars_read(self.module, held)):
-                if _relies_on_values(self.module):
-                    raise Unfit
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
             out.append(Inst(ops.OpStore, None, [held, whole], ()))
         return out
+
+    def lost(self, old: _Old) -> int:
+        """The lanes of a variable that no longer cross."""
+        gone = [1 << n for n, s in enumerate(old.slots) if s.key not in self.raised.where]
+        return sum(gone) if types.lanes_of(old.type) or not gone else ALL
 
     def put_together(
         self, type: Inst, slots: Iterator[Slot], loaded: dict[int, Inst], out: list[Inst]
@@ -321,69 +341,6 @@ def _is_access(inst: Inst, at: int) -> bool:
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
     return at == 0 and inst.op in CHAINS
-
-
-def _relies_on_values(module: Module) -> bool:
-    """Whether code whose result nobody needs may still need what it is made of: a loop to end, a
-    division or an index to be defined."""
-    for inst in _insts(module):
-        if inst.op in _RELYING:
-            return True
-        if inst.op in CHAINS and any(types.index_of(index) is None for index in inst.args[1:]):
-            return True
-    return False
-
-
-def _scalars_read(module: Module, variable: Inst) -> set[int]:
-    """The scalars of a variable that code takes out, by number: all of a vector, but where what is
-    done first is to take components of it."""
-    assert variable.type is not None
-    parts = {variable: (variable.type.args[0], 0)}  # pointer or value -> its type, first scalar
-    insts = _insts(module)
-    for inst in insts:
-        if not inst.args or inst.args[0] not in parts:
-            continue
-        if inst.op == ops.OpLoad:
-            parts[inst] = parts[inst.args[0]]
-        elif inst.op in CHAINS or inst.op == ops.OpCompositeExtract:
-            indices = inst.imm
-            if inst.op in CHAINS:
-                indices = tuple(
-                    [-1 if (n := types.index_of(i)) is None else n for i in inst.args[1:]]
-                )
-            part = _part_at(*parts[inst.args[0]], indices)
-            if part is not None:
-                parts[inst] = part
-    found: set[int] = set()
-    for inst in insts:
-        for at, arg in enumerate(inst.args):
-            if arg not in parts:
-                continue
-            if inst in parts or is_debug(module, inst):
-                break
-            type, first = parts[arg]
-            lanes = range(_scalars(type))
-            if inst.op == ops.OpVectorShuffle:
-                before = types.size_of(inst.args[0].type) if at and inst.args[0].type else 0
-                found.update(first + n - before for n in inst.imm if n - before in lanes)
-            else:
-                found.update(first + n for n in lanes)
-    return found
-
-
-def _part_at(type: Inst, first: int, indices: tuple[int, ...]) -> tuple[Inst, int] | None:
-    """The type and first scalar of a part; None if that is not known."""
-    for index in indices:
-        if not 0 <= index < types.size_of(type):
-            return None
-        type = type.args[0]
-        first += index * _scalars(type)
-    return type, first
-
-
-def _insts(module: Module) -> list[Inst]:
-    """All code of a module."""
-    return [inst for f in module.functions for block in f.blocks for inst in block.insts]
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:

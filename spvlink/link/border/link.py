@@ -66,6 +66,8 @@ class Link(Known):
         "pack",
         "producer",
         "read_back",
+        "relied",
+        "relied_builtins",
         "returns",
         "shared",
         "sites",
@@ -91,6 +93,9 @@ class Link(Known):
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.pack = ""  # what may be torn (``Options.pack``)
         self.fixed = ""  # PRODUCER or CONSUMER: whose module stays as it is
+        # of a consumer that stays: what its code relies on, used or not (``link/dead/relied``)
+        self.relied: set[int] = set()
+        self.relied_builtins: set[int] = set()
         self.hidden = False  # there is such a border, but it stays as it is
         self.in_place = producer.name in IN_PLACE
         # every value comes over to the bit: only fragment shaders interpolate

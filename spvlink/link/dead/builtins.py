@@ -133,6 +133,7 @@ def run(link: Link) -> bool:
     if not any(builtin in handed for builtin in written.stores) or captures(producer):
         return False
     wanted = BuiltInUses(link.consumer.module, enums.StorageClass_Input).read | written.read
+    wanted |= link.relied_builtins
     if link.built is not None:
         link.built.gather()
         wanted |= {built_in_of(k)[0] for k in (*link.built.loads, *link.built.read_back)}

@@ -60,6 +60,10 @@ def unread(link: Link) -> set[int]:
     if link.outputs.captured:
         link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
         found -= link.outputs.captured.keys()
+    if link.relied:
+        why = f"the {link.consumer.name} stage stays, and may not go on with another value"
+        link.notes.update(dict.fromkeys(found & link.relied, why))
+        found -= link.relied
     return found
 
 

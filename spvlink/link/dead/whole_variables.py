@@ -34,6 +34,8 @@ def is_idle(link: Link, out: Pinned, twin: Pinned | None) -> bool:
     other."""
     if out not in link.outputs.pinned or out.pins & CAPTURED:
         return False
+    if not link.relied.isdisjoint(out.keys):
+        return False
     if twin is None:
         return not any(k in link.kept_in for k in out.keys)
     return not uses(link.consumer.module, twin.variable)
