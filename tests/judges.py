@@ -8,6 +8,7 @@ that spvlink itself never finds it.
 from __future__ import annotations
 
 import subprocess
+import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -19,7 +20,9 @@ from spvlink.grammar import ops
 from spvlink.pipeline import Linked
 
 IMAGES = frozenset((ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage))
-NEWER = Path(sysconfig.get_path("purelib")) / "cmeel.prefix" / "bin" / "spirv-val"
+_WHERE = "cmeel.prefix/bin/spirv-val"
+_LIBRARIES = (sysconfig.get_path("purelib"), *sys.path)  # build/compiled has those of the checkout
+NEWER = next((p for p in (Path(f, _WHERE) for f in _LIBRARIES) if p.exists()), Path(_WHERE))
 
 
 def refusal(code: bytes, newer: bool, environment: str = "vulkan1.3") -> str | None:

@@ -110,10 +110,13 @@ class Function:
 
 
 class Text:
-    """A module as text: what stands before the functions as it is, functions taken apart."""
+    """A module as text: what stands before the functions as it is, functions taken apart.
+    ``tools``: what stands before the names of spirv-dis and spirv-as, for those of a folder."""
 
-    def __init__(self, module: bytes) -> None:
-        listing = _run(["spirv-dis", "--raw-id", "--no-indent", "--no-color", "-"], module).decode()
+    def __init__(self, module: bytes, tools: str = "") -> None:
+        self.tools = tools
+        command = [f"{tools}spirv-dis", "--raw-id", "--no-indent", "--no-color", "-"]
+        listing = _run(command, module).decode()
         self.version = re.search(r"; Version: (\d\.\d)", listing)[1]  # type: ignore[index]
         self.preamble: list[str] = []
         self.functions: list[Function] = []
@@ -150,7 +153,8 @@ class Text:
         return "\n".join(out) + "\n"
 
     def assembled(self) -> bytes:
-        command = ["spirv-as", "--preserve-numeric-ids", "--target-env", f"spv{self.version}"]
+        command = [f"{self.tools}spirv-as", "--preserve-numeric-ids"]
+        command += ["--target-env", f"spv{self.version}"]
         return _run([*command, "-", "-o", "-"], str(self).encode())
 
     def fresh(self) -> str:

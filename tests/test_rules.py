@@ -500,6 +500,19 @@ def test_float_rules_stop_where_denormals_are_flushed() -> None:
     assert rules.simplify(module, Inst(ops.OpIAdd, u, [x, zero], (), 99), out) is x
 
 
+def test_what_stands_before_stays_where_denormals_are_flushed() -> None:
+    """A rule that gives the instruction before, and is not applied, takes nothing away."""
+    module = Module()
+    f = types.floating(module)
+    mode = (enums.ExecutionMode_DenormFlushToZero, 32)
+    module.sections[EXECUTION_MODES].append(Inst(ops.OpExecutionMode, None, [], mode))
+    import_ = Inst(ops.OpExtInstImport, None, [], words_of("GLSL.std.450"), module.new_id())
+    before = Inst(ops.OpExtInst, f, [import_, _param(module, f)], (glsl.Glsl_FAbs,), 98)
+    out = [before]
+    again = Inst(ops.OpExtInst, f, [import_, before], (glsl.Glsl_FAbs,), 99)
+    assert rules.simplify(module, again, out) is None and out == [before]
+
+
 def test_another_instruction_set_is_left_alone() -> None:
     module = Module()
     f = types.floating(module)

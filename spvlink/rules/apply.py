@@ -33,6 +33,7 @@ def simplify(module: Module, inst: Inst, out: list[Inst], build: bool = True) ->
             return None
         key = -inst.imm[0]
     found: Inst | None = None
+    length = len(out)
     rule = RULES.get(key)
     if rule is not None:
         found = rule(module, inst)
@@ -41,8 +42,7 @@ def simplify(module: Module, inst: Inst, out: list[Inst], build: bool = True) ->
         if maker is not None:
             found = maker(module, inst, out)
     if found is not None and key not in _MOVES and _flushed(module, inst):
-        if out and out[-1] is found:
-            out.pop()
+        del out[length:]
         return None
     return found
 

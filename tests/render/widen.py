@@ -110,7 +110,7 @@ class _Widener:
 
     def rewrite(self, inst: list[int], body: list[list[int]]) -> None:
         op = inst[0]
-        if op in _CHAINS and inst[3] in self.wide:
+        if op in (*_CHAINS, _COPY_OBJECT) and inst[3] in self.wide:
             storage, pointee = self.module.types[inst[1]][1]
             if self.twin(pointee) != pointee:
                 self.wide[inst[2]] = pointee
@@ -121,7 +121,7 @@ class _Widener:
         elif op == _STORE and inst[1] in self.wide:
             value = self.convert(inst[2], self.wide[inst[1]], True, body)
             body.append([op, inst[1], value, *inst[3:]])
-        elif op in (_CALL, _COPY_MEMORY, _COPY_OBJECT) and self.wide.keys() & set(inst[1:]):
+        elif op in (_CALL, _COPY_MEMORY) and self.wide.keys() & set(inst[1:]):
             raise CannotDraw("a pointer to a 16-bit interface variable leaves its function")
         else:
             body.append(inst)
