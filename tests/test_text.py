@@ -202,6 +202,13 @@ def test_any_integer(width: int, signed: bool, low: int, high: int) -> None:
     same_number(type, (low, high) if width == 64 else (low,))
 
 
+@pytest.mark.parametrize("width, text", [(8, "0xff"), (16, "0xffff"), (8, "-1"), (32, "-1")])
+def test_narrow_literals_are_sign_extended(width: int, text: str) -> None:
+    """As spirv-as does (specification 2.2.1)."""
+    type = Inst(ops.OpTypeInt, None, [], (width, 1), 1)
+    assert tokens.number_words(text, type) == (0xFFFFFFFF,)
+
+
 @given(st.sampled_from([16, 32, 64]), words, words)
 @settings(max_examples=300, deadline=None)
 def test_any_float(width: int, low: int, high: int) -> None:

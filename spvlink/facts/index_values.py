@@ -94,7 +94,7 @@ class IndexValues:
             return every
         for bound in index.args[1:]:
             known = self.values(bound, block, 0)
-            if known is not None and known and min(known) >= 0:
+            if known and min(known) >= 0 and not max(known) >> width_of(index) - 1:
                 if index.imm[0] in _MINIMA:
                     every = frozenset([n for n in every if n <= max(known)])
                 else:
@@ -272,7 +272,7 @@ def _masked(inst: Inst) -> Numbers | None:
         return frozenset(range(numbers[1] or 0))
     elif op == ops.OpSRem and _positive(numbers[1]) and _same_sign(inst):
         most = numbers[1] or 0
-        return frozenset(range(1 - most, most))
+        return frozenset([read_as(inst, n) for n in range(1 - most, most)])
     elif op == ops.OpShiftRightLogical and numbers[1] is not None:
         left = WORD - numbers[1]
         if left > 0 and 1 << left <= MOST:

@@ -149,6 +149,8 @@ def number_words(token: str, type: Inst) -> tuple[int, ...]:
         if not -(1 << (width - 1)) <= value < 1 << width:
             raise ValueError(f"{token} does not fit into {width} bits")
         # a signed literal narrower than its word is sign-extended (specification 2.2.1)
+        if type.imm[1] and value >> (width - 1):
+            value |= -1 << width
         bits = value & (0xFFFFFFFFFFFFFFFF if size == 2 else 0xFFFFFFFF)
     return (bits & 0xFFFFFFFF, bits >> 32) if size == 2 else (bits,)
 

@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-WORD: Final = 32
+_ANYTHING: Final = 64  # bits: the most that a number has, of whatever width it is
 _MOST_LOOKS: Final = 64  # at instructions, for one number
 _SHIFTS: Final = frozenset((ops.OpShiftRightLogical, ops.OpShiftLeftLogical))
 _PASSED: Final = frozenset((ops.OpCopyObject, ops.OpBitcast, ops.OpUConvert))
@@ -26,7 +26,7 @@ _OVERLAID: Final = frozenset((ops.OpBitwiseOr, ops.OpBitwiseXor))
 
 
 def bits_of_number(module: Module, scalar: Scalar) -> int:
-    """The bits that a scalar of up to 32 needs; 32: anything."""
+    """The bits that a scalar needs; as many as its type has, or more: anything."""
     return _Look(module).at(scalar, frozenset())
 
 
@@ -49,7 +49,7 @@ class _Look:
             return constant.bit_length()
         most = _width(inst, lane)
         if not most or self.left < 0:
-            return WORD
+            return _ANYTHING
         return min(most, self.made(scalar, around))
 
     def made(self, scalar: Scalar, around: frozenset[Scalar]) -> int:
@@ -67,7 +67,7 @@ class _Look:
         if op in _PASSED:
             source = inst.args[0]
             same = op == ops.OpUConvert or _width(source, lane) == _width(inst, lane)
-            return self.behind(source, lane) if same else WORD
+            return self.behind(source, lane) if same else _ANYTHING
         if op == ops.OpBitwiseAnd:
             return min(self.behind(arg, lane) for arg in inst.args)
         if op in _OVERLAID:
@@ -81,18 +81,18 @@ class _Look:
         args = inst.args
         if inst.op == ops.OpUMod:
             most = self.constant(args[1], lane)
-            return (most - 1).bit_length() if most else WORD
+            return (most - 1).bit_length() if most else _ANYTHING
         if inst.op == ops.OpBitFieldUExtract:
             most = self.constant(args[2], -1)
-            return WORD if most is None else min(most, WORD)
+            return _ANYTHING if most is None else most
         if inst.op == ops.OpExtInst and args[0] in self.glsl and inst.imm[0] == glsl.Glsl_UMin:
             return min(self.behind(arg, lane) for arg in args[1:])
-        return WORD
+        return _ANYTHING
 
     def shifted(self, inst: Inst, lane: int) -> int:
         by = self.constant(inst.args[1], lane)
         if by is None or by >= _width(inst, lane):
-            return WORD
+            return _ANYTHING
         bits = self.behind(inst.args[0], lane)
         if inst.op == ops.OpShiftLeftLogical:
             return bits + by if bits else 0
@@ -100,7 +100,7 @@ class _Look:
 
     def behind(self, arg: Inst, lane: int) -> int:
         """An operand, which other values than itself may be made of: no way round a loop."""
-        return self.at((arg, lane), frozenset()) if arg.op != ops.OpPhi else WORD
+        return self.at((arg, lane), frozenset()) if arg.op != ops.OpPhi else _ANYTHING
 
     def constant(self, inst: Inst, lane: int) -> int | None:
         if lane < 0:
