@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     Path = tuple[int | None, ...]
     Part = tuple[Inst, Path]
 
+_PARTS: Final = (ops.OpCompositeExtract, ops.OpCopyObject, ops.OpCopyLogical)
 _INTERFACE: Final = (enums.StorageClass_Input, enums.StorageClass_Output)
 
 
@@ -65,7 +66,7 @@ class Uses:
             elif op == ops.OpCopyObject:
                 self._pointers[inst] = self._pointers[first]
                 return
-        elif first in self._values and op in (ops.OpCompositeExtract, ops.OpCopyObject):
+        elif first in self._values and op in _PARTS:
             variable, path = self._values[first]
             self._values[inst] = variable, path + inst.imm
             return

@@ -47,6 +47,9 @@ _OWN_OUTPUTS: Final = frozenset(
 _RELYING: Final = frozenset(
     (ops.OpLoopMerge, ops.OpUDiv, ops.OpSDiv, ops.OpUMod, ops.OpSRem, ops.OpSMod)
 )
+# what makes a pointer of a pointer
+_COPIES: Final = frozenset((ops.OpCopyObject, ops.OpCopyLogical))
+_PASSES_ON: Final = CHAINS | {ops.OpCopyObject}
 _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
 
@@ -211,7 +214,7 @@ class _Shell:
                         used.add(old_of[arg])
                         if not _is_access(inst, at):
                             raise Unfit
-                        if inst.op in CHAINS:
+                        if inst.op in _PASSES_ON:
                             old_of[inst] = old_of[arg]
                             assert inst.type is not None
                             inst.type = types.pointer(module, _PRIVATE, inst.type.args[0])
@@ -320,7 +323,7 @@ def _is_access(inst: Inst, at: int) -> bool:
     """Whether an operand is a pointer that is only followed here."""
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
-    return at == 0 and inst.op in CHAINS
+    return at == 0 and inst.op in _PASSES_ON
 
 
 def _relies_on_values(module: Module) -> bool:
@@ -343,7 +346,7 @@ def _scalars_read(module: Module, variable: Inst) -> set[int]:
     for inst in insts:
         if not inst.args or inst.args[0] not in parts:
             continue
-        if inst.op == ops.OpLoad:
+        if inst.op == ops.OpLoad or inst.op in _COPIES:
             parts[inst] = parts[inst.args[0]]
         elif inst.op in CHAINS or inst.op == ops.OpCompositeExtract:
             indices = inst.imm
