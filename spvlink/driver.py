@@ -24,6 +24,7 @@ from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
+from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
@@ -130,6 +131,7 @@ class _Session:
         linked = self.linked
         linked.target_env = self.target_env()
         try:
+            self.timed("check", self.look)
             outputs = pieces.run(self.stages, self.options, self.runner, linked)
         except Refused as why:
             return self.pass_through(str(why))
@@ -171,6 +173,11 @@ class _Session:
         for stage in self.stages:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
+
+    def look(self) -> None:
+        """What is wrong between the stages, while they are as they came."""
+        given = [(stage.name, stage.module, stage.source) for stage in self.stages]
+        self.linked.warnings = flaws(given, self.linked.target_env)
 
     def target_env(self) -> str:
         versions = [stage.module.spirv_version for stage in self.stages]

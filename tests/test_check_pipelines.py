@@ -8,9 +8,10 @@ from collections.abc import Sequence
 import pytest
 
 import spvlink
+from spvlink.link.check.border import Border, unread_of
+from spvlink.link.check.stage import Stage
 from spvlink.lint import pipeline
-from spvlink.lint.border import Border, unread_of
-from spvlink.lint.stage import Stage, load
+from spvlink.lint.stage import load
 from spvlink.pipeline import REMOVED, UNDEFINED
 from tests.chains import NAMES, build
 from tests.samples import assemble, compile_glsl, disassemble

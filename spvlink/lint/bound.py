@@ -28,7 +28,7 @@ from spvlink.options import Options
 
 if TYPE_CHECKING:
     from spvlink.link.check.interface import Declared
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
     from spvlink.pipeline import Source
 
 _LEFT: Final = 2  # a label and a return

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spvlink.lint.border import unread_of
+from spvlink.link.check.border import unread_of
 from spvlink.lint.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.link.check.interface import Place
+    from spvlink.link.check.stage import Stage
     from spvlink.lint.sharing import Cost
-    from spvlink.lint.stage import Stage
 
     Key = tuple[object, ...]
     Dead = frozenset[Place]

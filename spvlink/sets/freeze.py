@@ -19,6 +19,7 @@ from spvlink.grammar import enums
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
+from spvlink.link.check.input import flaws
 from spvlink.link.values import dedup
 from spvlink.options import Options
 from spvlink.pipeline import Linked, Source
@@ -64,10 +65,13 @@ def link_frozen(
         contracts = from_json(interface)
         return obey_all(named, contracts, options), to_json(contracts)
     freezer = Freezer(named, options)
+    wrong = flaws([(s.name, s.module, s.source) for s in found], options.target_env or "")
     while True:
         contracts = freezer.contracts()
         try:
-            return obey_all(named, contracts, options), to_json(contracts)
+            linked = obey_all(named, contracts, options)
+            linked.warnings = wrong
+            return linked, to_json(contracts)
         except Needed as needed:  # what a stage cannot do without by itself crosses
             held = freezer.held.setdefault(contracts.index(needed.contract), set())
             if held.issuperset(needed.keys):

@@ -23,6 +23,7 @@ from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
+from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
+    from spvlink.pipeline import Flaw
     from spvlink.sets.lowering import Spec
 
     Row = tuple[Sequence[Source], Options]
@@ -137,6 +139,7 @@ class _Reader:
         self.same: dict[tuple[bytes, int], int] = {}  # number of each version of the same bytes
         self.contents: list[int] = []  # that of each stage
         self.pipelines: dict[int, list[int]] = {}  # row -> stages; of those that can be read
+        self.warnings: dict[int, list[Flaw]] = {}  # row -> what is wrong between its stages
         self.places: dict[int, list[int]] = {}  # row -> the same as indices into its own sources
         known: dict[tuple[bytes, str | None, str, int], int] = {}
         for number, (sources, _) in enumerate(rows):
@@ -149,7 +152,10 @@ class _Reader:
                     found = [self._stage(s, n, known) for s, n in zip(named, which)]
                 order = sorted(range(len(found)), key=lambda at: rank(self.stages[found[at]].name))
                 row = [found[at] for at in order]
-                check_pipeline([self.stages[n] for n in row])
+                stages = [self.stages[n] for n in row]
+                check_pipeline(stages)
+                given = [(s.name, s.module, sources[at]) for s, at in zip(stages, order)]
+                self.warnings[number] = flaws(given, self.target_env(number, stages))
             except SpvlinkError as error:
                 made.pipelines[number] = error
                 continue
@@ -169,6 +175,11 @@ class _Reader:
                 self.contents.append(content)
             known[name] = known[own]
         return known[name]
+
+    def target_env(self, row: int, stages: list[Stage]) -> str:
+        """The environment of a pipeline by itself."""
+        versions = [stage.module.spirv_version for stage in stages]
+        return self.rows[row][1].target_env or validate.lowest_env(versions)
 
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
         """The pipelines (these, or all), those together that share modules, directly or through
@@ -336,6 +347,7 @@ class _Linker:
             result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
             result.bytes = len(source.data), len(data)
             linked.stages.append(result)
+        linked.warnings = self.reader.warnings[self.numbers[number]]
         linked.target_env = self.target_env()
         linked.seconds = self.runner.seconds
         if not any(stage.changed for stage in linked.stages):
@@ -356,6 +368,7 @@ class _Linker:
         for number, at in enumerate(self.numbers):
             linked = self.made.pipelines[at] = Linked()
             linked.passed_through, linked.defect = why, defect
+            linked.warnings = self.reader.warnings[at]
             linked.target_env = self.options.target_env or ""
             sources = self.own_sources(number)
             stages = [read_stage(source) for source in sources]

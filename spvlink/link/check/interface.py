@@ -38,6 +38,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Place = tuple[int, int]  # (Location, Component)
 
+_BUILT: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeStruct))
 _OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 INTERFACE: Final = "VUID-RuntimeSpirv-OpEntryPoint-08743"  # an input needs an output
@@ -138,7 +139,8 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
                     f"only one of input {variable.name} and output {twin.name} at {where(place)}"
                     " is per patch, or per primitive"
                 )
-            if twin.place != variable.place or not _feeds(twin.shape, variable.shape):
+            fits = _feeds(twin.shape, variable.shape) and _built_alike(twin.type, variable.type)
+            if twin.place != variable.place or not fits:
                 raise Broken(
                     f"input {variable.name} ({variable.shape} at {where(variable.place)}) faces"
                     f" output {twin.name} ({twin.shape} at {where(twin.place)})"
@@ -156,6 +158,17 @@ def _feeds(output: str, input: str) -> bool:
     other, _, narrow = input.partition("x")
     halves = base == other and base.endswith("16")
     return halves and wide in ("2", "3", "4") and (narrow or "1") < wide
+
+
+def _built_alike(output: Inst, input: Inst) -> bool:
+    """Whether types of equal shapes have matrices in the same places, and not arrays of vectors."""
+    if output.op not in _BUILT or input.op not in _BUILT:
+        return True
+    if output.op != input.op:
+        return False
+    if output.op == ops.OpTypeStruct:
+        return all(_built_alike(a, b) for a, b in zip(output.args, input.args))
+    return _built_alike(output.args[0], input.args[0])
 
 
 def check_fragment(inputs: list[Declared], refuse: Refuse = broken) -> None:

@@ -8,15 +8,16 @@ closer and finds more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.link.check import interface
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.link.check.interface import Declared, Place
 
     # A variable, and the way into it: constant indices, None for one that is not constant.

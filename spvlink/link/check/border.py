@@ -7,18 +7,19 @@ specification; the Khronos validation layer takes them for one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.link.check import interface
+from spvlink.link.check.findings import Finding
 from spvlink.link.check.interface import Declared, Label, where
-from spvlink.lint.findings import Finding
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.link.check.interface import Place
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
 
     Scalar = tuple[int, int, int]  # opcode, width, 1 for signed integers
 
@@ -55,14 +56,23 @@ class Border:
                 self.by_place.setdefault(place, output)
 
     def findings(self) -> list[Finding]:
-        if any(
+        if self._passes_through():
+            return []
+        return self.errors() + self._unread() + self._unwritten()
+
+    def errors(self) -> list[Finding]:
+        """Without the warnings."""
+        if self._passes_through():
+            return []
+        return [f for one in self.consumer.inputs for f in self._input(one)]
+
+    def _passes_through(self) -> bool:
+        """Whether the stages match by other rules."""
+        return any(
             self.producer.decoration(o, _PASSES_THROUGH) is not None
             or self.producer.tables.find(o.label.variable, _PASSES_THROUGH) is not None
             for o in self.producer.outputs
-        ):
-            return []  # matches by other rules
-        found = [f for one in self.consumer.inputs for f in self._input(one)]
-        return found + self._unread() + self._unwritten()
+        )
 
     def _error(self, rule: str, one: Declared, place: Place, message: str) -> Finding:
         return Finding(rule, message, str(one.label), place, self.between)
