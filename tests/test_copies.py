@@ -24,7 +24,8 @@ from tests.test_pipelines import assert_close
 
 NAMES = (
     "blocks and arrays in blocks", "components written between emits", "own values read back",
-    "stores in loops and by component", "clip distances behind the middle", "vertices and primitives",
+    "stores in loops and by component", "clip distances behind the middle",
+    "vertices and primitives",
 )  # fmt: skip
 SOME = [chain for chain in CHAINS if chain.name in NAMES]
 FOLLOWED = {ops.OpLoad, ops.OpStore, ops.OpAccessChain, ops.OpInBoundsAccessChain}

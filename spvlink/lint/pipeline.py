@@ -8,6 +8,7 @@ from spvlink.driver import CREATION, odd_stage
 from spvlink.link.check import builtins
 from spvlink.link.check.border import UNREAD, Border, described, unread_of
 from spvlink.link.check.findings import Finding
+from spvlink.link.check.interface import shown_places
 from spvlink.link.check.stage import own_findings
 from spvlink.lint import limits
 from spvlink.pipeline import STAGES
@@ -63,4 +64,5 @@ def _last(stage: Stage) -> Iterator[Finding]:
         if dead:
             message = f"there is no fragment shader to read {stage.name} output {described(output)}"
             between = stage.name, None
-            yield Finding(UNREAD, message, str(output.label), min(dead), between, warning=True)
+            first = min(shown_places(dead))
+            yield Finding(UNREAD, message, str(output.label), first, between, warning=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 
-from spvlink import validate
+from spvlink import patches, validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
 from spvlink.chain.runner import Runner
@@ -218,7 +218,8 @@ class _Linker:
         self.global_ = list(dict.fromkeys(n for at in numbers for n in reader.pipelines[at]))
         local = {n: at for at, n in enumerate(self.global_)}
         self.rows = [[local[n] for n in reader.pipelines[at]] for at in numbers]
-        self.sources = [reader.stages[n].source for n in self.global_]
+        self.read = [reader.stages[n] for n in self.global_]
+        self.sources = [stage.source for stage in self.read]
         settings = [reader.rows[at][1] for at in numbers]
         self.options = common(settings)
         self.specs = [self._spec(at) for at in range(len(self.sources))]
@@ -250,6 +251,9 @@ class _Linker:
 
     def link(self) -> None:
         """Raises Refused where everything has to stay."""
+        came = self.sources
+        if any(patches.overlap(s.name, s.module) for s in self.read):
+            self.sources = [patches.separate(s.name, s.module, s.source) for s in self.read]
         stiff: frozenset[tuple[int, int]] = frozenset()
         while True:
             try:
@@ -257,7 +261,11 @@ class _Linker:
                 break
             except Odd as odd:
                 stiff |= {odd.pair}
-        told = [self.result(family, number, outputs) for number in range(len(self.rows))]
+        final = outputs
+        if self.sources is not came:
+            names = [stage.name for stage in self.read]
+            final = patches.back(list(zip(names, outputs, self.sources, came)))
+        told = [self.result(family, number, final) for number in range(len(self.rows))]
         for number, row in enumerate(self.rows):
             for at, pair in enumerate(zip(row, row[1:])):
                 found = family.border(*pair).link
