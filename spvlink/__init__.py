@@ -19,7 +19,8 @@ what becomes of them as it comes.
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
 make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged, and
-``Linked.passed_through`` says why. ``COMPILED`` says whether this is the compiled core.
+``Linked.passed_through`` says why. ``Linked.warnings`` has what is wrong between the stages as they
+came and kept nobody from linking them. ``COMPILED`` says whether this is the compiled core.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from spvlink.driver import link
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir import core
 from spvlink.options import Options
-from spvlink.pipeline import InterfaceResult, Linked, Remark, Source, StageResult
+from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -51,6 +52,7 @@ __all__ = [
     "COMPILED",
     "BadSpirv",
     "Broken",
+    "Flaw",
     "InterfaceResult",
     "Linked",
     "Options",

@@ -31,9 +31,9 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
              FILE:ENTRY picks one of several entry points (of a file given twice, the outputs are
              NAME.ENTRY.spv), FILE:ENTRY:STAGE one of several of that name, as in all.spv:main:frag
              (NAME.ENTRY.STAGE.spv); without STAGE it is the one that the other modules leave
-             over. Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with
-             a stage before it (x.frag.hlsl) are compiled with glslangValidator; - is SPIR-V on
-             standard input.
+             over. Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with a stage
+             before it (x.frag.hlsl) or said (x.hlsl:ENTRY:frag) are compiled with
+             glslangValidator; HLSL's entry point is main or ENTRY. - is SPIR-V on standard input.
 -o OUT_DIR   one file a stage, under the input's name. All files are written or none is; a file
              whose bytes would not change is not touched.
 
@@ -67,7 +67,8 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
   --keep-interface STAGE  leave that stage as it is, byte for byte; its neighbours still
                           gain what they can alone; repeatable
   --no-validate           do not run spirv-val on what is written
-  --strict                a pipeline that is passed through unchanged is an error
+  --strict                a pipeline that is passed through unchanged is an error, and so is a
+                          warning: what `spvlink check` calls an error between the stages
 
 to debug the linker:
   --dump DIR              one text file for each pass that changed something

@@ -15,7 +15,7 @@ from spvlink import output, report, sources, validate
 from spvlink.arguments import HELP, SEE, Command, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
-from spvlink.pipeline import Linked, Source, StageResult
+from spvlink.pipeline import Flaw, Linked, Source, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -187,8 +187,8 @@ def _finish(
     """Write everything that was asked for; gives the exit status."""
     from spvlink import __version__
 
-    strict = command.options.strict and linked.passed_through is not None
-    refused = strict and linked.defect is None
+    strict, flawed = command.options.strict, bool(linked.warnings)
+    refused = strict and linked.defect is None and (flawed or linked.passed_through is not None)
     files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages] + more
     text = report.to_json(linked, __version__) if command.report is not None else ""
     if command.report not in (None, "-"):
@@ -205,14 +205,29 @@ def _finish(
         _print(report.explain(linked))
     if command.time:
         sys.stderr.write(report.times(linked))
+    _warn(linked.warnings, strict)
     if linked.defect is not None:
         error = Broken(f"a defect of spvlink: {linked.defect}")
         _complain(error.while_("linking; the inputs were passed through unchanged"))
         return DEFECT
-    if refused:
+    if refused and linked.passed_through is not None and not flawed:
         _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
-        return INVALID
-    return DONE
+    return INVALID if refused else DONE
+
+
+def _warn(flaws: list[Flaw], strict: bool) -> None:
+    """What is wrong between the stages as they came: a line each on standard error."""
+    kind = "error" if strict else "warning"
+    lines = [
+        f"spvlink: {kind}: {f.file}: {f}" if f.file else f"spvlink: {kind}: {f}" for f in flaws
+    ]
+    if strict and lines:
+        lines[-1] += "\n  while being --strict"
+    try:
+        for line in lines:
+            print(line, file=sys.stderr, flush=True)
+    except OSError:
+        return
 
 
 def _page(linked: Linked, version: str, command: Command) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gc
 import time
 
-from spvlink import validate
+from spvlink import patches, validate
 from spvlink.binary.decode import decode
 from spvlink.chain import pieces
 from spvlink.chain.runner import Runner
@@ -24,6 +24,7 @@ from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
+from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
@@ -124,13 +125,17 @@ class _Session:
         self.stages: list[Stage] = []
         self.before: list[tuple[int, int]] = []
         self.described: list[int] = []  # bytes of debug information of the inputs
+        self.overlaps = False  # Patch variables lie over others
+        # then: sources while these are apart, and as they came, by stage
+        self.apart: dict[str, tuple[Source, Source]] = {}
 
     def run(self) -> Linked:
         self.timed("decode", self.decode)
         linked = self.linked
         linked.target_env = self.target_env()
         try:
-            outputs = pieces.run(self.stages, self.options, self.runner, linked)
+            self.timed("check", self.look)
+            outputs = self.link()
         except Refused as why:
             return self.pass_through(str(why))
         except (BadSpirv, Usage, MemoryError):
@@ -140,9 +145,30 @@ class _Session:
         self.fill(outputs)
         if not any(stage.changed for stage in linked.stages):
             return self.leave("nothing to gain")
-        if not self.better(outputs):
+        if not self.better():
             return self.pass_through(NOTHING_TO_GAIN)
         return self.validate(outputs)
+
+    def link(self) -> list[bytes]:
+        """The new binaries. Patch variables that lie over others are apart in between."""
+        stages = self.stages
+        kept = not self.options.keep_interface.isdisjoint(("tesc", "tese"))
+        try:
+            self.overlaps = any(patches.overlap(s.name, s.module) for s in stages)
+            if self.overlaps and not kept:
+                for stage in stages:
+                    came = stage.source
+                    stage.source = patches.separate(stage.name, stage.module, came)
+                    self.apart[stage.name] = stage.source, came
+            made = pieces.run(stages, self.options, self.runner, self.linked)
+            if not self.apart:
+                return made
+            sides = [(s.name, data, *self.apart[s.name]) for s, data in zip(stages, made)]
+            return patches.back(sides)
+        finally:
+            for stage in stages if self.apart else ():
+                if stage.name in self.apart:
+                    stage.source = self.apart[stage.name][1]
 
     def close(self) -> None:
         """Cut the cycles of the graphs, so that they are gone without a search for them."""
@@ -172,6 +198,11 @@ class _Session:
             self.before.append(count(stage.module))
             self.described.append(described_bytes(stage.module))
 
+    def look(self) -> None:
+        """What is wrong between the stages, while they are as they came."""
+        given = [(stage.name, stage.module, stage.source) for stage in self.stages]
+        self.linked.warnings = flaws(given, self.linked.target_env)
+
     def target_env(self) -> str:
         versions = [stage.module.spirv_version for stage in self.stages]
         return self.options.target_env or validate.lowest_env(versions)
@@ -189,7 +220,7 @@ class _Session:
             self.linked.stages.append(result)
         self.linked.seconds = self.runner.seconds
 
-    def better(self, outputs: list[bytes]) -> bool:
+    def better(self) -> bool:
         """Fewer Locations or components, or fewer Locations that are read, or fewer instructions in
         functions, or fewer bytes; in this order."""
         linked = self.linked
@@ -224,7 +255,7 @@ class _Session:
             linked.validated = "not validated: switched off"
             return linked
         begin = time.perf_counter()
-        verdicts = validate.validate_all(outputs, linked.target_env)
+        verdicts = self.verdicts(outputs)
         linked.seconds["spirv-val"] = time.perf_counter() - begin
         bad = [n for n, verdict in enumerate(verdicts) if verdict is not None]
         if not bad:
@@ -236,7 +267,8 @@ class _Session:
             if original is not None:
                 if not validate.about_debug(original):
                     continue
-                bare = without_debug(outputs[n])  # the rest must be in order all the same
+                # the rest must be in order all the same
+                bare = without_debug(self.judged(self.stages[n], outputs[n]))
                 verdict = validate.validate(bare, linked.target_env)
             if verdict is not None:
                 stage = self.stages[n]
@@ -244,11 +276,20 @@ class _Session:
                 return self.pass_through(linked.defect)
         return linked
 
+    def verdicts(self, modules: list[bytes]) -> list[str | None]:
+        """What spirv-val says of the modules of all stages."""
+        judged = [self.judged(stage, data) for stage, data in zip(self.stages, modules)]
+        return validate.validate_all(judged, self.linked.target_env)
+
+    def judged(self, stage: Stage, data: bytes) -> bytes:
+        """A module as spirv-val is to see it."""
+        return patches.judged(stage.name, data, stage.source.entry) if self.overlaps else data
+
     def validate_originals(self) -> list[str | None]:
         """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just
         too old for it."""
         linked = self.linked
-        verdicts = validate.validate_all([s.source.data for s in self.stages], linked.target_env)
+        verdicts = self.verdicts([stage.source.data for stage in self.stages])
         linked.validated = VALIDATED
         unknown = False  # whether some stage is not validated at all
         for stage, verdict in zip(self.stages, verdicts):
@@ -256,7 +297,8 @@ class _Session:
                 continue
             bare: str | None = verdict
             if validate.about_debug(verdict):  # no device looks at it
-                bare = validate.validate(without_debug(stage.source.data), linked.target_env)
+                data = without_debug(self.judged(stage, stage.source.data))
+                bare = validate.validate(data, linked.target_env)
             if bare is None:
                 what = "validated without debug information"
             elif validate.too_old(bare):

@@ -61,7 +61,8 @@ class Options:
                     in a pipeline whose specialization data says nothing of them (default False)
     target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
     validate        run spirv-val on every module that is written (default True)
-    strict          for the command: a pipeline that had to be passed through is an error
+    strict          for the command: a pipeline that had to be passed through is an error, and so is
+                    what Linked.warnings has
     check_each      run our own verifier after each pass (slow, to debug the linker)
     stop_after      run this many passes only (default None: all; to bisect)
     view_mask       of multiview, 0: there is none, and gl_ViewIndex is 0, not the number of the

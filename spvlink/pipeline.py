@@ -109,6 +109,23 @@ class Remark:
         self.cells = cells
 
 
+class Flaw:
+    """What breaks a rule between the stages as they came, and kept nobody from linking them: an
+    input that no stage writes (read as zero), variables that do not match. ``interface``:
+    "vert->frag", or one stage; ``file``: of the stage that it is about; ``rule``: a VUID."""
+
+    __slots__ = ("file", "interface", "message", "rule")
+
+    def __init__(self, interface: str, file: str, message: str, rule: str) -> None:
+        self.interface = interface
+        self.file = file
+        self.message = message
+        self.rule = rule
+
+    def __str__(self) -> str:
+        return f"{self.message} ({self.rule})" if self.rule else self.message
+
+
 # What became of a varying: words of the report, by which the code tells them apart too.
 REMOVED: Final = "removed"
 UNDEFINED: Final = "undefined"
@@ -133,7 +150,7 @@ VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 class Linked:
     """The result of one link. ``passed_through`` is None or the reason why the inputs came back
-    unchanged."""
+    unchanged. ``warnings``: what is wrong between the stages as they came."""
 
     __slots__ = (
         "defect",
@@ -145,9 +162,11 @@ class Linked:
         "target_env",
         "told",
         "validated",
+        "warnings",
     )
 
     def __init__(self) -> None:
+        self.warnings: list[Flaw] = []
         self.stages: list[StageResult] = []
         self.interfaces: list[InterfaceResult] = []
         # what makes the remarks, one call a border, and those that were made

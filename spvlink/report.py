@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.pipeline import VALIDATED, InterfaceResult, Linked, Remark, StageResult
+from spvlink.pipeline import VALIDATED, Flaw, InterfaceResult, Linked, Remark, StageResult
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -18,6 +18,7 @@ def to_json(linked: Linked, version: str) -> str:
     stages = [dumps(stage(s)) for s in linked.stages]
     interfaces = [dumps(interface(i)) for i in linked.interfaces]
     remarks = [dumps(remark(r)) for r in linked.remarks]
+    warnings = [dumps(flaw(w) | {"file": w.file}) for w in linked.warnings]
     seconds = {name: round(value, 7) for name, value in linked.seconds.items()}
     lines = [
         f'  "spvlink": {dumps(version)}',
@@ -28,6 +29,7 @@ def to_json(linked: Linked, version: str) -> str:
         f'  "seconds": {dumps(seconds)}',
         f'  "target_env": {dumps(linked.target_env)}',
         f'  "validated": {dumps(linked.validated)}',
+        f'  "warnings": {_array(warnings)}',
     ]
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
@@ -56,6 +58,11 @@ def remark(told: Remark) -> dict[str, object]:
     """One remark, as the report has it."""
     names = ("interface", "name", "slot", "action", "why")
     return {name: getattr(told, name) for name in names}
+
+
+def flaw(told: Flaw) -> dict[str, object]:
+    """One warning, as the report has it."""
+    return {"interface": told.interface, "message": told.message, "rule": told.rule or None}
 
 
 def _array(entries: list[str]) -> str:

@@ -18,6 +18,7 @@ LIMIT: Final = 32 << 20  # bytes of one module: a guard against devices and wron
 COMPILER: Final = "glslangValidator"
 PACKAGE: Final = "glslang-tools"
 SUFFIXES: Final = (".vert", ".tesc", ".tese", ".geom", ".task", ".mesh", ".frag")
+_NO_ENTRY: Final = b"Entry point not found"  # what the compiler says of HLSL without it
 _NEED_1_4: Final = (".task", ".mesh")
 
 
@@ -37,12 +38,15 @@ class Argument:
         stem, suffix = os.path.splitext(self.path)
         self.hlsl = suffix == ".hlsl"
         if suffix in (".hlsl", ".glsl"):
-            suffix = os.path.splitext(stem)[1]
-            if suffix not in SUFFIXES:
-                raise Usage(f"{text}: which stage? name it like file.frag{self.path[len(stem) :]}")
-        self.stage = suffix if suffix in SUFFIXES else ""
-        if self.stage and self.entry_stage:
+            language, suffix = suffix, os.path.splitext(stem)[1]
+            if self.entry_stage:  # one file may have the entry points of several stages
+                suffix = f".{self.entry_stage}"
+            elif suffix not in SUFFIXES:
+                how = f"name it like file.frag{language}, or say file{language}:ENTRY_NAME:frag"
+                raise Usage(f"{text}: which stage? {how}")
+        elif suffix in SUFFIXES and self.entry_stage:
             raise Usage(f"{text}: the stage of a source file is in its name")
+        self.stage = suffix if suffix in SUFFIXES else ""
 
     @property
     def name(self) -> str:
@@ -135,6 +139,11 @@ def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[s
                 error = BadSpirv(_complaint(status, said, argument.path))
                 error.file = argument.path
                 raise error.while_(f"compiling with {COMPILER}")
+            if _NO_ENTRY in said:  # it warns, and makes a module that does nothing
+                error = BadSpirv(f"there is no entry point {argument.entry or 'main'}: name one as"
+                    f" {argument.path}:ENTRY_NAME")  # fmt: skip
+                error.file = argument.path
+                raise error.while_(f"compiling the {argument.stage[1:]} stage with {COMPILER}")
             with open(output, "rb") as file:
                 modules[argument.text] = file.read()
         return modules

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+import spvlink
 from spvlink.lint import pipeline
 from spvlink.lint.limits import read_limits
 from spvlink.lint.stage import load
@@ -102,6 +103,22 @@ def test_check_and_the_layer_agree(row: Row, answers: Any) -> None:
     if row.rules and row.layer is not None:
         said.discard(DRIVER)  # which may refuse what the layer does not see
     assert said == (row.rules if row.layer is None else row.layer)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_link_tells_what_check_finds(row: Row) -> None:
+    """What is wrong is an error of the link, or a warning, limits apart."""
+    codes, rules = modules(row), pipeline.Rules()
+    rules.limits = dict.fromkeys(rules.limits, 1 << 20)
+    rules.maintenance4 = row.maintenance4
+    found = pipeline.findings([load(code, None, {}) for code in codes], True, rules)
+    newer = "vulkan1.3" if row.maintenance4 else None
+    try:
+        linked = spvlink.link(codes, validate=False, target_env=newer, stop_after=0)
+    except spvlink.SpvlinkError:
+        assert row in BROKEN
+        return
+    assert {flaw.message for flaw in linked.warnings} == {f.message for f in found if not f.warning}
 
 
 def test_the_page_has_the_right_numbers() -> None:

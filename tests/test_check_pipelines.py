@@ -8,9 +8,11 @@ from collections.abc import Sequence
 import pytest
 
 import spvlink
+from spvlink.link.check.border import Border, unread_of
+from spvlink.link.check.interface import apart, shown_places
+from spvlink.link.check.stage import Stage
 from spvlink.lint import pipeline
-from spvlink.lint.border import Border, unread_of
-from spvlink.lint.stage import Stage, load
+from spvlink.lint.stage import load
 from spvlink.pipeline import REMOVED, UNDEFINED
 from tests.chains import NAMES, build
 from tests.samples import assemble, compile_glsl, disassemble
@@ -33,12 +35,13 @@ def called(codes: Sequence[bytes]) -> tuple[set[Cell], set[Cell]]:
     unread, unwritten = set(), set()
     for producer, consumer in zip(stages, stages[1:]):
         name = f"{producer.name}->{consumer.name}"
-        read = {p for one in consumer.inputs for p in consumer.uses.reads(one)}
-        written = {p for one in producer.outputs for p in producer.uses.writes(one)}
+        read = {p for one in consumer.inputs for p in apart(one, consumer.uses.reads(one))}
+        written = {p for one in producer.outputs for p in apart(one, producer.uses.writes(one))}
         for one in producer.outputs:
-            unread |= {(name, 4 * at + c) for at, c in unread_of(producer, one, read)}
+            dead = shown_places(unread_of(producer, one, read))
+            unread |= {(name, 4 * at + c) for at, c in dead}
         for one in consumer.inputs:
-            places = consumer.uses.reads(one) - written
+            places = shown_places(apart(one, consumer.uses.reads(one)) - written)
             unwritten |= {(name, 4 * at + c) for at, c in places}
     return unread, unwritten
 

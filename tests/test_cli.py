@@ -129,6 +129,38 @@ def test_hlsl(work: Path) -> None:
     assert sorted(os.listdir("out")) == ["b.frag.hlsl.spv", "b.vert.hlsl.spv"]
 
 
+BOTH = """struct V { float4 at : SV_Position; float3 colour : COLOR0; };
+V vertices(float3 p : POSITION) { V v; v.at = float4(p, 1); v.colour = p; return v; }
+float4 pixels(V v) : SV_Target { return float4(v.colour, 1); }
+"""
+
+
+def test_hlsl_of_several_stages(work: Path) -> None:
+    for name in ("all.hlsl", "all.vert.hlsl", "all.frag.hlsl"):
+        (work / name).write_text(BOTH)
+    assert cli.main(["link", "all.hlsl:vertices:vert", "all.hlsl:pixels:frag", "-o", "one"]) == 0
+    assert cli.main(["link", "all.vert.hlsl:vertices", "all.frag.hlsl:pixels", "-o", "two"]) == 0
+    assert cli.main(["check", "all.hlsl:vertices:vert", "all.vert.hlsl:pixels:frag"]) == 0
+    one = ["all.hlsl.vertices.vert.spv", "all.hlsl.pixels.frag.spv"]
+    two = ["all.vert.hlsl.spv", "all.frag.hlsl.spv"]
+    assert sorted(os.listdir("one")) == sorted(one)
+    for a, b in zip(one, two):
+        assert (work / "one" / a).read_bytes() == (work / "two" / b).read_bytes()
+
+
+@pytest.mark.parametrize("entry", [None, "main", "vertexes"])
+def test_hlsl_without_the_entry_point(
+    work: Path, capsys: pytest.CaptureFixture[str], entry: str | None
+) -> None:
+    """glslang only warns, and makes a shader that does nothing."""
+    (work / "all.vert.hlsl").write_text(BOTH)
+    argument = f"all.vert.hlsl:{entry}" if entry else "all.vert.hlsl"
+    status, line = fail(capsys, ["link", argument, "a.frag", "-o", "out"])
+    assert status == 1 and not os.path.exists("out")
+    why = f"there is no entry point {entry or 'main'}: name one as all.vert.hlsl:ENTRY_NAME"
+    assert line == f"all.vert.hlsl: {why}"
+
+
 def test_standard_input(work: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "spvlink", "link", "-", "a.frag.spv", "-o", "out"],

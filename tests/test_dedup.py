@@ -438,3 +438,20 @@ def test_the_smooth_one_is_never_read_from_the_centroid_copy() -> None:
     vert = COPY[0].replace("a = p * 3.0; b = a;", body)
     done = link(vert, COPY[1] + "o = a - b * interpolateAtOffset(a, vec2(0.25));")
     assert not merged(done) and components(done) == 8
+
+
+def test_a_sum_that_a_driver_may_cancel() -> None:
+    """What merging lets a driver know (docs/proof.md): operations stay, and so do the bits where it
+    does not order sums otherwise. The control: it would be seen."""
+    vert = vertex(
+        "layout(location = 0) out vec2 a; layout(location = 1) out float b;"
+        "void main() { gl_Position = p; a = vec2(p.w * 37.3 + p.x, p.x * 1000.0 + 3.0); b = a.y; }"
+    )
+    inputs = "layout(location = 0) in vec2 a; layout(location = 1) in float b;"
+    sums = fragment(inputs + "void main() { o = vec4((b + a.x) - a.y, 0.0, 0.0, 1.0); }")
+    linked = spvlink.link([vert, sums], exact=True)
+    assert [r.name for r in linked.remarks if r.action == "merged"] == ["b"]
+    scene, before = draw_covering([vert, sums])
+    assert not compare(before, draw([stage.data for stage in linked.stages], scene))
+    cancelled = fragment(inputs + "void main() { o = vec4(a.x, 0.0, 0.0, 1.0); }")
+    assert compare(before, draw([vert, cancelled], scene))

@@ -6,6 +6,7 @@ from __future__ import annotations
 import struct
 
 import pytest
+from spvlink.lint.border import readable
 
 import spvlink
 from spvlink.errors import Usage
@@ -18,7 +19,6 @@ from spvlink.ir.slot import base_of
 from spvlink.link.check.interface import shape_of
 from spvlink.link.resources.blocks import shape
 from spvlink.link.rounding import sensitive
-from spvlink.lint.border import readable
 from spvlink.passes import spec_constants
 from spvlink.passes.fold import fold
 from spvlink.passes.parts import holds_slots

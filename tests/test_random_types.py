@@ -291,7 +291,7 @@ def test_every_kind_comes_up() -> None:
               "OpCopyLogical", "OpFmaKHR", "ReplicateEXT", "PhysicalStorageBuffer", "Patch",
               "FPFastMathDefault", "NoContraction", "RelaxedPrecision", "Invariant", "Centroid",
               "Sample", "NoPerspective", "Flat",
-              *(f"OpTypeInt {bits} {sign}" for bits in (8, 16, 32, 64) for sign in (0, 1))}  # fmt: skip
+              *(f"OpTypeInt {b} {sign}" for b in (8, 16, 32, 64) for sign in (0, 1))}  # fmt: skip
     for seed in COVERING:
         texts = "".join(str(Text(code, NEWER)) for code in cases[seed].codes)
         wanted -= {word for word in wanted if word in texts}

@@ -14,7 +14,7 @@ from spvlink.batches.pipelines import Pipeline, Shader
 from spvlink.batches.pool import Pool
 from spvlink.batches.store import Store
 from spvlink.options import Options
-from spvlink.pipeline import InterfaceResult, Linked, Remark, Source, StageResult
+from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -137,6 +137,9 @@ class _Given:
             border.components = tuple(entry["components"])
             border.locations = tuple(entry["locations"])
             linked.interfaces.append(border)
+        for entry in told.get("warnings", ()):
+            file, rule = shaders[entry["at"]].label, entry["rule"] or ""
+            linked.warnings.append(Flaw(entry["interface"], file, entry["message"], rule))
         linked.remarks = [_remark(entry) for entry in told.get("remarks", ())]
         return linked
 

@@ -37,7 +37,8 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
                           output)
   --html FILE             the same as a page for a browser, with a picture of every interface
   --progress always|never whether to show how far it is (default: if standard error is a terminal)
-  --strict                a pipeline that had to be passed through is an error, and OUT is not made
+  --strict                a pipeline that had to be passed through, or whose stages do not match, is
+                          an error, and OUT is not made
 
 These are for every pipeline, as in spvlink link (see: spvlink --help): --complete --cost-limit
 --disable --enable --exact --expect --keep-interface --no-validate --pack --spec-defaults

@@ -110,12 +110,14 @@ def _executor(command: Command) -> Iterator[tuple[Executor, int]]:
 
 
 def _refuse(plan: Plan) -> None:
-    """With --strict: raise if a pipeline had to be passed through. One with nothing to gain did not
-    have to be."""
+    """With --strict: raise if a pipeline had to be passed through, or its stages do not match. One
+    with nothing to gain did not have to be."""
     for index in range(len(plan.jobs)):
         result = plan.result(index)
         if result is None or result.kind not in (work.LINKED, work.UNCHANGED):
             raise SpvlinkError(f"passed through: {plan.line(index)}").while_("being --strict")
+        if result.warnings:
+            raise SpvlinkError(plan.line(index)).while_("being --strict")
 
 
 # -- what people see -------------------------------------------------------------------------------
@@ -134,6 +136,7 @@ def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], objec
     plan = report.plan
     warnings = plan.source.warnings
     lines = _listed("warning", warnings, len(warnings))
+    lines += _listed("warning", plan.flawed, len(plan.flawed) + plan.more_flawed)
     lines += _listed("passed through", plan.bad, len(plan.bad) + plan.more_bad)
     lines.append(f"spvlink: {report.line()}")
     with contextlib.suppress(OSError):

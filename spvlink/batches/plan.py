@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import work
 from spvlink.batches.families import Family, families
@@ -28,7 +28,9 @@ class Result:
     """What the totals and the output need of a job that is done. ``modules``: names of the new
     ones, as in ``Record``. ``came``, ``went``: names of all modules, before and after."""
 
-    __slots__ = ("came", "components", "kind", "locations", "modules", "reason", "went")
+    __slots__ = (
+        "came", "components", "kind", "locations", "modules", "reason", "warnings", "went",
+    )  # fmt: skip
 
     def __init__(self, record: Record, pipeline: Pipeline) -> None:
         self.kind = record.kind
@@ -38,6 +40,7 @@ class Result:
         self.went = [new or old for new, old in zip(record.modules, self.came)] or self.came
         self.components = record.figures("components")
         self.locations = record.figures("locations")
+        self.warnings = warnings_of(record, pipeline)
 
 
 class Plan:
@@ -58,6 +61,8 @@ class Plan:
         self.unfit: dict[int, Unfit] = {}
         self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
         self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
+        self.flawed: list[str] = []  # the same for those that were linked all the same
+        self.more_flawed = 0
         self.bad_count = 0
         self.more_bad = 0  # lines that were too many
         self._waiting: dict[int, tuple[int, Pipeline]] = {}  # pipelines of a job under way
@@ -115,6 +120,8 @@ class Plan:
         line = f"{shown(first.id)}: {reason_of(record, first)}"
         more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
         self._done(count, result.kind in BAD, line + more)
+        for flaw in result.warnings:
+            self._warn(f"{shown(first.id)}: {flaw}{more}")
 
     def _done(self, count: int, bad: bool, line: str) -> None:
         if bad:
@@ -125,13 +132,20 @@ class Plan:
                 self.more_bad += count
         self.progress.add(count, self.bad_count)
 
+    def _warn(self, line: str) -> None:
+        if len(self.flawed) < LISTED:
+            self.flawed.append(line)
+        else:
+            self.more_flawed += 1
+
     def line(self, index: int) -> str:
         """The name of a pipeline and why it is not linked."""
         result = self.result(index)
         if result is None:
             return f"{shown(self.unfit[index].id)}: {self.unfit[index].reason}"
         ids = (p.id for at, p in enumerate(self.source.pipelines()) if at == index)
-        return f"{shown(next(ids))}: {result.reason}"
+        what = result.reason or (result.warnings[0] if result.warnings else "")
+        return f"{shown(next(ids))}: {what}"
 
     def new(self, index: int) -> list[str | None] | None:
         """The new modules of a pipeline; None if it is no job."""
@@ -158,3 +172,13 @@ def reason_of(record: Record, pipeline: Pipeline) -> str:
     """Why a pipeline is not linked, with the name of the stage that it is about."""
     where = f"{pipeline.shaders[record.at].label}: " if record.at >= 0 else ""
     return f"{where}{record.reason}"
+
+
+def warnings_of(record: Record, pipeline: Pipeline) -> list[str]:
+    """What is wrong between the stages of a pipeline as they came, a line each."""
+    told: Any = record.told.get("warnings", ())
+    found = []
+    for one in told:
+        rule = f" ({one['rule']})" if one["rule"] else ""
+        found.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
+    return found

@@ -3,6 +3,7 @@
     {"spvlink": "0.1.0",
      "totals": {"pipelines": 3, "jobs": 2, "found": 0, "modules": [4, 5], ...},
      "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
+     "warnings": [{"warning": "a.frag.spv: frag input ...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
                     "components": [14, 9], "locations": [5, 3]}],
      "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
@@ -15,7 +16,9 @@
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
-are jobs that were done before, by a run that was killed. "shared" are outputs that a module with
+are jobs that were done before, by a run that was killed. "warnings" are the errors that ``spvlink
+check`` finds between stages, of pipelines that were linked all the same; "warned" in the totals are
+these pipelines. "shared" are outputs that a module with
 fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
 pipeline by itself, "kept" modules that stay because a pipeline that stays has them; "slots" in the
 totals, then: the Locations that all modules together declare, and how many they would need at
@@ -61,12 +64,14 @@ class Report:
         counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
         modules: tuple[set[str], set[str]] = (set(), set())
         sums = {"components": [0, 0], "locations": [0, 0]}
+        warned = 0
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
             self.defects += kind == work.DEFECT
             counts[_GROUPS.get(kind, "passed_through")] += 1
             result = plan.result(index)
             if result is not None:
+                warned += bool(result.warnings)
                 stays = index in self.stays
                 modules[0].update(result.came)
                 modules[1].update(result.came if stays else result.went)
@@ -84,6 +89,7 @@ class Report:
             "modules": [len(modules[0]), len(modules[1])],
             **sums,
             **counts,
+            "warned": warned,
             **together,
         }
 
@@ -106,6 +112,16 @@ class Report:
                 counts[kind, reason] = counts.get((kind, reason), 0) + 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return [{"kind": k, "reason": r, "pipelines": n} for (k, r), n in ordered]
+
+    def warnings(self) -> list[Entry]:
+        """What is wrong between the stages of pipelines as they came, the most frequent first."""
+        counts: dict[str, int] = {}
+        for index in range(len(self.plan.jobs)):
+            result = self.plan.result(index)
+            for line in result.warnings if result is not None else ():
+                counts[line] = counts.get(line, 0) + 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [{"warning": line, "pipelines": n} for line, n in ordered]
 
     def pipelines(self) -> Iterator[Entry]:
         """An entry for each pipeline, in the order of the input."""
@@ -228,7 +244,11 @@ class Report:
         ]
         parts += [
             f"{totals[name]} {words}"
-            for name, words in (("passed_through", "passed through"), ("failed", "failed"))
+            for name, words in (
+                ("passed_through", "passed through"),
+                ("failed", "failed"),
+                ("warned", "whose stages do not match"),
+            )
             if totals[name]
         ]
         return ", ".join(parts)
@@ -238,6 +258,7 @@ class Report:
         yield f'{{\n  "spvlink": {json.dumps(self.version)},\n'
         yield f'  "totals": {json.dumps(self.totals)},\n'
         yield from _array("reasons", self.reasons())
+        yield from _array("warnings", self.warnings())
         yield from _array("pipelines", self.pipelines())
         if self.plan.variants is not None:
             yield from _array("shared", self.shared())

@@ -183,6 +183,9 @@ def _outcome(job: Job, linked: Linked) -> Outcome:
         "target_env": linked.target_env,
         "validated": linked.validated,
     }
+    if linked.warnings:
+        flaws = [report.flaw(w) | {"at": int(w.file)} for w in linked.warnings]
+        outcome.told["warnings"] = flaws
     if outcome.reason is not None:
         entries = {str(at): stage.entry for at, stage in enumerate(job.stages)}
         outcome.told["untouched"] = untouched.told(linked.stages, entries, outcome.reason)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from spvlink.chain.border import Border
 from spvlink.errors import Broken
 from spvlink.grammar import enums
-from spvlink.ir.slot import Interface, Pinned, Varying
+from spvlink.ir.slot import APART, Interface, Pinned, Varying, shown
 from spvlink.link.border.link import PRODUCER, Link
 from spvlink.link.built_ins import closing
 from spvlink.link.check import interface
@@ -154,7 +154,7 @@ def tell(link: Story) -> list[Remark]:
             why += f"; {link.cautions[key]}"
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
-        groups.setdefault((names[key], key >> 3, action, why), []).append(key)
+        groups.setdefault((names[key], shown(key >> 3), action, why), []).append(key)
     told: list[Remark] = []
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
@@ -170,7 +170,7 @@ def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]])
     after: list[int] = []
     for key in keys:
         slot = link.outputs.get(key) or link.inputs[key]
-        was = [k >> 1 for k in slot.covered()]
+        was = [_cell(link, k >> 1) for k in slot.covered()]
         before += was
         if key not in places:
             after += was if link.fixed == PRODUCER and key in link.outputs else ()
@@ -180,7 +180,7 @@ def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]])
             continue
         varying, lane = places[key]
         location, component = varying.place_of(lane)
-        cell = 4 * location + component
+        cell = 4 * shown(location) + component
         after += (cell, cell + 1) if varying.width == 64 else (cell,)
     return tuple(before), tuple(after)
 
@@ -226,13 +226,13 @@ def _name(link: Story, key: int) -> str:
     slot = link.outputs.get(key)
     if slot is None or not slot.name:
         slot = link.inputs.get(key, slot)
-    return slot.name if slot is not None and slot.name else f"location {key >> 3}"
+    return slot.name if slot is not None and slot.name else f"location {shown(key >> 3)}"
 
 
 def _target(varying: Varying, lane: int) -> str:
     location, _ = varying.place_of(lane)
     count = varying.components // varying.columns
-    return f"Location {location}.{LANES[varying.component : varying.component + count]}"
+    return f"Location {shown(location)}.{LANES[varying.component : varying.component + count]}"
 
 
 def _whole(link: Story) -> list[Remark]:
@@ -243,31 +243,38 @@ def _whole(link: Story) -> list[Remark]:
     told += [Remark(link.title, name, "built-in", *fate) for name, fate in link.built]
     for out in link.gone:
         action, why = link.fate[out.keys[0]]
-        name = out.name or f"location {out.location}"
+        name = out.name or f"location {shown(out.location)}"
         place = "payload" if link.in_memory else _place_of(out)
-        told.append(Remark(link.title, name, place, action, why, (_cells_of(out, 0), ())))
+        told.append(Remark(link.title, name, place, action, why, (_cells_of(link, out, 0), ())))
     for out, twin in link.pinned:
         slot = "payload" if link.in_memory else _place_of(out)
-        name = out.name or (twin.name if twin is not None else "") or f"location {out.location}"
+        name = (
+            out.name or (twin.name if twin is not None else "") or f"location {shown(out.location)}"
+        )
         moved = link.placement.moved.get(out, out.location)
-        cells = _cells_of(out, 0), _cells_of(out, moved - out.location)
+        cells = _cells_of(link, out, 0), _cells_of(link, out, moved - out.location)
         if moved != out.location:
-            why = f"as a whole to Location {moved}; {out.why}"
+            why = f"as a whole to Location {shown(moved)}; {out.why}"
             told.append(Remark(link.title, name, slot, PACKED, why, cells))
         else:
             told.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}", cells))
     return told
 
 
-def _cells_of(whole: Pinned, by: int) -> tuple[int, ...]:
+def _cells_of(link: Story, whole: Pinned, by: int) -> tuple[int, ...]:
     """The cells of a whole variable, that many Locations further."""
-    return tuple([(key >> 1) + 4 * by for key in whole.keys])
+    return tuple([_cell(link, (key >> 1) + 4 * by) for key in whole.keys])
+
+
+def _cell(link: Story, cell: int) -> int:
+    """A component of a Location as the module numbers it; the words of a payload are no such."""
+    return cell if link.in_memory else cell % (4 * APART)
 
 
 def _place_of(whole: Pinned) -> str:
-    last = max(k >> 3 for k in whole.keys)
+    first, last = shown(whole.location), shown(max(k >> 3 for k in whole.keys))
     lanes = sorted({k >> 1 & 3 for k in whole.keys})
-    place = f"{whole.location}-{last}" if last > whole.location else f"{whole.location}"
+    place = f"{first}-{last}" if last > first else f"{first}"
     return place if len(lanes) == 4 else f"{place}.{''.join(LANES[n] for n in lanes)}"
 
 

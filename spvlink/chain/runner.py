@@ -19,6 +19,7 @@ from spvlink.passes import (
     image_values,
     indices,
     inline,
+    pointer_copies,
     simplify,
     tidy,
 )
@@ -218,6 +219,7 @@ class Runner:
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
         debuginfo.take_lines(stage.module)
+        self.run("inline", stage, pointer_copies.run, stage.module)
         self.run("inline", stage, inline.run, stage.module)
         debuginfo.take_notes(stage.module)
         if stage.name == "vert":

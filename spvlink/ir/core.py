@@ -206,9 +206,10 @@ GLOBALS: Final = 10
 SECTIONS: Final = 11
 
 # Opcodes that few modules have, where a pass can spare itself a walk if there are none.
-RARE: Final = frozenset(
-    (ops.OpFunctionCall, ops.OpCopyMemory, ops.OpTypeForwardPointer, ops.OpDecorationGroup)
-)
+RARE: Final = frozenset((
+    ops.OpFunctionCall, ops.OpCopyMemory, ops.OpCopyObject, ops.OpTypeForwardPointer,
+    ops.OpDecorationGroup,
+))  # fmt: skip
 
 
 class Module(Known):

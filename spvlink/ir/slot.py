@@ -20,10 +20,18 @@ if TYPE_CHECKING:  # typing costs start-up time
 BUILT_IN_KEYS: Final = 1 << 24
 _EACH: Final = 512
 MAX_NUMBER: Final = _EACH // 2  # of the components of a built-in
+# Patch variables have a space of Locations of their own. Where they lie over those of vertices,
+# this is added to their Locations while they are linked (``patches``): no device has so many.
+APART: Final = 2048
 
 
 def key_of(location: int, component: int) -> int:
     return location * 8 + component * 2
+
+
+def shown(location: int) -> int:
+    """A Location as it came."""
+    return location % APART
 
 
 def built_in_key(builtin: int, number: int) -> int:

@@ -24,11 +24,12 @@ from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Inst, Module
+from spvlink.link.check.interface import apart
 from spvlink.options import Options
 
 if TYPE_CHECKING:
     from spvlink.link.check.interface import Declared
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
     from spvlink.pipeline import Source
 
 _LEFT: Final = 2  # a label and a return
@@ -83,7 +84,7 @@ class Bound:
 
 
 def _covered(variables: list[Declared]) -> set[tuple[int, int]]:
-    return {place for one in variables for place in one.covers}
+    return {place for one in variables for place in apart(one, one.covers)}
 
 
 def _locations(variables: list[Declared]) -> int:

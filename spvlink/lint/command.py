@@ -14,8 +14,8 @@ from spvlink.batches.pipelines import Pipeline, Shader, Unfit
 from spvlink.batches.plan import LISTED
 from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, SpvlinkError
+from spvlink.link.check.findings import Finding
 from spvlink.lint import arguments, pipeline
-from spvlink.lint.findings import Finding
 from spvlink.lint.potential import Potential
 from spvlink.lint.report import Report
 from spvlink.lint.sharing import Sharing
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spvlink.batches.ends import Source
+    from spvlink.link.check.stage import Stage
     from spvlink.lint.arguments import Command
     from spvlink.lint.pipeline import Rules
     from spvlink.lint.potential import Unread
-    from spvlink.lint.stage import Stage
 
     Key = tuple[object, ...]
 

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 from spvlink.errors import Usage
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.lint.findings import Finding
-from spvlink.lint.stage import INPUT, OUTPUT
+from spvlink.link.check.findings import Finding
+from spvlink.link.check.stage import INPUT, OUTPUT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.ir.core import Inst
     from spvlink.link.check.interface import Declared
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
 
     Limits = dict[str, int]
 

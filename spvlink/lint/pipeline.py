@@ -5,16 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from spvlink.driver import CREATION, odd_stage
-from spvlink.lint import builtins, limits
-from spvlink.lint.border import UNREAD, Border, described, unread_of
-from spvlink.lint.findings import Finding
-from spvlink.lint.stage import INPUT, OUTPUT
+from spvlink.link.check import builtins
+from spvlink.link.check.border import UNREAD, Border, described, unread_of
+from spvlink.link.check.findings import Finding
+from spvlink.link.check.interface import shown_places
+from spvlink.link.check.stage import own_findings
+from spvlink.lint import limits
 from spvlink.pipeline import STAGES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
 
 ORDER: Final = list(STAGES.values())
 
@@ -33,7 +35,7 @@ def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]
     stages = sorted(stages, key=lambda s: ORDER.index(s.name))
     if unlike := odd(stages):
         return unlike
-    found = [f for at in range(len(stages)) for f in _own(stages, at)]
+    found = [f for at in range(len(stages)) for f in own_findings(stages, at)]
     for stage in stages:
         found += limits.findings(stage, rules.limits)
     for producer, consumer in zip(stages, stages[1:]):
@@ -55,16 +57,6 @@ def odd(stages: list[Stage]) -> list[Finding]:
     return [Finding(CREATION + rule, what, "", None, (names[at], None))]
 
 
-def _own(stages: list[Stage], at: int) -> Iterator[Finding]:
-    """What breaks a rule within one stage."""
-    stage = stages[at]
-    before = stages[at - 1].name if at else None
-    behind = stages[at + 1].name if at + 1 < len(stages) else None
-    for storage, between in ((INPUT, (before, stage.name)), (OUTPUT, (stage.name, behind))):
-        for rule, label, place, message in stage.wrong[storage]:
-            yield Finding(rule, f"{stage.name}: {message}", str(label), place, between)
-
-
 def _last(stage: Stage) -> Iterator[Finding]:
     """Outputs of the last stage of a pipeline without fragment shader."""
     for output in stage.outputs:
@@ -72,4 +64,5 @@ def _last(stage: Stage) -> Iterator[Finding]:
         if dead:
             message = f"there is no fragment shader to read {stage.name} output {described(output)}"
             between = stage.name, None
-            yield Finding(UNREAD, message, str(output.label), min(dead), between, warning=True)
+            first = min(shown_places(dead))
+            yield Finding(UNREAD, message, str(output.label), first, between, warning=True)

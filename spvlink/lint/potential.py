@@ -10,15 +10,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from spvlink.lint.border import unread_of
+from spvlink.ir.slot import shown
+from spvlink.link.check.border import unread_of
+from spvlink.link.check.interface import apart
 from spvlink.lint.bound import Bound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.link.check.interface import Place
+    from spvlink.link.check.stage import Stage
     from spvlink.lint.sharing import Cost
-    from spvlink.lint.stage import Stage
 
     Key = tuple[object, ...]
     Dead = frozenset[Place]
@@ -45,7 +47,7 @@ class Module:
         self.outputs: dict[Place, str] = {
             place: str(one.label)
             for one in (stage.outputs if stage.name != "frag" else ())
-            for place in one.covers
+            for place in apart(one, one.covers)
         }
         inputs = stage.inputs if stage.name != "vert" else []
         self.inputs = sum(len(one.covers) for one in inputs)
@@ -100,7 +102,7 @@ class Potential:
             read: set[Place] = set()
             if following is not None:
                 for one in following.inputs:
-                    read |= following.uses.reads(one)
+                    read |= apart(one, following.uses.reads(one))
             dead = (p for one in stage.outputs for p in unread_of(stage, one, read))
             found.append((key, frozenset(dead)))
         return found
@@ -219,7 +221,7 @@ def _module(module: Module) -> dict[str, object]:
             "instructions": module.bound.instructions(module.rasterized),
         },
         "stays": [
-            {"name": name, "location": place[0], "component": place[1], "read_by": count,
+            {"name": name, "location": shown(place[0]), "component": place[1], "read_by": count,
              "of": total}
             for name, place, count in module.kept()
         ],

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spvlink.lint.findings import Finding
+    from spvlink.link.check.findings import Finding
     from spvlink.lint.potential import Potential
 
 _NAMED: Final = 3  # pipelines that a line names, before it only counts them

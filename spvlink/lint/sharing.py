@@ -114,4 +114,4 @@ def _outputs(data: bytes, entry: str | None, stage: str) -> frozenset[Place]:
     module = decode(data)
     module.entry = select_entry(module, entry, stage)
     found = interface.declared(module, enums.StorageClass_Output)
-    return frozenset(place for one in found for place in one.covers)
+    return frozenset(place for one in found for place in interface.apart(one, one.covers))

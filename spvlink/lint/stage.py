@@ -1,140 +1,23 @@
-"""One stage as ``spvlink check`` sees it: what it declares at its borders, and what it uses."""
+"""One stage as ``spvlink check`` reads it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from spvlink.binary.decode import decode
 from spvlink.entry import select_entry
 from spvlink.errors import Refused
-from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, ops
 from spvlink.ir.check import check
-from spvlink.ir.core import EXECUTION_MODES, Inst, Module
-from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared, Label
-from spvlink.lint.uses import Uses
+from spvlink.ir.core import Module
+from spvlink.link.check.stage import Stage
 from spvlink.passes import spec_constants
 from spvlink.pipeline import NV_STAGES, STAGES, Source
 
-if TYPE_CHECKING:
-    from spvlink.link.check.interface import Place
-
-    Wrong = tuple[str, Label, Place | None, str]  # as interface.Refuse is told
-
-INPUT: Final = enums.StorageClass_Input
-OUTPUT: Final = enums.StorageClass_Output
 _SPECIAL: Final = frozenset((
     ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
     ops.OpSpecConstantComposite, ops.OpSpecConstantOp,
 ))  # fmt: skip
-_MODES: Final = (ops.OpExecutionMode, ops.OpExecutionModeId)
-
-
-class BuiltIn:
-    """A built-in that a stage declares: a variable, or a member of a block of them."""
-
-    __slots__ = ("kind", "label", "read", "type", "written")
-
-    def __init__(self, kind: int, label: Label, type: Inst, uses: Uses) -> None:
-        self.kind = kind  # enums.BuiltIn_...
-        self.label = label
-        self.type = type  # without the array over vertices, for a member of a block
-        self.read = uses.touches_member(label.variable, label.index, written=False)
-        self.written = uses.touches_member(label.variable, label.index, written=True)
-
-    @property
-    def in_block(self) -> bool:
-        return self.label.index >= 0
-
-
-class Stage:
-    """``name``: "vert" ... "frag". ``wrong``: what breaks a rule within the stage, by storage
-    class. ``modes``: execution modes and their operands."""
-
-    def __init__(self, name: str, module: Module, source: Source) -> None:
-        self.name = name
-        self.module = module
-        self.source = source  # as it came
-        self.uses = Uses(module)
-        self.tables = Decorations.of(module)
-        self.wrong: dict[int, list[Wrong]] = {INPUT: [], OUTPUT: []}
-        self.inputs = self._declared(INPUT)
-        self.outputs = self._declared(OUTPUT)
-        self.builtins = {INPUT: self._builtins(INPUT), OUTPUT: self._builtins(OUTPUT)}
-        self.modes = _modes(module)
-
-    def _declared(self, storage: int) -> list[Declared]:
-        wrong = self.wrong[storage]
-
-        def refuse(rule: str, label: Label, place: Place | None, message: str) -> None:
-            wrong.append((rule, label, place, message))
-
-        found = interface.declared(self.module, storage, refuse)
-        outer = (self.name, storage) in (("vert", INPUT), ("frag", OUTPUT))
-        if outer:  # attributes may share a Location, and attachments two sources
-            wrong[:] = [w for w in wrong if w[0] not in interface.OVERLAPS.values()]
-        if (self.name, storage) == ("frag", INPUT):
-            interface.check_fragment(found, refuse)
-        return found
-
-    def _builtins(self, storage: int) -> list[BuiltIn]:
-        """In the order of their declaration."""
-        names = Names(self.module)
-        found = []
-        for variable in self.listed(storage):
-            assert variable.type is not None
-            type = variable.type.args[0]
-            own = self.tables.find(variable, enums.Decoration_BuiltIn)
-            if own:
-                found.append(BuiltIn(own[0], Label(names, variable, type), type, self.uses))
-                continue
-            block = type.args[0] if type.op == ops.OpTypeArray else type
-            for index, member in enumerate(block.args if block.op == ops.OpTypeStruct else ()):
-                kind = self.tables.find_member(block, index, enums.Decoration_BuiltIn)
-                if kind:
-                    label = Label(names, variable, block, index)
-                    found.append(BuiltIn(kind[0], label, member, self.uses))
-        return found
-
-    def listed(self, storage: int) -> list[Inst]:
-        """The entry point's variables of a storage class."""
-        assert self.module.entry is not None
-        return [
-            v
-            for v in self.module.entry.inst.args[1:]
-            if v.imm and v.imm[0] == storage and v.type is not None and v.type.args
-        ]
-
-    def name_of(self, variable: Inst) -> str:
-        """What a variable is called."""
-        return str(Label(Names(self.module), variable, variable))
-
-    def decoration(self, one: Declared, decoration: int) -> int | None:
-        """The operand of a decoration of a variable, its block or its member; None without."""
-        label = one.label
-        found = self.tables.find(label.variable, decoration)
-        if label.index >= 0:
-            found = self.tables.find_member(label.type, label.index, decoration) or found
-        return found[0] if found else None
-
-    def captured(self, one: Declared) -> bool:
-        """Whether transform feedback takes it: then somebody reads it."""
-        label, held = one.label, enums.Decoration_Offset
-        if self.tables.find(label.variable, held) is not None:
-            return True
-        if label.index >= 0 and self.tables.find_member(label.type, label.index, held) is not None:
-            return True
-        return any(  # of an array of blocks, or a struct: it is one variable
-            struct is label.type and words[0] == held
-            for (struct, _), notes in self.tables.members.items()
-            for words in notes
-            if label.index < 0
-        )
-
-    def streamed(self, one: Declared) -> bool:
-        """Whether it goes to another vertex stream than the one that is rasterized."""
-        return bool(self.decoration(one, enums.Decoration_Stream))
 
 
 def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: str = "") -> Stage:
@@ -162,13 +45,3 @@ def _meant(module: Module, spec: dict[int, str | bytes]) -> dict[int, str | byte
         if note.op == ops.OpDecorate and note.imm[0] == enums.Decoration_SpecId
     }
     return {n: value for n, value in spec.items() if n in there or isinstance(value, str)}
-
-
-def _modes(module: Module) -> dict[int, tuple[int, ...]]:
-    """The execution modes of the entry point; an operand that is an id, by the constant's value."""
-    assert module.entry is not None
-    found: dict[int, tuple[int, ...]] = {}
-    for inst in module.sections[EXECUTION_MODES]:
-        if inst.op in _MODES and inst.args and inst.args[0] is module.entry.function:
-            found[inst.imm[0]] = inst.imm[1:]
-    return found

@@ -44,6 +44,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _OWN_OUTPUTS: Final = frozenset(
     (enums.ExecutionModel_Vertex, enums.ExecutionModel_TessellationEvaluation)
 )
+_PASSES_ON: Final = CHAINS | {ops.OpCopyObject}  # what makes a pointer of a pointer
 _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
 
@@ -227,7 +228,7 @@ class _Shell:
                         used.add(old_of[arg])
                         if not _is_access(inst, at):
                             raise Unfit
-                        if inst.op in CHAINS:
+                        if inst.op in _PASSES_ON:
                             old_of[inst] = old_of[arg]
                             assert inst.type is not None
                             inst.type = types.pointer(module, _PRIVATE, inst.type.args[0])
@@ -340,7 +341,7 @@ def _is_access(inst: Inst, at: int) -> bool:
     """Whether an operand is a pointer that is only followed here."""
     if inst.op == ops.OpLoad or inst.op == ops.OpStore:
         return at == 0 and not is_volatile(inst.imm)
-    return at == 0 and inst.op in CHAINS
+    return at == 0 and inst.op in _PASSES_ON
 
 
 def _is_all_of(parts: list[Inst], type: Inst) -> bool:

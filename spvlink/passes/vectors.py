@@ -70,7 +70,7 @@ _IS_STEP: Final = by_opcode(
     (
         ops.OpCompositeConstruct, ops.OpVectorShuffle, ops.OpCompositeInsert,
         ops.OpCompositeExtract, ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef,
-        ops.OpTranspose,
+        ops.OpTranspose, ops.OpCopyLogical,
     ), _FIRST,
 )  # fmt: skip
 _IS_PAIR: Final = 2  # in it: those of _FIRST
@@ -115,11 +115,24 @@ def _step(
     elif op == ops.OpTranspose:
         if at + 1 < len(path):
             return resolve(source.args[0]), (path[at + 1], index), 0
+    elif op == ops.OpCopyLogical:
+        copied = resolve(source.args[0])
+        if _part(source, path[at:]) is _part(copied, path[at:]):  # else it is a copy of a part
+            return copied, path, at
     elif op in (ops.OpConstantComposite, ops.OpConstantNull, ops.OpUndef):
         parts = types.parts_of(module, source)
         if parts is not None and index < len(parts):
             return parts[index], path, at + 1
     return None
+
+
+def _part(source: Inst, path: tuple[int, ...]) -> Inst:
+    """The type of a part."""
+    type = source.type
+    assert type is not None
+    for index in path:
+        type = types.part_type(type, index)
+    return type
 
 
 Lane = tuple[Inst, int]  # (vector, component), or (scalar, -1)

@@ -14,14 +14,15 @@
 variable. What stands nowhere is not part of the interface: no producer writes it, and no consumer
 may read it. ``qualifiers`` is null where no consumer was there to say them, ``consumer`` or
 ``producer`` where none was given. A border that stays as it is has ``kept``, which says why, and
-the old variables of both sides.
+the old variables of both sides. Where Patch variables have the Locations of others, 2048 is added
+to all of theirs (``patches``).
 """
 
 from __future__ import annotations
 
 from spvlink.errors import Usage
 from spvlink.grammar import enums
-from spvlink.ir.slot import key_of
+from spvlink.ir.slot import APART, key_of
 from spvlink.layout import list_of, object_of, read_document
 from spvlink.pipeline import STAGES
 
@@ -112,6 +113,13 @@ class Contract:
 
     def wire_keys(self) -> dict[int, Wire]:
         return {key: wire for wire in self.wires for key in wire.keys}
+
+
+def has_patches_apart(contract: Contract) -> bool:
+    """Whether Patch variables lay over others where this was written (``APART``)."""
+    places = [*contract.wire_keys(), *(fact.key for fact in contract.known)]
+    wholes = [*(contract.outputs or ()), *(contract.inputs or ())]
+    return any(key >> 3 >= APART for key in places) or any(w.location >= APART for w in wholes)
 
 
 def place_of(key: int) -> str:

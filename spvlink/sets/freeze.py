@@ -9,7 +9,7 @@ written. No code moves over a border: what moved would be in neither of two modu
 
 from __future__ import annotations
 
-from spvlink import validate
+from spvlink import patches, validate
 from spvlink.chain.border import Border
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT
@@ -19,12 +19,13 @@ from spvlink.grammar import enums
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
+from spvlink.link.check.input import flaws
 from spvlink.link.values import dedup
 from spvlink.options import Options
-from spvlink.pipeline import Linked, Source
+from spvlink.pipeline import NOTHING_TO_GAIN, Flaw, Linked, Source
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
-from spvlink.sets.contract import Contract, Fact, Wire, from_json, to_json
+from spvlink.sets.contract import Contract, Fact, Wire, from_json, has_patches_apart, to_json
 from spvlink.sets.obedient import Needed, obey_all
 from spvlink.sets.sweep import consume, hold, produce
 from spvlink.sets.wires import Crossing, Unit, runs
@@ -59,15 +60,41 @@ def link_frozen(
     for stage, other in zip(found, found[1:]):
         if stage.name == other.name:
             raise other.bad(f"a second {other.name} stage")
-    named = [Source(s.source.data, s.source.file, s.source.entry, s.name) for s in found]
-    if interface is not None:
-        contracts = from_json(interface)
-        return obey_all(named, contracts, options), to_json(contracts)
+    came = [Source(s.source.data, s.source.file, s.source.entry, s.name) for s in found]
+    contracts = from_json(interface) if interface is not None else []
+    wrong: list[Flaw] = []
+    if interface is None:
+        wrong = flaws([(s.name, s.module, s.source) for s in found], options.target_env or "")
+    named, apart = came, any(map(has_patches_apart, contracts))
+    if apart or any(patches.overlap(s.name, s.module) for s in found):
+        named = [patches.separate(s.name, s.module, source) for s, source in zip(found, came)]
+    linked, contracts = _made(named, contracts, options, interface is not None)
+    linked.warnings = wrong
+    if named is not came:
+        _take_back(linked, named, came)
+    return linked, to_json(contracts)
+
+
+def _take_back(linked: Linked, apart: list[Source], came: list[Source]) -> None:
+    """Patch variables that were apart go back."""
+    made = [(r.stage, r.data, a, b) for r, a, b in zip(linked.stages, apart, came)]
+    for result, data, source in zip(linked.stages, patches.back(made), came):
+        result.data, result.changed = data, data != source.data
+    if not any(result.changed for result in linked.stages):
+        linked.passed_through = NOTHING_TO_GAIN
+
+
+def _made(
+    named: list[Source], contracts: list[Contract], options: Options, given: bool
+) -> tuple[Linked, list[Contract]]:
+    """The modules, linked against contracts that are ``given`` or are made of them."""
+    if given:
+        return obey_all(named, contracts, options), contracts
     freezer = Freezer(named, options)
     while True:
         contracts = freezer.contracts()
         try:
-            return obey_all(named, contracts, options), to_json(contracts)
+            return obey_all(named, contracts, options), contracts
         except Needed as needed:  # what a stage cannot do without by itself crosses
             held = freezer.held.setdefault(contracts.index(needed.contract), set())
             if held.issuperset(needed.keys):

@@ -12,7 +12,7 @@ from __future__ import annotations
 import copy
 from collections import Counter
 
-from spvlink import validate
+from spvlink import patches, validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
 from spvlink.chain.runner import Runner
@@ -23,6 +23,7 @@ from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
 from spvlink.link.border.stage import Stage
+from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
     NOTHING_TO_GAIN,
@@ -45,6 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Final
 
+    from spvlink.pipeline import Flaw
     from spvlink.sets.lowering import Spec
 
     Row = tuple[Sequence[Source], Options]
@@ -172,6 +174,7 @@ class _Reader:
         self.same: dict[tuple[bytes, int], int] = {}  # number of each version of the same bytes
         self.contents: list[int] = []  # that of each stage
         self.pipelines: dict[int, list[int]] = {}  # row -> stages; of those that can be read
+        self.warnings: dict[int, list[Flaw]] = {}  # row -> what is wrong between its stages
         self.places: dict[int, list[int]] = {}  # row -> the same as indices into its own sources
         known: dict[tuple[bytes, str | None, str, int], int] = {}
         for number, (sources, _) in enumerate(rows):
@@ -184,7 +187,10 @@ class _Reader:
                     found = [self._stage(s, n, known) for s, n in zip(named, which)]
                 order = sorted(range(len(found)), key=lambda at: rank(self.stages[found[at]].name))
                 row = [found[at] for at in order]
-                check_pipeline([self.stages[n] for n in row])
+                stages = [self.stages[n] for n in row]
+                check_pipeline(stages)
+                given = [(s.name, s.module, sources[at]) for s, at in zip(stages, order)]
+                self.warnings[number] = flaws(given, self.target_env(number, stages))
             except SpvlinkError as error:
                 made.pipelines[number] = error
                 continue
@@ -226,6 +232,11 @@ class _Reader:
             for stage, at in zip(result.stages, self.places[number]):
                 made.went.setdefault(sources[at].data, set()).add(stage.data)
 
+    def target_env(self, row: int, stages: list[Stage]) -> str:
+        """The environment of a pipeline by itself."""
+        versions = [stage.module.spirv_version for stage in stages]
+        return self.rows[row][1].target_env or validate.lowest_env(versions)
+
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
         """The pipelines (these, or all), those together that share modules, directly or through
         others."""
@@ -265,7 +276,8 @@ class _Linker:
         self.global_ = list(dict.fromkeys(n for at in numbers for n in reader.pipelines[at]))
         local = {n: at for at, n in enumerate(self.global_)}
         self.rows = [[local[n] for n in reader.pipelines[at]] for at in numbers]
-        self.sources = [reader.stages[n].source for n in self.global_]
+        self.read = [reader.stages[n] for n in self.global_]
+        self.sources = [stage.source for stage in self.read]
         settings = [reader.rows[at][1] for at in numbers]
         self.options = common(settings)
         self.specs = [self._spec(at) for at in range(len(self.sources))]
@@ -297,6 +309,9 @@ class _Linker:
 
     def link(self) -> None:
         """Raises Refused where everything has to stay."""
+        came = self.sources
+        if any(patches.overlap(s.name, s.module) for s in self.read):
+            self.sources = [patches.separate(s.name, s.module, s.source) for s in self.read]
         stiff: frozenset[tuple[int, int]] = frozenset()
         while True:
             try:
@@ -304,7 +319,11 @@ class _Linker:
                 break
             except Odd as odd:
                 stiff |= {odd.pair}
-        told = [self.result(family, number, outputs) for number in range(len(self.rows))]
+        final = outputs
+        if self.sources is not came:
+            names = [stage.name for stage in self.read]
+            final = patches.back(list(zip(names, outputs, self.sources, came)))
+        told = [self.result(family, number, final) for number in range(len(self.rows))]
         for number, row in enumerate(self.rows):
             for at, pair in enumerate(zip(row, row[1:])):
                 found = family.border(*pair).link
@@ -394,6 +413,7 @@ class _Linker:
             result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
             result.bytes = len(source.data), len(data)
             linked.stages.append(result)
+        linked.warnings = self.reader.warnings[self.numbers[number]]
         linked.target_env = self.target_env()
         linked.seconds = self.runner.seconds
         if not any(stage.changed for stage in linked.stages):
@@ -414,6 +434,7 @@ class _Linker:
         for number, at in enumerate(self.numbers):
             linked = self.made.pipelines[at] = Linked()
             linked.passed_through, linked.defect = why, defect
+            linked.warnings = self.reader.warnings[at]
             linked.target_env = self.options.target_env or ""
             sources = self.own_sources(number)
             stages = [read_stage(source) for source in sources]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.ir.slot import shown
 from spvlink.sets.family import Family
 from spvlink.sets.wires import Crossing
 
@@ -48,7 +49,7 @@ def held_wires(family: Family) -> list[Held]:
     """What did not move, because of whom."""
     groups: dict[tuple[Stage, str, int, Stage, str], list[int]] = {}
     for consumer, name, key, stage, what in family.held:
-        groups.setdefault((consumer, name, key >> 3, stage, what), []).append(key)
+        groups.setdefault((consumer, name, shown(key >> 3), stage, what), []).append(key)
     found: list[Held] = []
     for (consumer, name, location, stage, what), keys in groups.items():
         lanes = "".join("xyzw"[key >> 1 & 3] for key in sorted(keys))
@@ -102,8 +103,8 @@ def _of_stage(
             continue  # it is captured, say, or all read it
         for key in unit.keys:
             slot = slots.get(key)
-            name = slot.name if slot is not None and slot.name else f"location {key >> 3}"
-            groups.setdefault((name, key >> 3, tuple(sorted(readers))), []).append(key)
+            name = slot.name if slot is not None and slot.name else f"location {shown(key >> 3)}"
+            groups.setdefault((name, shown(key >> 3), tuple(sorted(readers))), []).append(key)
     made: list[Shared] = []
     for (name, location, reading), keys in groups.items():
         place = f"{location}.{''.join('xyzw'[k >> 1 & 3] for k in keys)}"

@@ -30,6 +30,7 @@ _QUALIFIERS = (_FLAT, _NOPERSPECTIVE, _CENTROID, _SAMPLE, _PER_VERTEX)
 _ARRAYED_INPUTS, _ARRAYED_OUTPUTS = {TESS_CONTROL, TESS_EVALUATION, GEOMETRY}, {TESS_CONTROL, MESH}
 
 Place = tuple[int, int]  # (Location, Component)
+_PATCHES = 1 << 16  # added to the Locations of Patch variables, which are a space of their own
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ def mismatches(codes: Sequence[bytes | tuple[bytes, str]]) -> list[str]:
         outputs, inputs = tables[producer.model, OUTPUT], tables[consumer.model, INPUT]
         where = f"{producer.entry} of {producer.model} -> {consumer.model}"
         for place, wanted in sorted(inputs.items()):
-            given = outputs.get(place)
+            given = outputs.get(place) or outputs.get((place[0] ^ _PATCHES, place[1]))
             if given is None:
                 found.append(f"{where}: {wanted.name} {place} is not written")
             elif (given.kind, given.width) != (wanted.kind, wanted.width):
@@ -69,19 +70,26 @@ def mismatches(codes: Sequence[bytes | tuple[bytes, str]]) -> list[str]:
 
 def slots(stage: Stage, storage: int) -> dict[Place, Slot]:
     """The user interface of one side, component by component."""
-    return _table(stage, storage, [])
+    found = dict[Place, Slot]()
+    table = _table(stage, storage, [])
+    for location, component in sorted(table):  # those of vertices first
+        slot = table[location, component]
+        place = location % _PATCHES, component
+        found[(location, component) if place in found else place] = slot
+    return found
 
 
 def _table(stage: Stage, storage: int, found: list[str]) -> dict[Place, Slot]:
     table: dict[Place, Slot] = {}
-    for place, slot in _slots(stage, storage):
+    for (location, component), slot in _slots(stage, storage):
+        place = location + _PATCHES * slot.patch, component
         if place in table:
             found.append(f"{stage.model}: {slot.name} and {table[place].name} overlap at {place}")
         table[place] = slot
     by_location: dict[int, Slot] = {}
     for (location, _), slot in table.items():
         first = by_location.setdefault(location, slot)
-        if first.per_primitive != slot.per_primitive or first.patch != slot.patch:
+        if first.per_primitive != slot.per_primitive:
             found.append(f"{stage.model}: Location {location} mixes {first.name} and {slot.name}")
         elif stage.model == FRAGMENT and first.qualifiers != slot.qualifiers:
             found.append(f"{stage.model}: Location {location} is read in two ways")

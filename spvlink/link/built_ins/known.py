@@ -5,8 +5,8 @@
     VS: gl_Layer = n; outLayer = n          FS: outLayer is gone, its loads read gl_Layer
 
 What nobody writes is undefined, so any value is right, but where fixed functions have one: Layer
-and ViewportIndex are 0 then (Vulkan, "Built-In Variables"), points have the size 1 with
-maintenance5. These are the values that are read.
+and ViewportIndex are 0 then (Vulkan, "Built-In Variables"), unless there are views, which may
+choose them (``opening``); points have the size 1 with maintenance5. These values are read.
 
 A built-in and a varying may say the same. The built-in is stored anyway, so it is the varying that
 goes.

@@ -130,6 +130,8 @@ def _unwritten(link: Link, builtin: int, many_views: bool) -> str:
     """Why it is not known what is read of a built-in that nobody writes, or an empty string."""
     if builtin == PRIMITIVE_NUMBER:
         return f"the {link.producer.name} stage never writes it"
+    if builtin == enums.BuiltIn_Layer and many_views:
+        return "it is not written, and it may be the number of the view (multiview)"
     if builtin == enums.BuiltIn_ViewportIndex:
         if many_views:
             return "it is not written, and the view may choose it (multiviewPerViewViewports)"

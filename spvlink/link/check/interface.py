@@ -9,7 +9,7 @@ specification, "Shader Input and Output Interfaces"):
   of the same Location, Component and type (08743, 07754, 08746), no two variables of a side share a
   component; the array over vertices or primitives, on the sides that have one, counts for neither;
 * Patch and PerPrimitiveEXT are on both sides or on neither, and what is per primitive shares no
-  Location with what is not;
+  Location with what is not; Patch variables share none with others, for theirs are another space;
 * all inputs of a fragment shader that share a Location agree in their interpolation decorations
   (Input-10604); integers and doubles are Flat (Flat-04744);
 * vectors stay within their Location; 64-bit ones begin at component 0 or 2.
@@ -26,7 +26,7 @@ from spvlink.facts.decorations import Decorations, Names, Words
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from spvlink.ir.slot import base_of
+from spvlink.ir.slot import APART, base_of, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 Place = tuple[int, int]  # (Location, Component)
 
+_BUILT: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeStruct))
 _OF_MEMBERS: Final = frozenset((ops.OpMemberDecorate, ops.OpMemberDecorateString))
 
 INTERFACE: Final = "VUID-RuntimeSpirv-OpEntryPoint-08743"  # an input needs an output
@@ -124,13 +125,14 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
     inputs = declared(consumer, enums.StorageClass_Input)
     by_place: dict[Place, Declared] = {}
     for variable in outputs:
-        for place in variable.covers:
+        for place in apart(variable, variable.covers):
             by_place[place] = variable
     for variable in inputs:
-        for place in variable.covers:
-            twin = by_place.get(place)
+        for place in apart(variable, variable.covers):
+            twin = by_place.get(place) or by_place.get(other_space(place))
             if twin is None:
-                first = min(p for p in variable.covers if p not in by_place)
+                bare = [p for p in variable.covers if not {p, other_space(p)} & by_place.keys()]
+                first = min(bare)
                 raise Broken(
                     f"input {variable.name} at {where(first)} has no output of the previous stage"
                 )
@@ -139,13 +141,33 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
                     f"only one of input {variable.name} and output {twin.name} at {where(place)}"
                     " is per patch, or per primitive"
                 )
-            if twin.place != variable.place or not _feeds(twin.shape, variable.shape):
+            fits = _feeds(twin.shape, variable.shape) and _built_alike(twin.type, variable.type)
+            if twin.place != variable.place or not fits:
                 raise Broken(
                     f"input {variable.name} ({variable.shape} at {where(variable.place)}) faces"
                     f" output {twin.name} ({twin.shape} at {where(twin.place)})"
                 )
     if fragment:
         check_fragment(inputs)
+
+
+def apart(one: Declared, places: set[Place]) -> set[Place]:
+    """Components of a variable; those of Patch ones, whose Locations are a space of their own, have
+    ``APART`` more."""
+    if enums.Decoration_Patch not in one.kind:
+        return places
+    return {(location + APART, component) for location, component in places}
+
+
+def other_space(place: Place) -> Place:
+    """The component of the same number in the other space."""
+    location, component = place
+    return (location - APART if location >= APART else location + APART), component
+
+
+def shown_places(places: set[Place]) -> set[Place]:
+    """The same components as their modules number them."""
+    return {(shown(location), component) for location, component in places}
 
 
 def _feeds(output: str, input: str) -> bool:
@@ -157,6 +179,17 @@ def _feeds(output: str, input: str) -> bool:
     other, _, narrow = input.partition("x")
     halves = base == other and base.endswith("16")
     return halves and wide in ("2", "3", "4") and (narrow or "1") < wide
+
+
+def _built_alike(output: Inst, input: Inst) -> bool:
+    """Whether types of equal shapes have matrices in the same places, and not arrays of vectors."""
+    if output.op not in _BUILT or input.op not in _BUILT:
+        return True
+    if output.op != input.op:
+        return False
+    if output.op == ops.OpTypeStruct:
+        return all(_built_alike(a, b) for a, b in zip(output.args, input.args))
+    return _built_alike(output.args[0], input.args[0])
 
 
 def check_fragment(inputs: list[Declared], refuse: Refuse = broken) -> None:
@@ -189,7 +222,7 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
     targets, members = _decorations(module, listed)
     names = Names(module)
     found: list[Declared] = []
-    taken: dict[Place, Label] = {}
+    taken: dict[tuple[bool, Place], Label] = {}
     arrays = (entry.model, storage) in _ARRAYED
     for variable in listed:
         assert variable.type is not None
@@ -265,7 +298,7 @@ def _decorations(
 
 def _add(
     found: list[Declared],
-    taken: dict[Place, Label],
+    taken: dict[tuple[bool, Place], Label],
     label: Label,
     place: Place,
     type: Inst,
@@ -277,10 +310,11 @@ def _add(
     covers: set[Place] = set()
     qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
     length = cover(type, place, covers, label, refuse)
-    overlaps = [spot for spot in covers if taken.setdefault(spot, label) is not label]
+    patch = enums.Decoration_Patch in kind  # which is a space of its own
+    overlaps = [spot for spot in covers if taken.setdefault((patch, spot), label) is not label]
     if overlaps:
         spot = min(overlaps)
-        what = f"{label} and {taken[spot]} overlap at {where(spot)}"
+        what = f"{label} and {taken[patch, spot]} overlap at {where(spot)}"
         refuse(OVERLAPS[storage], label, spot, what)
     shape = shape_of(type)
     integral = "i" in shape or "u" in shape or "f64" in shape
@@ -360,4 +394,4 @@ def shape_of(type: Inst) -> str:
 
 def where(place: Place) -> str:
     """A place as people read it."""
-    return f"Location {place[0]}.{'xyzw'[place[1] & 3]}"
+    return f"Location {shown(place[0])}.{'xyzw'[place[1] & 3]}"

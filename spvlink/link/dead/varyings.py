@@ -16,7 +16,7 @@ from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
 from spvlink.ir.core import STORE_OUTPUT
 from spvlink.ir.edit import sweep, touched
-from spvlink.ir.slot import Slot
+from spvlink.ir.slot import Slot, shown
 from spvlink.link.border.edit import remove_stores, zero
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.dead import unused_arrays
@@ -151,7 +151,7 @@ def check_types(link: Link) -> None:
             if other is None or (other.key == key and _kind(other) == _kind(slot)):
                 continue
             raise BadSpirv(
-                f"{slot.name or 'an input'} at Location {key >> 3} is read as {_kind(slot)}"
+                f"{slot.name or 'an input'} at Location {shown(key >> 3)} is read as {_kind(slot)}"
                 f" and written by the {link.producer.name} stage as {_kind(other)}"
             )
 

@@ -36,7 +36,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import become, sweep, touched, value
-from spvlink.ir.slot import Pinned, Slot
+from spvlink.ir.slot import Pinned, Slot, shown
 from spvlink.link.border.link import Link
 from spvlink.link.pack import compact
 from spvlink.link.pack.words64 import (
@@ -396,7 +396,7 @@ def _split(link: Link, plans: list[Plan], alike: dict[Inst, Word]) -> None:
 
 def _explain(link: Link, plan: Plan) -> None:
     slot = link.outputs.slots[plan.key]
-    name = slot.name or f"location {plan.key >> 3}"
+    name = slot.name or f"location {shown(plan.key >> 3)}"
     for half in HALVES:
         key, fate = plan.key + STEP * half, plan.fates[half]
         link.halves[key] = TITLES[half]

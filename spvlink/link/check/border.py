@@ -7,21 +7,21 @@ specification; the Khronos validation layer takes them for one.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from spvlink.grammar import enums, ops
 from spvlink.grammar.names import ENUM_NAMES
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared, Label, where
-from spvlink.lint.findings import Finding
+from spvlink.link.check.findings import Finding
+from spvlink.link.check.interface import Declared, Label, apart, other_space, where
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
+    from typing import Final
 
     from spvlink.link.check.interface import Place
-    from spvlink.lint.stage import Stage
+    from spvlink.link.check.stage import Stage
 
     Scalar = tuple[int, ...]  # opcode, width, sign of integers or encoding of floats, if it has one
 
@@ -54,25 +54,36 @@ class Border:
         self.outputs = [o for o in producer.outputs if not (fragment and producer.streamed(o))]
         self.by_place: dict[Place, Declared] = {}
         for output in self.outputs:
-            for place in output.covers:
+            for place in apart(output, output.covers):
                 self.by_place.setdefault(place, output)
 
     def findings(self) -> list[Finding]:
-        if any(
+        if self._passes_through():
+            return []
+        return self.errors() + self._unread() + self._unwritten()
+
+    def errors(self) -> list[Finding]:
+        """Without the warnings."""
+        if self._passes_through():
+            return []
+        return [f for one in self.consumer.inputs for f in self._input(one)]
+
+    def _passes_through(self) -> bool:
+        """Whether the stages match by other rules."""
+        return any(
             self.producer.decoration(o, _PASSES_THROUGH) is not None
             or self.producer.tables.find(o.label.variable, _PASSES_THROUGH) is not None
             for o in self.producer.outputs
-        ):
-            return []  # matches by other rules
-        found = [f for one in self.consumer.inputs for f in self._input(one)]
-        return found + self._unread() + self._unwritten()
+        )
 
     def _error(self, rule: str, one: Declared, place: Place, message: str) -> Finding:
-        return Finding(rule, message, str(one.label), place, self.between)
+        (seen,) = interface.shown_places({place})
+        return Finding(rule, message, str(one.label), seen, self.between)
 
     def _input(self, one: Declared) -> list[Finding]:
         """The errors of one input."""
-        missing = one.covers - self.by_place.keys()
+        covers = apart(one, one.covers)
+        missing = {place for place in covers if self._twin(place) is None}
         found = []
         if missing:
             at = places(missing)
@@ -82,8 +93,10 @@ class Border:
             )
             found.append(self._error(interface.INTERFACE, one, min(missing), message))
         twins: dict[Declared, Place] = {}
-        for place in sorted(one.covers - missing):
-            twins.setdefault(self.by_place[place], place)
+        for place in sorted(covers - missing):
+            twin = self._twin(place)
+            assert twin is not None
+            twins.setdefault(twin, place)
         for twin, place in twins.items():
             trouble = self._mismatch(one, twin, bool(missing))
             if trouble is not None:
@@ -94,6 +107,11 @@ class Border:
                 )
                 found.append(self._error(rule, one, place, message))
         return found
+
+    def _twin(self, place: Place) -> Declared | None:
+        """The output that an input component faces: the one of its number, if there is none of its
+        kind."""
+        return self.by_place.get(place) or self.by_place.get(other_space(place))
 
     def _mismatch(self, one: Declared, twin: Declared, short: bool) -> tuple[str, str] | None:
         """The rule that an input and an output break, and how; ``short``: that components have no
@@ -122,20 +140,22 @@ class Border:
         read: set[Place] = set()
         declared: set[Place] = set()
         for one in self.consumer.inputs:
-            read |= self.consumer.uses.reads(one)
-            declared |= one.covers
+            read |= apart(one, self.consumer.uses.reads(one))
+            declared |= apart(one, one.covers)
         found = []
         for output in self.producer.outputs:
             dead = unread_of(self.producer, output, read)
             if not dead:
                 continue
-            some = f"{places(dead)} of " if dead != output.covers else ""
+            some = f"{places(dead)} of " if len(dead) != len(output.covers) else ""
             how = "does not read" if dead & declared else "has no input for"
             message = (
                 f"{self.consumer.name} {how} {some}{self.producer.name} output {described(output)}"
             )
             found.append(
-                Finding(UNREAD, message, str(output.label), min(dead), self.between, warning=True)
+                Finding(
+                    UNREAD, message, str(output.label), _first(dead), self.between, warning=True
+                )
             )
         return found
 
@@ -143,27 +163,32 @@ class Border:
         """Warnings: inputs that are read, and have an output that is never written."""
         written: set[Place] = set()
         for output in self.outputs:
-            written |= self.producer.uses.writes(output)
+            written |= apart(output, self.producer.uses.writes(output))
         found = []
         for one in self.consumer.inputs:
-            bare = (self.consumer.uses.reads(one) & self.by_place.keys()) - written
+            reads = apart(one, self.consumer.uses.reads(one))
+            bare = (reads & self.by_place.keys()) - written
             if bare:
                 message = (
                     f"{self.consumer.name} reads {places(bare)} of its input {described(one)},"
                     f" which {self.producer.name} declares and never writes: the value is undefined"
                 )
                 found.append(
-                    Finding(None, message, str(one.label), min(bare), self.between, warning=True)
+                    Finding(None, message, str(one.label), _first(bare), self.between, warning=True)
                 )
         return found
 
 
+def _first(places: set[Place]) -> Place:
+    return min(interface.shown_places(places))
+
+
 def unread_of(producer: Stage, output: Declared, read: set[Place]) -> set[Place]:
-    """The components of an output that nobody reads, if the next stage reads these: not transform
-    feedback, no other stream's reader, and not the stage itself."""
+    """The components (``apart``) of an output that nobody reads, if the next stage reads these: not
+    transform feedback, no other stream's reader, and not the stage itself."""
     if producer.captured(output) or producer.streamed(output):
         return set()
-    return output.covers - read - producer.uses.reads(output)
+    return apart(output, output.covers - producer.uses.reads(output)) - read
 
 
 def _classes(one: Declared, twin: Declared) -> str | None:
@@ -264,6 +289,6 @@ def readable(type: Inst) -> str:
 def places(covers: set[Place]) -> str:
     """Components for people: "Location 1.yz, 2.x"."""
     found: dict[int, str] = {}
-    for location, component in sorted(covers):
+    for location, component in sorted(interface.shown_places(covers)):
         found[location] = found.get(location, "") + "xyzw"[component & 3]
     return "Location " + ", ".join(f"{location}.{lanes}" for location, lanes in found.items())

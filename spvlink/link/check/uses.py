@@ -8,21 +8,23 @@ closer and finds more.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from spvlink.facts.calls import Calls
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.link.check import interface
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.link.check.interface import Declared, Place
 
     # A variable, and the way into it: constant indices, None for one that is not constant.
     Path = tuple[int | None, ...]
     Part = tuple[Inst, Path]
 
+_PARTS: Final = (ops.OpCompositeExtract, ops.OpCopyObject, ops.OpCopyLogical)
 _INTERFACE: Final = (enums.StorageClass_Input, enums.StorageClass_Output)
 
 
@@ -65,7 +67,7 @@ class Uses:
             elif op == ops.OpCopyObject:
                 self._pointers[inst] = self._pointers[first]
                 return
-        elif first in self._values and op in (ops.OpCompositeExtract, ops.OpCopyObject):
+        elif first in self._values and op in _PARTS:
             variable, path = self._values[first]
             self._values[inst] = variable, path + inst.imm
             return

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
-
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
+from spvlink.link.check.border import DECORATIONS, LINKING
+from spvlink.link.check.findings import Finding
 from spvlink.link.check.interface import shape_of
-from spvlink.lint.border import DECORATIONS, LINKING
-from spvlink.lint.findings import Finding
-from spvlink.lint.stage import INPUT, OUTPUT
+from spvlink.link.check.stage import INPUT, OUTPUT
 
-if TYPE_CHECKING:
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
     from spvlink.ir.core import Inst
-    from spvlink.lint.stage import BuiltIn, Stage
+    from spvlink.link.check.stage import BuiltIn, Stage
 
     Between = tuple[str | None, str | None]
 

@@ -1,0 +1,69 @@
+"""What breaks a rule between the stages of a pipeline that is linked all the same.
+
+An input that no stage writes is undefined, so a link may read it as zero, and variables that do not
+match may still do so component by component. Whoever wrote that would like to know: these are the
+errors of ``spvlink check``, all but those on limits of devices.
+"""
+
+from __future__ import annotations
+
+from spvlink.errors import Broken
+from spvlink.ir.core import Module
+from spvlink.link.check import interface
+from spvlink.pipeline import NV_STAGES, Flaw, Source
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
+
+    from spvlink.link.check.findings import Finding
+
+    Given = tuple[str, Module, Source]  # a stage: its name, its module as it came
+
+_PAIR: Final = frozenset(("vert", "frag"))  # which hand over no built-ins
+_WITH_MAINTENANCE4: Final = ("vulkan1.3", "vulkan1.4")
+
+
+def flaws(stages: Sequence[Given], target_env: str) -> list[Flaw]:
+    """Of the stages of a pipeline, in order. An output vector may be longer than its input where
+    the target environment has maintenance4."""
+    if any(module.entry is None or module.entry.model in NV_STAGES for _, module, _ in stages):
+        return []
+    pairs = list(zip(stages, stages[1:]))
+    if _PAIR.issuperset(name for name, _, _ in stages) and all(_fits(*pair) for pair in pairs):
+        return []
+    files = {name: source.file for name, _, source in stages}
+    return [
+        Flaw(
+            "->".join(s for s in (one.producer, one.consumer) if s),
+            files.get(one.consumer or "") or files.get(one.producer or "", ""),
+            one.message, one.rule or "",
+        )
+        for one in _found(stages, target_env in _WITH_MAINTENANCE4)
+    ]  # fmt: skip
+
+
+def _fits(producer: Given, consumer: Given) -> bool:
+    try:
+        interface.check(producer[1], consumer[1], consumer[0] == "frag")
+    except Broken:
+        return False
+    return True
+
+
+def _found(stages: Sequence[Given], maintenance4: bool) -> list[Finding]:
+    """The errors, each with its rule. What is needed for it is imported here: most fit."""
+    from spvlink.link.check import builtins
+    from spvlink.link.check.border import Border
+    from spvlink.link.check.stage import Stage, own_findings
+
+    read = [Stage(*one) for one in stages]
+    found: list[Finding] = []
+    for at in range(len(read)):
+        found += own_findings(read, at)
+    for producer, consumer in zip(read, read[1:]):
+        found += Border(producer, consumer, maintenance4).errors()
+        found += builtins.findings(producer, consumer)
+    found += builtins.modes({stage.name: stage for stage in read})
+    return [one for one in found if not one.warning]
