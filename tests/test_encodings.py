@@ -17,6 +17,7 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.slot import base_of
 from spvlink.link.check.interface import shape_of
+from spvlink.link.pack import narrow
 from spvlink.link.resources.blocks import shape
 from spvlink.link.rounding import sensitive
 from spvlink.passes import spec_constants
@@ -141,3 +142,13 @@ def test_what_is_rounded_to_few_digits_is_not_rounded_otherwise(kind: str) -> No
     said = {r.slot: r.why for r in done.remarks}
     assert "OpFConvert" in said["0.x"], said
     assert all(refusal(stage.data, True) is None for stage in done.stages)
+
+
+def test_a_choice_of_equal_halves_is_no_choice() -> None:
+    """``narrow`` would compare it with integers of 16 bits, which its stage may not have."""
+    module = parse("%half = OpTypeFloat 16\n%bool = OpTypeBool\n%c = OpConstantTrue %bool")
+    half, _, condition = module.globals
+    zeros = [types.make(module, ops.OpConstantNull, half, [], ()), types.constant(module, half, 0)]
+    one = types.constant(module, half, 0x3C00)
+    for arms, chosen in ((zeros, False), ([zeros[0], one], True)):
+        assert narrow._chosen(Inst(ops.OpSelect, half, [condition, *arms], ())) is chosen

@@ -30,7 +30,6 @@ from spvlink.ir.check_tables import (
 )
 from spvlink.ir.check_types import RULES, TYPES, complaint, show
 from spvlink.ir.core import PRIVATE, Block, Function, Inst, Module
-from spvlink.ir.declared import NOT_ASKED, Declared
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -102,7 +101,6 @@ class _Checker:
     """One run over one module."""
 
     __slots__ = (
-        "declared",
         "final",
         "flow",
         "forward",
@@ -118,7 +116,6 @@ class _Checker:
     def __init__(self, module: Module, final: bool) -> None:
         self.module = module
         self.final = final
-        self.declared: Declared | None = None  # of sections that are in order
         self.where: dict[Inst, int] = {}  # serial number of every definition, in order
         self.types: set[Inst] = set()
         self.forward: set[Inst] = set()  # pointers that OpTypeForwardPointer declared
@@ -241,7 +238,6 @@ class _Checker:
                 self.known(inst)
         if len(module.sections[core.MEMORY_MODEL]) != 1:
             raise Fault(None, "a module has one OpMemoryModel")
-        self.declared = Declared(module)
         capabilities = {i.imm[0] for i in module.sections[core.CAPABILITIES]}
         self.shader = enums.Capability_Kernel not in capabilities
         if not module.sections[core.ENTRY_POINTS] and enums.Capability_Linkage not in capabilities:
@@ -286,7 +282,6 @@ class _Checker:
     def type_rule(self, inst: Inst) -> None:
         """Operands of the types that the other rules rely on."""
         op, args = inst.op, inst.args
-        self.needs(inst)
         if op in (ops.OpTypeInt, ops.OpTypeFloat):
             if inst.imm[0] not in (8, 16, 32, 64) and len(inst.imm) == 1 + (op == ops.OpTypeInt):
                 raise Fault(inst, f"a width of {inst.imm[0]} bits")
@@ -413,7 +408,7 @@ class _Checker:
     def block(self, function: Function, number: int, block: Block) -> None:
         """Operands of every instruction. One loop with little in it."""
         where, types, rules, counts = self.where, self.types, RULES, counts_known
-        strict, local, asks = STRICT, self.local, info.ASKS
+        strict, local = STRICT, self.local
         get = where.get
         label = here = where[block]
         for inst in block.insts:
@@ -427,8 +422,6 @@ class _Checker:
                 self.arity(inst)
             if inst.type is not None and inst.type not in types:
                 raise Fault(inst, f"%{inst.type.id} is not a type")
-            if asks[op] != NOT_ASKED:
-                self.needs(inst)
             if op == ops.OpPhi:
                 self.phi(inst, number)
             else:
@@ -444,13 +437,6 @@ class _Checker:
                 if wrong:
                     raise Fault(inst, wrong)
         self.result(function, block.insts[-1])
-
-    def needs(self, inst: Inst) -> None:
-        """What the opcode and the literal words need is declared."""
-        assert self.declared is not None
-        lacking = self.declared.of_words(inst)
-        if lacking is not None and self.shader:
-            raise Fault(inst, f"the module does not declare {lacking}")
 
     def result(self, function: Function, last: Inst) -> None:
         type = function.type
