@@ -333,6 +333,18 @@ def test_elements(type: Type) -> None:
             assert run.values[index] in known or run.values[index] >= SIZE
 
 
+@pytest.mark.parametrize("type", [("u", 8, 1), ("i", 8, 1)], ids=named)
+def test_a_bound_with_the_sign_bit(type: Type) -> None:
+    """SMax of 200 in 8 bits is one of -56."""
+    stage, n = single(type)
+    store(stage, least("SMax", 200)(stage, type, n), type)
+    module, runs = evaluated(stage)
+    block = module.entry.function.blocks[0]
+    index = next(i.args[1] for i in block.insts if i.op == ops.OpStore)
+    known = IndexValues(module).elements(index, block, 256)
+    assert {run.values[index] for run in runs} <= known
+
+
 @pytest.mark.parametrize("name", ["a minimum of a remainder", "a maximum of a remainder"])
 def test_elements_that_are_read(name: str) -> None:
     """They cross."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from tests.width_stage import CODES, EDGES, SIZES, WORD, Stage, Type
+from tests.width_stage import CODES, EDGES, SIZES, WORD, Stage, Type, name_of
 
 _BINARY = ("OpIAdd", "OpISub", "OpIMul", "OpBitwiseAnd", "OpBitwiseOr", "OpBitwiseXor")
 _SHIFTS = ("OpShiftLeftLogical", "OpShiftRightLogical", "OpShiftRightArithmetic")
@@ -42,7 +42,7 @@ class Values(Stage):
         makers = (
             self.settled, self.truncated, self.binary, self.binary, self.shift, self.masked,
             self.divided, self.unary, self.chosen, self.converted, self.converted, self.cast,
-            self.extreme, self.part, self.field,
+            self.extreme, self.part, self.field, self.extended,
         )  # fmt: skip
         return r.choice(makers)(type, depth - 1)
 
@@ -255,6 +255,26 @@ class Values(Stage):
             code = f"{r.choice(_BINARY)[2:]} {a} {b}"
         self.types[name] = f"OpSpecConstantOp {named} {code}"
         return name
+
+    def extended(self, type: Type, depth: int) -> str:
+        """A carry, a borrow or a part of a product; a double put together."""
+        r = self.r
+        if type == ("u", 64, 1):
+            words = self.any(("u", 32, 2), depth)
+            made = self.ext("PackDouble2x32", ("f", 64, 1), words)
+            return self.emit("OpBitcast", type, made)
+        if type == ("u", 32, 2):
+            made = self.emit("OpBitcast", ("f", 64, 1), self.any(("u", 64, 1), depth))
+            return self.ext("UnpackDouble2x32", type, made)
+        if type[0] != "u":
+            return self.binary(type, depth)
+        pair = f"%pair_{name_of(type)[1:]}"
+        self.types.setdefault(pair, f"OpTypeStruct {self.type(type)} {self.type(type)}")
+        op = r.choice(("OpIAddCarry", "OpISubBorrow", "OpUMulExtended", "OpSMulExtended"))
+        a, b = self.any(type, depth), self.constant(type, self.some_bits(type[1]))
+        self.number += 1
+        self.code.append(f"%x{self.number} = {op} {pair} {a} {b}")
+        return self.emit("OpCompositeExtract", type, f"%x{self.number}", r.randrange(2))
 
     def part(self, type: Type, depth: int) -> str:
         """Out of a vector, or a vector put together."""
