@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from spvlink.layer.wire import Request
+from spvlink.layer.work import options_of
 from tests.archives.writing import VERTEX, stage
 from tests.layer_place import build_with_layer
 from tests.test_archive_records import read
@@ -221,6 +223,12 @@ def test_what_the_layer_makes_of_it(said: dict[str, str]) -> None:
     }
     assert said.keys() == expected.keys() and len(expected) > 200
     assert {name: what for name, what in said.items() if what != expected[name]} == {}
+
+
+def test_the_linker_process_assumes_no_views() -> None:
+    """Nobody tells it of render passes, nor of VIEW_INDEX_FROM_DEVICE_INDEX."""
+    options = options_of(Request())
+    assert options.view_mask is None and options.patch_points is None
 
 
 def test_numbers_are_those_of_the_installed_registry() -> None:

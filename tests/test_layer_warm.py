@@ -57,7 +57,7 @@ def test_requests_are_those_of_the_layer(place: Place) -> None:
     asked = left_behind(place)
     assert len(asked) == 11 and log["linked"] == 0
     with Archive([str(RECORDED)]) as archive:
-        assert sorted(_requests(archive, False, Tally())) == sorted(asked)
+        assert sorted(_requests(archive, False, "", Tally())) == sorted(asked)
 
 
 def test_a_request_is_written_as_it_was_read(
