@@ -104,6 +104,7 @@ OpTypeForwardPointer %pointer PhysicalStorageBuffer
 %a = OpVariable %local Function %one
 %b = OpVariable %local Function
 OpCopyMemory %b %a
+%c = OpCopyObject %local %a
 %call = OpFunctionCall %void %other
 OpReturn
 OpFunctionEnd

@@ -46,6 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Final
 
+    from spvlink.link.check.input import Given
     from spvlink.pipeline import Flaw
     from spvlink.sets.lowering import Spec
 
@@ -190,7 +191,7 @@ class _Reader:
                 stages = [self.stages[n] for n in row]
                 check_pipeline(stages)
                 given = [(s.name, s.module, sources[at]) for s, at in zip(stages, order)]
-                self.warnings[number] = flaws(given, self.target_env(number, stages))
+                self.warnings[number] = self._flaws(number, given)
             except SpvlinkError as error:
                 made.pipelines[number] = error
                 continue
@@ -232,10 +233,17 @@ class _Reader:
             for stage, at in zip(result.stages, self.places[number]):
                 made.went.setdefault(sources[at].data, set()).add(stage.data)
 
-    def target_env(self, row: int, stages: list[Stage]) -> str:
-        """The environment of a pipeline by itself."""
-        versions = [stage.module.spirv_version for stage in stages]
-        return self.rows[row][1].target_env or validate.lowest_env(versions)
+    def _flaws(self, row: int, given: list[Given]) -> list[Flaw]:
+        """What is wrong between the stages of a pipeline. What is wrong with a module itself is
+        said where it is linked, and costs its own family only."""
+        versions = [module.spirv_version for _, module, _ in given]
+        env = self.rows[row][1].target_env or validate.lowest_env(versions)
+        try:
+            return flaws(given, env)
+        except SpvlinkError:
+            raise
+        except Exception:
+            return []
 
     def families(self, numbers: list[int] | None = None) -> list[list[int]]:
         """The pipelines (these, or all), those together that share modules, directly or through
@@ -311,7 +319,9 @@ class _Linker:
         """Raises Refused where everything has to stay."""
         came = self.sources
         if any(patches.overlap(s.name, s.module) for s in self.read):
-            self.sources = [patches.separate(s.name, s.module, s.source) for s in self.read]
+            self.sources = [
+                patches.separate(s.name, read_stage(s.source).module, s.source) for s in self.read
+            ]
         stiff: frozenset[tuple[int, int]] = frozenset()
         while True:
             try:

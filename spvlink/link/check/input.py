@@ -34,14 +34,12 @@ def flaws(stages: Sequence[Given], target_env: str) -> list[Flaw]:
     if _PAIR.issuperset(name for name, _, _ in stages) and all(_fits(*pair) for pair in pairs):
         return []
     files = {name: source.file for name, _, source in stages}
-    return [
-        Flaw(
-            "->".join(s for s in (one.producer, one.consumer) if s),
-            files.get(one.consumer or "") or files.get(one.producer or "", ""),
-            one.message, one.rule or "",
-        )
-        for one in _found(stages, target_env in _WITH_MAINTENANCE4)
-    ]  # fmt: skip
+    told: list[Flaw] = []
+    for stage, one in _found(stages, target_env in _WITH_MAINTENANCE4):
+        if not one.warning:
+            between = "->".join(s for s in (one.producer, one.consumer) if s)
+            told.append(Flaw(between, files.get(stage, ""), one.message, one.rule or ""))
+    return told
 
 
 def _fits(producer: Given, consumer: Given) -> bool:
@@ -52,18 +50,18 @@ def _fits(producer: Given, consumer: Given) -> bool:
     return True
 
 
-def _found(stages: Sequence[Given], maintenance4: bool) -> list[Finding]:
-    """The errors, each with its rule. What is needed for it is imported here: most fit."""
+def _found(stages: Sequence[Given], maintenance4: bool) -> list[tuple[str, Finding]]:
+    """What is wrong, each with the stage that it is about. What is needed for it is imported here:
+    most fit."""
     from spvlink.link.check import builtins
     from spvlink.link.check.border import Border
     from spvlink.link.check.stage import Stage, own_findings
 
     read = [Stage(*one) for one in stages]
-    found: list[Finding] = []
-    for at in range(len(read)):
-        found += own_findings(read, at)
+    found = [(stage.name, one) for at, stage in enumerate(read) for one in own_findings(read, at)]
     for producer, consumer in zip(read, read[1:]):
-        found += Border(producer, consumer, maintenance4).errors()
-        found += builtins.findings(producer, consumer)
-    found += builtins.modes({stage.name: stage for stage in read})
-    return [one for one in found if not one.warning]
+        wrong = Border(producer, consumer, maintenance4).errors()
+        wrong += builtins.findings(producer, consumer)
+        found += [(consumer.name, one) for one in wrong]
+    modes = builtins.modes({stage.name: stage for stage in read})
+    return found + [(one.consumer or "", one) for one in modes]
