@@ -91,21 +91,7 @@ def test_linked_equal_and_smaller(case: str, built: dict[str, list[bytes]]) -> N
     assert not difference, difference
 
 
-# Where the passes miss their own objective today, and why.
-MISSED = {
-    "terrain_splat": "lanes of a sum move, no component is saved, taking the vector apart costs",
-}
-
-
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(
-            c, marks=pytest.mark.xfail(strict=True, reason=MISSED[c]) if c in MISSED else ()
-        )
-        for c in CASES
-    ],
-)
+@pytest.mark.parametrize("case", CASES)
 def test_motion_pays(case: str, built: dict[str, list[bytes]]) -> None:
     """The passes' own objective, read off their output: work in both stages, weighted by the
     expected ratio, and the price of the components. Work is all instructions of the bodies, those

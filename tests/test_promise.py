@@ -13,7 +13,7 @@ import pytest
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import ops
-from tests.chain_hazards import frag, geom, vert
+from tests.chain_hazards import frag, geom, tesc, tese, vert
 from tests.linking import Result, count, fragment, vertex
 from tests.render import compare, draw, draw_covering, rounding
 from tests.samples import compile_glsl
@@ -299,8 +299,82 @@ def test_a_sum_that_nothing_hangs_on_moves(use: str) -> None:
     found = fates(done)
     assert "moved-backward" in {action for action, _ in found.values()}, found
     assert_same(modules, done.data, 65536.0)
-    if "/" in use:
-        assert "OpFDiv in the frag stage has a pole there" in found["0.x"][1]
+
+
+BESIDE = {  # a pole, beside which the difference of a sum would be enlarged without bound
+    "1.0 / {}.x": "OpFDiv",
+    "{0}.x / length({0}.xy)": "OpFDiv",
+    "1.0 / ({}.x * {}.x + 0.001)": "OpFDiv",
+    "1.0 / max({}.x, -0.5)": "OpFDiv",
+    "normalize({}.xyz).x": "Normalize",
+    "sqrt(abs({}.x))": "Sqrt",
+    "inversesqrt(abs({}.x))": "InverseSqrt",
+    "log(max({}.x, 0.0001))": "Log",
+    "pow(abs({}.x), 0.5)": "Pow",
+    "pow(abs({}.x), b.x)": "Pow",
+    "atan({}.x, {}.y)": "Atan2",
+    "tan({}.x)": "Tan",
+    "inverse(mat2({0}.xy, {0}.zw))[0].x": "MatrixInverse",
+}
+APART = ("1.0 / ({0}.x * {0}.x + 0.5)", "1.0 / (exp2({}.x) + 0.25)",
+         "{0}.x / max(length({0}.xy), 0.1)",
+         "sqrt(max({}.x, 0.01))", "inversesqrt(dot({0}, {0}) + 0.5)", "log(clamp({}.x, 0.01, 2.0))",
+         "pow(max({}.x, 0.0), 2.2)", "pow(abs({}.x) + 0.01, 0.45)", "pow(2.0, min({}.x, 1.0))",
+         "1.0 / (sqrt(abs({}.x) + 0.01) + 0.5)", "1.0 / (0.25 + smoothstep(0.0, 1.0, {}.x))",
+         "1.0 / mix(abs({}.x) + 0.5, 2.0, gl_FrontFacing)", "2.0 / min(abs({}.x) + 0.5, 3.0)",
+         "1.0 / ((abs({}.x) + 1.0) * 0.5)")  # fmt: skip
+
+
+@pytest.mark.parametrize("use", BESIDE)
+def test_a_sum_beside_a_pole_stays(use: str) -> None:
+    """Where nothing is left of its terms, ``normalize`` would show their last digits."""
+    numbered = use.replace("{0}", SUM).replace("{}", SUM)
+    done = linked(codes(ATTRIBUTES, f"o = vec4({numbered});"))
+    whys = [why for _, why in {**fates(done), **fates(done, "b")}.values()]
+    assert not any("computes" in why for why in whys), whys
+    said = f"not moved: {BESIDE[use]} in the frag stage may have a pole there"
+    assert any(said in why for why in whys), whys
+
+
+@pytest.mark.parametrize("use", APART)
+def test_a_sum_that_stays_away_from_a_pole_moves(use: str) -> None:
+    modules = codes(ATTRIBUTES, f"o = vec4({use.replace('{0}', SUM).replace('{}', SUM)});")
+    done = linked(modules)
+    assert "moved-backward" in {action for action, _ in fates(done).values()}, fates(done)
+    assert_same(modules, done.data, 65536.0)
+
+
+@pytest.mark.parametrize(("use", "moves"), [("max({}, 0.1)", True), ("normalize({})", False)])
+def test_nor_does_a_sum_move_forward_beside_a_pole(use: str, moves: bool) -> None:
+    body = "o = max(a, 0.1) + " + use.replace("{}", "b") + ";"
+    left = f"{OUT.format('')} void main() {{ a = p.yzwx * p; b = a * 3.0 + 0.5; {PLACE}"
+    modules = [vertex(left), fragment(f"{IN.format('')} void main() {{ {body} }}")]
+    done = linked(modules)
+    assert ("moved-forward" in {r.action for r in done.linked.remarks}) == moves
+    said = any("Normalize in the frag stage may have a pole" in r.why for r in done.linked.remarks)
+    assert said != moves
+
+
+@pytest.mark.parametrize(("use", "count"), [("f * 0.5", 4), ("normalize(f)", 8)])
+def test_a_sum_beside_a_later_stage_s_pole(use: str, count: int) -> None:
+    """The evaluation shader's outputs are interpolated, and then divided by."""
+    blend = "gl_TessCoord.x * {0}[0] + gl_TessCoord.y * {0}[1] + gl_TessCoord.z * {0}[2]"
+    inputs = "layout(location = 0) in vec4 c[]; layout(location = 1) in vec4 d[];"
+    arrays = inputs.replace(" in ", " out ")
+    outs = "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;"
+    place = blend.replace("{0}[", "gl_in[").replace("]", "].gl_Position")
+    ids = "gl_InvocationID"
+    stages = [
+        vert(outs, "c = a * a.yzwx; d = b * b.zwxy;"),
+        tesc(inputs + arrays.replace("c[]", "e[]").replace("d[]", "g[]"),
+             f"e[{ids}] = c[{ids}]; g[{ids}] = d[{ids}];"),
+        tese(inputs + "layout(location = 0) out vec4 f;",
+             f"gl_Position = {place}; f = {blend.format('c')} + 0.5 * ({blend.format('d')});"),
+        frag("layout(location = 0) in vec4 f;", f"color = {use};"),
+    ]  # fmt: skip
+    done = spvlink.link([compile_glsl(text, stage, "vulkan1.1") for stage, text in stages])
+    assert done.defect is None
+    assert done.interfaces[1].components[1] == count, [(r.name, r.why) for r in done.remarks]
 
 
 PUSH = "layout(push_constant) uniform P { vec4 k; } pc;\n"

@@ -217,7 +217,6 @@ class _Seam:
         local = {node: _as_here(graph, node) for node in self.made if node in graph.own}
         places = {local[node]: key for node, key in self.places.items() if node in local}
         move = Move(first, graph, list(local.values()), places, freed)
-        move.look_for_poles()
         move.consume()
         for link in links:
             move.link = link

@@ -21,8 +21,11 @@ weights, that is the same qualifiers and the same argument of interpolateAt*. A 
 interpolated values, an absolute value, a maximum, a comparison are not linear: they stay.
 
 What breaks it, and what is done about it:
-* Rounding. Theorem 2 holds for real numbers; floats differ in the last bits. ``--exact`` moves
+* Rounding. Theorem 2 holds for real numbers; floats differ in the last bits of the terms, not of
+  what is left where these cancel (docs/proof.md has the bound). ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
+* Poles. A quotient, a root, ``normalize`` enlarge that without bound beside a zero: what goes
+  there stays, unless it is known to stay away from zero (``poles``).
 * Jumps. Where the result of float arithmetic goes into floor, fract, a conversion to integers, a
   comparison, a lookup and the like (hashes, noise, checkerboards), here or in a later stage, a last
   bit becomes another picture: such values stay (``sensitive``), Flat ones too, since a compiler may

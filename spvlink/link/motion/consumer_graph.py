@@ -59,7 +59,8 @@ class ConsumerGraph:
         self.kinds: dict[object, Kind] = {}
         self.partial: dict[Lane, list[Inst]] = {}  # uniform lanes of values that are not uniform
         self.loads: dict[Inst, object] = {}  # of resources -> what they are called
-        self.sensitive: Sensitive | None = None  # found when first asked for
+        self.sensitive: Sensitive | None = None  # both found when first asked for
+        self.poles: dict[Lane, Inst] | None = None
         self.unable: dict[Inst, str] = {}  # what stays, since the producer may not have it
         self.homeless: set[Node] = set()  # that no component could be found for
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
@@ -345,9 +346,7 @@ class ConsumerGraph:
             return False  # interpolation makes NaNs of infinities
         if sensitive.jumps(inst) or sensitive.steep(inst) or self.rounds(inst, number, deps):
             return False
-        if all(d.node.convergent for d in deps):
-            return (inst, number) not in sensitive.at(self.link).poles
-        return True
+        return not self.singular(inst, number, deps)
 
     def come_exact(self, deps: list[Use]) -> bool:
         """Whether what is interpolated, and equal at all vertices, may come to the bit, as it does
@@ -369,6 +368,18 @@ class ConsumerGraph:
             return False
         what = sensitive.words(self.link.consumer.module, place)
         self.remark(deps, f"{what} in the {self.link.consumer.name} stage hangs on its last bit")
+        return True
+
+    def singular(self, inst: Inst, number: int, deps: list[Use]) -> bool:
+        """Whether what is made of a value has a pole, beside which no rounding is small; says
+        so."""
+        if self.poles is None:
+            self.poles = sensitive.poles_at(self.link)
+        place = self.poles.get((inst, number))
+        if place is None:
+            return False
+        what = sensitive.words(self.link.consumer.module, place)
+        self.remark(deps, f"{what} in the {self.link.consumer.name} stage may have a pole there")
         return True
 
     def remark(self, deps: list[Use], why: str) -> None:

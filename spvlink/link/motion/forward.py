@@ -178,19 +178,25 @@ class ProducerGraph:
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
-        found = sensitive.at(self.link)
+        found, poles = sensitive.at(self.link), sensitive.poles_at(self.link)
+        stage = self.link.consumer
         for key, node in list(self.roots.items()):
             # a float may travel as an integer, too
             source = node.inst.args[0] if node.inst.op == ops.OpBitcast else node.inst
             assert source.type is not None
-            rounds = scalars.scalar(source.type).op == ops.OpTypeFloat
-            places = [place for i in self.link.loads[key] if (place := found.of(i)) is not None]
-            if rounds and places:
+            if scalars.scalar(source.type).op != ops.OpTypeFloat:
+                continue
+            loads = self.link.loads[key]
+            why = "hangs on its last bit"
+            place = next((p for i in loads if (p := found.of(i)) is not None), None)
+            if place is None:
+                why = "may have a pole there"
+                place = next((poles[i, 0] for i in loads if (i, 0) in poles), None)
+            if place is not None:
                 del self.roots[key]
                 if not node.leaf:
-                    stage = self.link.consumer
-                    what = sensitive.words(stage.module, places[0])
-                    why = f"not moved: {what} in the {stage.name} stage hangs on its last bit"
+                    what = sensitive.words(stage.module, place)
+                    why = f"not moved: {what} in the {stage.name} stage {why}"
                     self.link.notes.setdefault(key, why)
 
     def independent(self) -> bool:

@@ -11,7 +11,6 @@ from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.nodes import Kind, Node, Use
-from spvlink.link.rounding import sensitive
 from spvlink.pipeline import MOVED_BACKWARD
 
 TYPE_CHECKING = False
@@ -75,14 +74,12 @@ class Move:
         self.places = places
         self.freed = freed
         self.inputs = graph.inputs  # key -> what crosses there now
-        self.cautions: dict[int, str] = {}  # key -> what has a pole in what is made of it
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
         self.sites = link.sites
         self.names = {k: _name(link, k) for k in freed}
 
     def run(self) -> None:
-        self.look_for_poles()
         self.produce()
         self.consume()
         self.describe()
@@ -272,29 +269,10 @@ class Move:
                     todo.append(dep)
         return "_".join(sorted(n for n in dict.fromkeys(names) if n))
 
-    def look_for_poles(self) -> None:
-        """What has a pole in the values that move, as long as that is still there."""
-        poles = sensitive.at(self.link).poles
-        for node in self.made:
-            place = poles.get((node.inst, node.lane))
-            if place is None or node.flat:
-                continue
-            what = sensitive.words(self.source, place)
-            why = f"{what} in the {self.link.consumer.name} stage has a pole there"
-            todo, seen = list(node.deps), set(node.deps)
-            for dep in todo:
-                if dep.key is not None:
-                    self.cautions.setdefault(dep.key, why)
-                fresh = [d for d in dep.deps if d not in seen]
-                seen.update(fresh)
-                todo += fresh
-
     def describe(self) -> None:
         """The fate of the inputs that are gone."""
         link = self.link
         why = f"the {link.producer.name} stage computes what was made of it"
         for key in self.freed:
-            if key in self.cautions:
-                link.cautions[key] = self.cautions[key]
             link.fate[key] = (MOVED_BACKWARD, why)
             link.notes.pop(key, None)

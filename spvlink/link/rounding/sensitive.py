@@ -7,9 +7,9 @@ depth that a fragment is tested with, or into what this code does not see, stays
 lane: an alpha that is tested says nothing of the colour beside it. Outputs of a stage in the middle
 count as what the next stage does with them (``beyond``).
 
-What is divided by (or has another pole: SINGULAR) and varies over the primitive is beside the pole
-on a line at most, where the original was as little to be relied on: that may be moved (else nothing
-could in front of ``c / (c + 1)``), and the report says so. What is equal for a primitive stays.
+Beside a pole (a zero of what is divided by; SINGULAR) a last bit is enlarged without bound. So what
+goes there is not rounded otherwise either (``poles_at``), unless it is known to stay away from the
+pole (``poles``).
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from spvlink.ir.core import (
 from spvlink.ir.debug import NOWHERE, noted
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
+from spvlink.link.rounding import poles
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -140,7 +141,7 @@ class Sensitive:
         assert module.entry is not None
         self.function = module.entry.function
         self.found: dict[Lane, Inst] | None = None  # both when first asked for
-        self.singular: dict[Lane, Inst] | None = None
+        self.singular: dict[frozenset[int] | None, dict[Lane, Inst]] = {}
 
     @property
     def places(self) -> dict[Lane, Inst]:
@@ -154,19 +155,21 @@ class Sensitive:
             self.found = self.spread(todo)
         return self.found
 
-    @property
-    def poles(self) -> dict[Lane, Inst]:
-        """Lanes -> what has a pole there, a division."""
-        if self.singular is None:
+    def poles(self, beyond: frozenset[int] | None) -> dict[Lane, Inst]:
+        """Lanes -> what may have a pole there, a division. ``beyond``: keys of outputs of which a
+        later stage may make such; None: that may be any output."""
+        found = self.singular.get(beyond)
+        if found is None:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
-                    if self.effects.flags(inst) & info.SINGULAR:
-                        operands = scalars.operands(inst)
-                        for arg in operands[1:] if inst.op == ops.OpFDiv else operands:
-                            todo += [(lane, inst) for lane in all_lanes(arg)]
-            self.singular = self.spread(todo)
-        return self.singular
+                    if inst.op == STORE_OUTPUT:
+                        if beyond is None or inst.imm[0] in beyond:
+                            todo += [(lane, inst) for lane in all_lanes(inst.args[0])]
+                    elif self.effects.flags(inst) & info.SINGULAR:
+                        todo += [(lane, inst) for lane in poles.beside(self.effects, inst)]
+            found = self.singular[beyond] = self.spread(todo)
+        return found
 
     def spread(self, todo: list[tuple[Lane, Inst]]) -> dict[Lane, Inst]:
         """What these are made of, too, as far as it may be rounded: no booleans."""
@@ -374,6 +377,23 @@ def beyond(link: Link) -> frozenset[int] | None:
 def at(link: Link) -> Sensitive:
     """What hangs on the values of a border's consumer."""
     return of(link.consumer.module, beyond(link))
+
+
+def poles_beyond(link: Link) -> frozenset[int] | None:
+    """The same of poles in a later stage."""
+    after = link.after
+    if after is None:
+        return None if link.hidden else frozenset()
+    after.gather()
+    found = poles_at(after)
+    return frozenset(
+        k for k, loads in after.loads.items() if any((load, 0) in found for load in loads)
+    )
+
+
+def poles_at(link: Link) -> dict[Lane, Inst]:
+    """The values of a border's consumer of which something with a pole is made."""
+    return at(link).poles(poles_beyond(link))
 
 
 def words(module: Module, place: Inst) -> str:
