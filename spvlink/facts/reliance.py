@@ -134,7 +134,9 @@ class _Reliance:
             if given & ~info.ANY_VALUE.get(op, 0):
                 raise _Relied
         if op == ops.OpLoad:
-            return self.load(inst)
+            return self.load(inst, args[0])
+        if self.effects.flags(inst) & info.INTERPOLATE:
+            return self.load(inst, args[1])
         if op == ops.OpStore:
             inside = block in self.blocks
             self.store(args[0], ALL if inside else self.values.get(args[1], 0), args[1])
@@ -216,8 +218,8 @@ class _Reliance:
             type = types.part_type(type, number)
         return pointer, first
 
-    def load(self, load: Inst) -> int:
-        root, first = self.place(load.args[0])
+    def load(self, load: Inst, pointer: Inst) -> int:
+        root, first = self.place(pointer)
         held = self.held.get(root, 0)
         if not held or first < 0:
             return ALL if held else 0

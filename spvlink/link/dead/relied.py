@@ -9,7 +9,7 @@ from __future__ import annotations
 from spvlink.facts.reliance import relies
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import ALL, Module
+from spvlink.ir.core import ALL, Inst, Module
 from spvlink.link.border.link import Link
 from spvlink.link.dead.builtins import BuiltInUses
 
@@ -17,28 +17,34 @@ _INPUT = enums.StorageClass_Input
 
 
 def note(link: Link, module: Module) -> None:
-    """Note at a link what its consumer relies on; ``module``: it as it came."""
+    """Note at a link what its consumer relies on, beside what it reads; ``module``: it as it
+    came."""
     entry = module.entry
     assert entry is not None
     listed = {v.id: v for v in entry.inst.args[1:]}
-    known: dict[tuple[int, int], bool] = {}
-
-    def is_relied_on(id: int, lane: int) -> bool:
-        variable = listed.get(id)
-        if variable is None:
-            return True
-        assert variable.type is not None
-        type = variable.type.args[0]
-        one = lane >= 0 and (type.op == ops.OpTypeVector or types.is_scalar(type))
-        lanes = 1 << lane if one else ALL
-        if (id, lanes) not in known:
-            known[id, lanes] = relies(module, {variable: lanes})
-        return known[id, lanes]
-
-    for key, slot in link.inputs.slots.items():
-        if key in link.loads or is_relied_on(slot.variable.id, slot.lane):
-            link.relied.add(key)
+    variables: dict[int, list[int]] = {}
+    for key, slot in sorted(link.inputs.slots.items()):
+        variables.setdefault(slot.variable.id, []).append(key)
+    for id, keys in variables.items():
+        for at, key in enumerate(keys):
+            if key not in link.loads and _relies(module, listed.get(id), at, len(keys)):
+                link.relied.add(key)
     for pinned in link.inputs.pinned:
-        if is_relied_on(pinned.variable.id, -1):
+        if _relies(module, listed.get(pinned.variable.id), 0, 0):
             link.relied.update(pinned.keys)
     link.relied_builtins |= BuiltInUses(module, _INPUT).read
+
+
+def _relies(module: Module, variable: Inst | None, at: int, count: int) -> bool:
+    """Whether code relies on one of ``count`` components of a variable, at each vertex."""
+    if variable is None:
+        return True
+    assert variable.type is not None
+    type = variable.type.args[0]
+    size = types.lanes_of(type)
+    inner = type
+    while inner.op == ops.OpTypeArray:
+        inner = inner.args[0]
+    if not size or not count or size % count or inner.op == ops.OpTypeStruct:
+        return relies(module, {variable: ALL})
+    return relies(module, {variable: sum([1 << n for n in range(at, size, count)])})
