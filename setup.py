@@ -25,7 +25,8 @@ from setuptools.command.build_ext import build_ext
 
 FOLDERS = ("binary", "chain", "facts", "ir", "link", "passes", "rules", "sets")
 ALONE = (
-    "driver.py", "entry.py", "errors.py", "layout.py", "pipeline.py", "spawn.py", "validate.py",
+    "driver.py", "entry.py", "errors.py", "layout.py", "patches.py", "pipeline.py", "spawn.py",
+    "validate.py",
 )  # fmt: skip
 NUMBERS = ("debug.py", "enums.py", "glsl.py", "info.py", "ops.py")  # of spvlink/grammar
 LEFT_OUT = ("__init__.py", "check.py", "check_flow.py", "check_types.py")  # of spvlink/ir
