@@ -26,16 +26,20 @@ def note(link: Link, module: Module) -> None:
     for key, slot in sorted(link.inputs.slots.items()):
         variables.setdefault(slot.variable.id, []).append(key)
     for id, keys in variables.items():
+        length = link.inputs.slots[keys[0]].length
+        vertices = types.index_of(length) if length is not None else 1
         for at, key in enumerate(keys):
-            if key not in link.loads and _relies(module, listed.get(id), at, len(keys)):
+            if key in link.loads:
+                continue
+            if _relies(module, listed.get(id), at, len(keys), vertices or 0):
                 link.relied.add(key)
     for pinned in link.inputs.pinned:
-        if _relies(module, listed.get(pinned.variable.id), 0, 0):
+        if _relies(module, listed.get(pinned.variable.id), 0, 0, 0):
             link.relied.update(pinned.keys)
     link.relied_builtins |= BuiltInUses(module, _INPUT).read
 
 
-def _relies(module: Module, variable: Inst | None, at: int, count: int) -> bool:
+def _relies(module: Module, variable: Inst | None, at: int, count: int, vertices: int) -> bool:
     """Whether code relies on one of ``count`` components of a variable, at each vertex."""
     if variable is None:
         return True
@@ -45,6 +49,6 @@ def _relies(module: Module, variable: Inst | None, at: int, count: int) -> bool:
     inner = type
     while inner.op == ops.OpTypeArray:
         inner = inner.args[0]
-    if not size or not count or size % count or inner.op == ops.OpTypeStruct:
+    if not size or size != count * vertices or inner.op == ops.OpTypeStruct:
         return relies(module, {variable: ALL})
     return relies(module, {variable: sum([1 << n for n in range(at, size, count)])})
