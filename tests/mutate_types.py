@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
 
 from generate_types import PATCHES
@@ -411,6 +412,7 @@ class Mutator:
 # --- what lavapipe may draw ---
 
 
+@lru_cache(maxsize=16)
 def stand_ins(code: bytes) -> bytes:
     """The module with other instructions for what lavapipe does not know, the same ones in the
     original and the linked modules: a bfloat16 is a double, an E4M3 a half and an E5M2 a double, so
@@ -467,3 +469,33 @@ def loose(code: bytes) -> list[str]:
         str(line) for line in Mutator(text, Random(0)).arithmetic()
         if f"OpDecorate {line.result} NoContraction" not in text.preamble
     ]  # fmt: skip
+
+
+def adrift(code: bytes) -> list[str]:
+    """What makes an address of a value that nobody gives: of a Private variable, of null. Drivers
+    drop a load that nobody needs, so that no picture shows it."""
+    if struct.pack("<II", 2 << 16 | 17, 5347) not in code:  # PhysicalStorageBufferAddresses
+        return []
+    text = Text(code, NEWER)
+    found = []
+    for function in text.functions:
+        made = {li.result: li for block in function.blocks for li in block.lines if li.result}
+        for line in made.values():
+            if line.op not in ("OpBitcast", "OpConvertUToPtr"):
+                continue
+            if text.definition(line.words[0]).startswith("OpTypePointer Physical"):
+                roots, left = set(), [line.words[1]]
+                while left:
+                    inner = made.get(left.pop())
+                    if inner is not None and inner.op in _CARRIES:
+                        left += inner.ids()
+                        roots |= {id for id in inner.ids() if id not in made}
+                words = [text.definition(root) for root in roots]
+                if any(w.startswith(("OpVariable", "OpConstantNull")) and
+                       (" Private" in w or "Null" in w) for w in words):  # fmt: skip
+                    found.append(str(line))
+    return found
+
+
+_CARRIES = ("OpLoad", "OpAccessChain", "OpCompositeConstruct", "OpCompositeExtract", "OpBitcast",
+            "OpCopyObject")  # fmt: skip
