@@ -179,7 +179,7 @@ class Code:
     def floating(self, kind: str, size: int, depth: int, scope: list[Value]) -> str:
         r = self.r
         a, b = (self.expr(kind, size, depth, scope) for _ in range(2))
-        way = r.randrange(9)
+        way = r.randrange(10)
         if way < 5:
             return f"({a} {r.choice('+-**')} {b})"
         if way == 5:
@@ -273,9 +273,16 @@ class Code:
 def interface(r: Random) -> list[Varying]:
     """What crosses, Location by Location: each has one kind and, for fragments, one qualifier."""
     found: list[Varying] = []
+    if r.random() < 0.15:  # little in each Location, read in ways of its own
+        for location in range(r.randint(2, 4)):
+            qualifier = r.choice((*QUALIFIERS, "flat"))
+            found.append(Varying("float", r.choice((1, 1, 2)), location, 0, qualifier))
+        if r.random() < 0.5:
+            found.append(Varying("uint", 2, location + 1, 0, "flat", address=True))
+        return found
     location = 0
     for _ in range(r.randint(2, 7)):
-        kind = r.choice((*FLOATS, "float", "float", "float", "int", "uint", "uint", "int16_t",
+        kind = r.choice((*FLOATS, *["float"] * 6, "int", "uint", "uint", "int16_t",
                          "uint16_t", "int64_t", "uint64_t"))  # fmt: skip
         wide = KINDS[kind][2] == 64
         flat = kind == "double" or KINDS[kind][1] != "float" or r.random() < 0.3
@@ -322,11 +329,13 @@ def written(code: Code, varying: Varying) -> str:
     if varying.address:
         return address(code)
     kind, size = varying.kind, varying.size
-    way = r.randrange(9)
+    way = r.randrange(10)
     if way == 0:
         return code.literal(kind, size)
-    if way in (1, 8):
+    if way == 1:
         return code.stored(kind, size, 1, code.uniform)
+    if way >= 8:  # what a linker knows to be the same for a draw, and the fragments do not have
+        return code.stored(kind, size, r.choice((0, 0, 1)), [Value(*v) for v in OWN_VALUES])
     if way == 2 and KINDS[kind][1] != "float":
         return f"({code.expr(kind, size, 1)} & {kind}({r.choice((1, 3, 15, 127))}))"
     if way == 3 and kind in ("uint", "int"):
@@ -432,12 +441,13 @@ def fragment(r: Random, varyings: list[Varying]) -> str:
             code.put(f"bits.x ^= Node({name}).bits.y; acc += Node({name}).tint * 0.25;")
             continue
         code.scope += [Value(name, v.kind, v.size)] * 2
-    for _ in range(r.randint(0, 3)):
+    more = r.random() < 0.6
+    for _ in range(r.randint(0, 3) * more):
         code.local()
     for v in read:
         if not v.address and r.random() < 0.8:
             fold(code, Value(f"i_{v.name}", v.kind, v.size))
-    for _ in range(r.randint(1, 4)):
+    for _ in range(r.randint(1, 4) * more):
         kind, size = r.choice(tuple(KINDS)), r.choice((1, 2, 4))
         name = code.fresh()
         code.put(f"{spelled(kind, size)} {name} = {code.stored(kind, size, 2)};")

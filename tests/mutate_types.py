@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 import struct
 from dataclasses import dataclass, field
+from functools import lru_cache
 from random import Random
 
 from generate_types import PATCHES
@@ -142,24 +143,27 @@ class Mutator:
             shape = self.shape(block.lines[at].words[0])
             if shape is not None and shape[0] == self.float:
                 found.append(place)
-        near = [place for place in found if self.at_border(*place)]
+        border = self.at_border()
+        near = [(f, block, at) for f, block, at in found if block.lines[at].result in border]
         return near if near and self.r.random() < 0.7 else found
 
-    def at_border(self, function: Function, block: Block, at: int) -> bool:
-        """Whether the value is an input, or stored as an output."""
-        types, line = self.types(function), block.lines[at]
-
-        def is_in(pointer: str, storage: str) -> bool:
-            kind = self.text.definition(types.get(pointer, ""))
-            return kind.startswith(f"OpTypePointer {storage}")
-
-        if line.op == "OpLoad":
-            return is_in(line.words[1], "Input")
-        return any(
-            other.op == "OpStore" and other.words[1] == line.result
-            and is_in(other.words[0], "Output")
-            for other in block.lines[at + 1 :]
-        )  # fmt: skip
+    def at_border(self) -> set[str]:
+        """Values that are inputs, or stored as outputs in the block that makes them."""
+        found: set[str] = set()
+        for function in self.text.functions:
+            types = self.types(function)
+            kinds = {t: self.text.definition(t).split()[1] for t in set(types.values())}
+            for block in function.blocks:
+                made: set[str] = set()
+                for line in block.lines:
+                    if line.op != "OpLoad":
+                        made.add(line.result)
+                    elif kinds.get(types.get(line.words[1], "")) == "Input":
+                        found.add(line.result)
+                    if line.op == "OpStore" and line.words[1] in made:
+                        if kinds.get(types.get(line.words[0], "")) == "Output":
+                            found.add(line.words[1])
+        return found
 
     def swap(self, block: Block, at: int, new: str, made: list[Line]) -> None:
         """``made`` stands behind the value; what comes later in the block reads ``new``."""
@@ -210,11 +214,13 @@ class Mutator:
             if match:
                 found[match[1]] = match[2]
         found |= function.types()
-        return {
-            id: type for id, type in found.items()
-            if self.text.definition(type).startswith("OpTypePointer")
-            and not self.text.definition(type).startswith("OpTypePointer UniformConstant")
-        }  # fmt: skip
+        pointers = {t for t in set(found.values()) if self.is_followed(t)}
+        return {id: type for id, type in found.items() if type in pointers}
+
+    def is_followed(self, type: str) -> bool:
+        """Whether it is a pointer, and none to images, samplers and the like."""
+        definition = self.text.definition(type)
+        return definition.startswith("OpTypePointer") and " UniformConstant " not in definition
 
     def variable(self, function: Function, type: str) -> str:
         pointer = self.text.made(f"OpTypePointer Function {type}")
@@ -411,6 +417,7 @@ class Mutator:
 # --- what lavapipe may draw ---
 
 
+@lru_cache(maxsize=16)
 def stand_ins(code: bytes) -> bytes:
     """The module with other instructions for what lavapipe does not know, the same ones in the
     original and the linked modules: a bfloat16 is a double, an E4M3 a half and an E5M2 a double, so
@@ -467,3 +474,33 @@ def loose(code: bytes) -> list[str]:
         str(line) for line in Mutator(text, Random(0)).arithmetic()
         if f"OpDecorate {line.result} NoContraction" not in text.preamble
     ]  # fmt: skip
+
+
+def adrift(code: bytes) -> list[str]:
+    """What makes an address of a value that nobody gives: of a Private variable, of null. Drivers
+    drop a load that nobody needs, so that no picture shows it."""
+    if struct.pack("<II", 2 << 16 | 17, 5347) not in code:  # PhysicalStorageBufferAddresses
+        return []
+    text = Text(code, NEWER)
+    found = []
+    for function in text.functions:
+        made = {li.result: li for block in function.blocks for li in block.lines if li.result}
+        for line in made.values():
+            if line.op not in ("OpBitcast", "OpConvertUToPtr"):
+                continue
+            if text.definition(line.words[0]).startswith("OpTypePointer Physical"):
+                roots, left = set(), [line.words[1]]
+                while left:
+                    inner = made.get(left.pop())
+                    if inner is not None and inner.op in _CARRIES:
+                        left += inner.ids()
+                        roots |= {id for id in inner.ids() if id not in made}
+                words = [text.definition(root) for root in roots]
+                if any(w.startswith(("OpVariable", "OpConstantNull")) and
+                       (" Private" in w or "Null" in w) for w in words):  # fmt: skip
+                    found.append(str(line))
+    return found
+
+
+_CARRIES = ("OpLoad", "OpAccessChain", "OpCompositeConstruct", "OpCompositeExtract", "OpBitcast",
+            "OpCopyObject")  # fmt: skip

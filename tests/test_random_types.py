@@ -16,7 +16,7 @@ import generate
 import generate_chains
 import pytest
 from generate_types import Made, make
-from mutate_types import CONTROLS, ENCODINGS, NEWER, Plan, loose, mutate, plan, stand_ins
+from mutate_types import CONTROLS, ENCODINGS, NEWER, Plan, adrift, loose, mutate, plan, stand_ins
 
 import spvlink
 from spvlink.pipeline import Linked
@@ -30,8 +30,8 @@ from tests.render.scene import VARIANTS
 from tests.test_chains import sizes
 from tests.test_random_chains import FEW_ULP, TIPPED, canonical, farthest, off
 
-SEEDS = range(24)
-COVERING = (1, 4, 10, 11, 29, 30, 37)  # seeds below 200 that have everything among them
+SEEDS = range(16)
+COVERING = (1, 4, 10, 11, 24, 29, 30, 37)  # seeds below 40 that have everything among them
 ENVIRONMENTS = ("vulkan1.1", "vulkan1.2", "vulkan1.2", "vulkan1.3")
 SHAPES = ((), (), (), (), ("-O",), ("--scalar-replacement=100", "--ssa-rewrite"),
           ("--eliminate-local-single-store", "--convert-local-access-chains"))  # fmt: skip
@@ -103,6 +103,7 @@ class Case:
     def options(self) -> spvlink.Options:
         found = spvlink.Options(exact=self.exact, clean="clean" in self.mode)
         found.complete = self.complete
+        found.validate = False  # a newer spirv-val looks at what goes out
         found.keep_interface = frozenset(self.kept if self.mode == "kept" else ())
         return found
 
@@ -171,6 +172,8 @@ def check_modules(case: Case, codes: list[bytes], new: list[bytes]) -> None:
         why = judges.refusal(after, True)
         if why is not None:
             raise Failure(f"the newer spirv-val: {why}")
+        if adrift(after):
+            raise Failure(f"an address of nothing: {adrift(after)[0]}")
         if case.plan.precise and loose(after):
             raise Failure(f"lost NoContraction: {loose(after)[0]}")
 
@@ -285,14 +288,13 @@ def test_nearly_all_prove_something(verdicts: dict[int, object]) -> None:
 
 def test_every_kind_comes_up() -> None:
     """Of modes, encodings, controls, copies, widths and qualifiers."""
-    cases = [Case(seed) for seed in range(200)]
-    assert {case.mode for case in cases} == set(MODES)
+    assert {Case(seed).mode for seed in SEEDS} == set(MODES)
     wanted = {*(d for d, _, _ in ENCODINGS.values()), *CONTROLS, "OpCopyObject", "OpCopyMemory",
               "OpCopyLogical", "OpFmaKHR", "ReplicateEXT", "PhysicalStorageBuffer", "Patch",
               "FPFastMathDefault", "NoContraction", "RelaxedPrecision", "Invariant", "Centroid",
               "Sample", "NoPerspective", "Flat",
-              *(f"OpTypeInt {b} {sign}" for b in (8, 16, 32, 64) for sign in (0, 1))}  # fmt: skip
+              *(f"OpTypeInt {bits} {s}" for bits in (8, 16, 32, 64) for s in (0, 1))}  # fmt: skip
     for seed in COVERING:
-        texts = "".join(str(Text(code, NEWER)) for code in cases[seed].codes)
+        texts = "".join(str(Text(code, NEWER)) for code in Case(seed).codes)
         wanted -= {word for word in wanted if word in texts}
     assert not wanted
