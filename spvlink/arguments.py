@@ -83,7 +83,7 @@ of spvlink itself, with the inputs passed through.
 """
 
 
-class Words:
+class OptionWords:
     """Which options a command knows: ``flags`` take no value, ``values`` stand once, ``lists`` may
     stand several times. ``help``: where they are explained."""
 
@@ -107,7 +107,7 @@ VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--check", "--pack",
 )  # fmt: skip
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
-_WORDS: Final = Words(
+_WORDS: Final = OptionWords(
     (*FLAGS, "--explain", "--time"),
     (
         *VALUES,
@@ -166,7 +166,7 @@ def parse(words: Sequence[str]) -> Command:
 
 
 def gather(
-    words: Sequence[str], known: Words, options: Options
+    words: Sequence[str], known: OptionWords, options: Options
 ) -> tuple[list[str], dict[str, str]]:
     """The words that are no options, and the options that stand at most once; lists go into
     ``options`` at once. Raises Usage."""
@@ -184,7 +184,7 @@ def gather(
     return inputs, given
 
 
-def _pairs(words: Sequence[str], known: Words) -> Iterator[tuple[str, str]]:
+def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]]:
     """(option, value) of every option, ("", word) of everything else."""
     rest = iter(words)
     for word in rest:

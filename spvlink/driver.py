@@ -14,7 +14,7 @@ import time
 
 from spvlink import patches, validate
 from spvlink.binary.decode import decode
-from spvlink.chain import pieces
+from spvlink.chain import split_at_fixed
 from spvlink.chain.runner import Runner
 from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
@@ -160,7 +160,7 @@ class _Session:
                     came = stage.source
                     stage.source = patches.separate(stage.name, stage.module, came)
                     self.apart[stage.name] = stage.source, came
-            made = pieces.run(stages, self.options, self.runner, self.linked)
+            made = split_at_fixed.link_around_fixed(stages, self.options, self.runner, self.linked)
             if not self.apart:
                 return made
             sides = [(s.name, data, *self.apart[s.name]) for s, data in zip(stages, made)]

@@ -22,7 +22,7 @@ from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import reword, ungroup
 from spvlink.ir.slot import APART
 from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared
+from spvlink.link.check.interface import DeclaredVariable
 from spvlink.pipeline import Source
 
 TYPE_CHECKING = False
@@ -92,7 +92,7 @@ def back(made: Sequence[tuple[str, bytes, Source, Source]]) -> list[bytes]:
     return out
 
 
-def _both(module: Module, storage: int) -> tuple[list[Declared], list[Declared]]:
+def _both(module: Module, storage: int) -> tuple[list[DeclaredVariable], list[DeclaredVariable]]:
     """The Patch variables of a side, and the others."""
     found = interface.declared(module, storage, _pass_over)
     patches = [one for one in found if enums.Decoration_Patch in one.kind]

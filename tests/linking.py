@@ -9,7 +9,7 @@ from spvlink.driver import all_insts, select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared
+from spvlink.link.check.interface import DeclaredVariable
 from tests.samples import compile_glsl
 
 VERTEX = """#version 450
@@ -71,7 +71,7 @@ class Result:
         return {location for d in self.outputs for location, _ in d.covers}
 
 
-def place(variable: Declared) -> str:
+def place(variable: DeclaredVariable) -> str:
     """``1.zw``, ``1-3.xyz``."""
     locations = sorted({location for location, _ in variable.covers})
     lanes = "".join("xyzw"[c] for c in sorted({c for _, c in variable.covers}))

@@ -39,7 +39,7 @@ RANKS = {
     "link.values": 8,
     "link.motion": 8,
     "link.pack": 9,
-    "link.built_ins": 9,
+    "link.builtins": 9,
     "link.payload": 10,
     "chain": 12,
     "driver": 13,
@@ -134,8 +134,8 @@ def test_layers() -> None:
         ("spvlink.ir.core", "spvlink.facts.cfg"),
         ("spvlink.binary.decode", "spvlink.text.parser"),
         ("spvlink.grammar.info", "spvlink.ir.core"),
-        ("spvlink.passes.dce", "spvlink.link.dead.varyings"),
-        ("spvlink.link.dead.varyings", "spvlink.driver"),
+        ("spvlink.passes.dce", "spvlink.link.dead.dead_varyings"),
+        ("spvlink.link.dead.dead_varyings", "spvlink.driver"),
         ("spvlink.driver", "spvlink.cli"),
     ],
 )
@@ -167,7 +167,7 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     graph = {own_name(path): imports(path) for path in FILES}
     assert not circles(graph)
     assert graph["spvlink.driver"] and graph["spvlink.link.border.link"]
-    graph["spvlink.link.border.link"].add("spvlink.link.dead.varyings")  # planted
+    graph["spvlink.link.border.link"].add("spvlink.link.dead.dead_varyings")  # planted
     planted = circles(graph)
     assert planted and all("spvlink.link.border.link" in line for line in planted)
 
@@ -410,12 +410,12 @@ def loaded(code: str) -> set[str]:
 
 # Passes and what they need that few pipelines have anything for (chain/table).
 SELDOM = {
-    "facts.counted", "link.built_ins.known", "link.dead.builtin_blocks",
-    "link.dead.payload_members", "link.motion.blended", "link.motion.polynomials",
-    "link.motion.weighted", "link.pack.per_patch", "link.pack.split64", "link.pack.words64",
-    "link.shape.dynamic_arrays", "link.shape.split_late", "link.shape.unrolled",
-    "link.values.captured_twins", "passes.given_builtins", "passes.read_back",
-    "passes.spec_constants", "passes.unroll", "passes.vertex_copies",
+    "facts.trip_counts", "link.builtins.known", "link.dead.builtin_blocks",
+    "link.dead.payload_members", "link.motion.propagate_blended", "link.motion.polynomials",
+    "link.motion.weighted", "link.pack.share_per_patch", "link.pack.split64", "link.pack.words64",
+    "link.shape.arrays_dynamic", "link.shape.promote_late_indices", "link.shape.unroll_loops",
+    "link.values.dedup_captured", "passes.given_builtins", "passes.promote_own_outputs",
+    "passes.spec_constants", "passes.unroll_loop", "passes.promote_vertex_copies",
 }  # fmt: skip
 
 

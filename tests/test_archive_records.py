@@ -10,7 +10,7 @@ import pytest
 
 from spvlink.archive import numbers, structures
 from spvlink.archive.archive import Archive
-from spvlink.archive.records import Pipeline
+from spvlink.archive.records import ArchivedPipeline
 from spvlink.layout import check_layout
 from tests.archives import writing
 from tests.archives.writing import (
@@ -31,7 +31,7 @@ from tests.archives.writing import (
 Fields = dict[str, Any]
 
 
-def read(tmp_path: Path, around: Fields | None = None, **change: Any) -> Pipeline:
+def read(tmp_path: Path, around: Fields | None = None, **change: Any) -> ArchivedPipeline:
     """The pipeline of ``writing.graphics`` with a change of it or of what is around it."""
     path = tmp_path / "in.foz"
     path.write_bytes(archive(*surroundings(**(around or {})), pipeline(**change)))

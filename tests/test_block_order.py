@@ -234,11 +234,11 @@ OpBranch %default
     + ending("%d %default"),
 }
 PASSES = {
-    "simplify": simplify.run,
-    "branches": branches.run,
-    "dce": dce.run,
+    "simplify": simplify.simplify,
+    "branches": branches.branches,
+    "dce": dce.dce,
     "join": branches.merge_blocks,
-    "tidy": tidy.run,
+    "tidy": tidy.tidy,
 }
 
 
@@ -271,7 +271,7 @@ def test_every_pass_that_changes_edges(first: str, body: str) -> None:
 def test_known_ways_are_taken(name: str) -> None:
     """Order is no reason to leave them."""
     module, function = made(BODIES[name])
-    branches.run(module, function)
+    branches.branches(module, function)
     left = [i.op for b in function.blocks for i in b.insts]
     assert ops.OpSwitch not in left
     if name == "merge block first":
@@ -352,7 +352,7 @@ OpFunctionEnd
     code = assemble(head + START + body + callee)
     assert validate.validate(code, "vulkan1.1") is None
     module = module_of(code)
-    inline.run(module)
+    inline.inline(module)
     prove(module)
     assert module.entry is not None
     for run in PASSES.values():

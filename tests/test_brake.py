@@ -189,13 +189,13 @@ def lowered(body: str) -> Module:
 def lowered_of(data: bytes) -> Module:
     module = module_of(data)
     assert module.entry is not None
-    inline.run(module)
+    inline.inline(module)
     low = Lowering(module, True, False)
     low.analyse()
     low.finish()
-    branches.run(module, module.entry.function)
-    simplify.run(module, module.entry.function)
-    dce.run(module, module.entry.function)
+    branches.branches(module, module.entry.function)
+    simplify.simplify(module, module.entry.function)
+    dce.dce(module, module.entry.function)
     return module
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import spvlink
 from spvlink.grammar import enums
-from spvlink.link.built_ins.side import Side
+from spvlink.link.builtins.side import Side
 from tests.built_in_matrix import CELLS, CHAINS, Cell, build
 from tests.chain_hazards import PASS, frag, geom, vert
 from tests.linking import module_of

@@ -10,7 +10,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Module
 from spvlink.link.check.interface import declared
-from spvlink.link.pack.per_patch import MAX_PATCH_COMPONENTS
+from spvlink.link.pack.share_per_patch import MAX_PATCH_COMPONENTS
 from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
 from tests.chains import CHAINS, build
 from tests.linking import INPUT, OUTPUT, module_of

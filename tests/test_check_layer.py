@@ -85,7 +85,7 @@ def compared_with() -> tuple[int, ...]:
 
 def errors(row: Row, limits: str) -> set[str | None]:
     """The rules of what ``spvlink check`` finds."""
-    rules = pipeline.Rules()
+    rules = pipeline.CheckRules()
     rules.limits = read_limits(limits)
     rules.maintenance4 = row.maintenance4
     stages = [load(data, None, {}) for data in modules(row)]
@@ -108,7 +108,7 @@ def test_check_and_the_layer_agree(row: Row, answers: Any) -> None:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
 def test_a_link_tells_what_check_finds(row: Row) -> None:
     """What is wrong is an error of the link, or a warning, limits apart."""
-    codes, rules = modules(row), pipeline.Rules()
+    codes, rules = modules(row), pipeline.CheckRules()
     rules.limits = dict.fromkeys(rules.limits, 1 << 20)
     rules.maintenance4 = row.maintenance4
     found = pipeline.findings([load(code, None, {}) for code in codes], True, rules)

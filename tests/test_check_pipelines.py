@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import pytest
 
 import spvlink
-from spvlink.link.check.border import Border, unread_of
+from spvlink.link.check.border import InterfaceRules, unread_of
 from spvlink.link.check.interface import apart, shown_places
-from spvlink.link.check.stage import Stage
+from spvlink.link.check.stage import CheckedStage
 from spvlink.lint import pipeline
 from spvlink.lint.stage import load
 from spvlink.pipeline import REMOVED, UNDEFINED
@@ -24,7 +24,7 @@ Cell = tuple[str, int]  # a border, four times a Location plus a Component
 DYNAMIC = {"patch_palette": 4, "probe_grid": 4}
 
 
-def stages_of(codes: Sequence[bytes]) -> list[Stage]:
+def stages_of(codes: Sequence[bytes]) -> list[CheckedStage]:
     order = list(spvlink.pipeline.STAGES.values())
     return sorted((load(code, None, {}) for code in codes), key=lambda s: order.index(s.name))
 
@@ -80,7 +80,7 @@ def test_it_finds_much_of_what_linking_removes() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_good_pipelines_have_no_errors(name: str) -> None:
-    rules = pipeline.Rules()
+    rules = pipeline.CheckRules()
     rules.limits["maxVertexOutputComponents"] = 67  # of 64: two have 15 Locations and built-ins
     found = pipeline.findings(stages_of(build(name)), True, rules)
     assert not [f.message for f in found if not f.warning]
@@ -104,7 +104,7 @@ def unread_by(frag: str, type: str = "vec4", array: str = "") -> str:
 
 def unread_in(codes: Sequence[bytes], below: int = 8) -> str:
     stages = stages_of(codes)
-    assert not [f for f in Border(stages[0], stages[1], False).findings() if not f.warning]
+    assert not [f for f in InterfaceRules(stages[0], stages[1], False).findings() if not f.warning]
     cells = sorted(cell for _, cell in called(codes)[0] if cell < 4 * below)
     return " ".join(f"{cell // 4}.{'xyzw'[cell % 4]}" for cell in cells)
 
@@ -197,5 +197,5 @@ void main() { a = vec4(1); EmitStreamVertex(1); b = vec4(2); EmitStreamVertex(0)
     assert unread_in(codes) == "1.x 1.y 1.z 1.w"  # who rasterizes stream 1 may read the other
     reads = "#version 450\nlayout(location = 0) in vec4 a;\nvoid main() {}"
     stages = stages_of([codes[0], compile_glsl(reads, "frag")])
-    (error,) = [f for f in Border(stages[0], stages[1], False).findings() if not f.warning]
+    (error,) = [f for f in InterfaceRules(stages[0], stages[1], False).findings() if not f.warning]
     assert error.rule == "VUID-RuntimeSpirv-OpEntryPoint-08743" and error.name == "a"

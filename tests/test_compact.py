@@ -115,7 +115,7 @@ def lower_bound(vectors: list[Vector]) -> tuple[int, int]:
 def test_random_interfaces(vectors: list[Vector]) -> None:
     """Fewest Locations, and every rule of the docstring."""
     at_border = border(vectors)
-    placement = compact.run(at_border)
+    placement = compact.compact(at_border)
     plain, best = lower_bound(vectors)
     assert len(placement.locations) == best
     taken: dict[tuple[int, int], int] = {}
@@ -150,12 +150,12 @@ def test_random_interfaces(vectors: list[Vector]) -> None:
 @settings(max_examples=60, deadline=None)
 @given(interfaces())
 def test_a_second_run_changes_nothing(vectors: list[Vector]) -> None:
-    first = compact.run(border(vectors))
+    first = compact.compact(border(vectors))
     again: list[Vector] = [
         (v.location, v.component, len(v.keys), v.base, v.qualifiers, (1 << len(v.keys)) - 1)
         for v in first.varyings
     ]
-    second = compact.run(border(again))
+    second = compact.compact(border(again))
     assert second.cost() == first.cost()
     places = sorted((v.location, v.component, len(v.keys), v.base) for v in second.varyings)
     assert places == sorted(v[:4] for v in again)
@@ -237,7 +237,7 @@ def test_random_arrays(case: tuple[list[Array], list[Vector]]) -> None:
     add_arrays(at_border, arrays)
     old = {k >> 3 for k in at_border.used()}
     old |= {k >> 3 for pinned in at_border.outputs.pinned for k in pinned.keys}
-    placement = compact.run(at_border)
+    placement = compact.compact(at_border)
     taken: set[tuple[int, int]] = set()
     kinds: dict[int, set[tuple[int, ...]]] = defaultdict(set)
 
@@ -274,7 +274,7 @@ def test_fewer_locations_are_not_bought_with_a_higher_one() -> None:
     arrays.append((at, 2, 3, 2, (), True))
     at_border = border([])
     add_arrays(at_border, arrays)
-    placement = compact.run(at_border)
+    placement = compact.compact(at_border)
     assert max(placement.locations) <= at + 2
 
 

@@ -36,12 +36,12 @@ def promoted(body: str, head: str = "") -> Module:
     source += f"void main() {{ {body} gl_Position = p; }}\n"
     module = module_of(compile_glsl(source, "vert"))
     assert module.entry is not None
-    inline.run(module)
+    inline.inline(module)
     low = Lowering(module, False, True)
     low.analyse()
     low.finish()
-    branches.run(module, module.entry.function)
-    simplify.run(module, module.entry.function)
+    branches.branches(module, module.entry.function)
+    simplify.simplify(module, module.entry.function)
     return module
 
 

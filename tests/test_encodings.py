@@ -22,7 +22,7 @@ from spvlink.link.resources.blocks import shape
 from spvlink.link.rounding import sensitive
 from spvlink.passes import spec_constants
 from spvlink.passes.fold import fold
-from spvlink.passes.parts import holds_slots
+from spvlink.passes.memory_access import holds_slots
 from spvlink.text.friendly import friendly_names
 from spvlink.text.parser import parse
 from tests.judges import refusal
@@ -114,10 +114,10 @@ def test_no_slots_and_no_name_of_another(all_of: dict[str, Inst]) -> None:
 def test_a_specialization_constant_gets_no_bits_of_a_half() -> None:
     text = "OpDecorate %s SpecId 3\n%t = OpTypeFloat 16{}\n%s = OpSpecConstant %t !0x3f80"
     module = parse(text.format(""))
-    spec_constants.run(module, {3: "1"})
+    spec_constants.specialize(module, {3: "1"})
     assert module.globals[1].imm == struct.unpack("<H", struct.pack("<e", 1.0))
     with pytest.raises(Usage):
-        spec_constants.run(parse(text.format(" BFloat16KHR")), {3: "1"})
+        spec_constants.specialize(parse(text.format(" BFloat16KHR")), {3: "1"})
 
 
 @pytest.mark.parametrize("kind", ["BFloat16TypeKHR", "Float8EXT"])

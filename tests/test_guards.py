@@ -92,8 +92,8 @@ def volatile(name: str) -> tuple[Module, str]:
 def test_volatile_reads_stay(name: str) -> None:
     module, reads = volatile(name)
     function = module.functions[0]
-    simplify.run(module, function)
-    dce.run(module, function)
+    simplify.simplify(module, function)
+    dce.dce(module, function)
     found = [i.op for b in function.blocks for i in b.insts if i.op == getattr(ops, f"Op{reads}")]
     assert len(found) == 2
 
@@ -114,7 +114,7 @@ def test_what_a_demotion_changes_is_read_again() -> None:
     notes = "OpDecorate %h BuiltIn HelperInvocation"
     text = READS.format(model="GLSL450", listed="%h", notes=notes, globals=globals, body=body)
     module = load("OpCapability DemoteToHelperInvocation\n" + text)
-    simplify.run(module, module.functions[0])
+    simplify.simplify(module, module.functions[0])
     loads = [i for b in module.functions[0].blocks for i in b.insts if i.op == ops.OpLoad]
     assert len(loads) == 2
 

@@ -7,7 +7,7 @@ import pytest
 
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, resource_key, size_of
+from spvlink.link.resources.blocks import Blocks, Cannot, ResourceAccess, resource_key, size_of
 from spvlink.text import parse
 
 HEAD = """\
@@ -163,7 +163,7 @@ def test_what_lies_at_a_place(name: str) -> None:
     member, notes, offset, where = MEMBERS[name]
     module = module_of(member, PLACE + OFFSET + notes)
     (number,) = (i for i in module.globals if i.op == ops.OpTypeFloat)
-    wanted = Access((enums.StorageClass_Uniform, 0, 0), [], offset, number, [])
+    wanted = ResourceAccess((enums.StorageClass_Uniform, 0, 0), [], offset, number, [])
     blocks = Blocks(module)
     pointer = variable_of(module).type
     assert pointer is not None

@@ -9,7 +9,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.slot import CAPTURED
 from spvlink.passes import captures
-from spvlink.passes.cells import MEMORY, Node
+from spvlink.passes.cells import MEMORY, PartNode
 from tests.test_cases import load
 
 TEXT = """\
@@ -88,7 +88,7 @@ PINNED = {  # type, notes -> the members that stay whole, or all of it
 }
 
 
-def pinned(node: Node) -> set[int]:
+def pinned(node: PartNode) -> set[int]:
     if node.kind == MEMORY:
         return {ALL}
     return {at for at, child in enumerate(node.children) if child.kind == MEMORY}
@@ -99,7 +99,7 @@ def test_what_can_be_captured_by_component(type: str, notes: str) -> None:
     module = load(TEXT.format(type=type, notes=notes, modes=""))
     (variable,) = [i for i in module.globals if i.op == ops.OpVariable]
     assert variable.type is not None
-    node = Node(variable.type.args[0], ())
+    node = PartNode(variable.type.args[0], ())
     captures.pin(Decorations.of(module), variable, node)
     assert pinned(node) == PINNED[type, notes]
     for part in node.leaves():
@@ -121,7 +121,7 @@ def test_members_of_another_stream(type: str, notes: str, held: int) -> None:
     module = load(TEXT.format(type=type, notes=notes, modes=""))
     (variable,) = [i for i in module.globals if i.op == ops.OpVariable]
     assert variable.type is not None
-    node = Node(variable.type.args[0], ())
+    node = PartNode(variable.type.args[0], ())
     captures.pin_stream(Decorations.of(module), node, "why", {held})
     assert pinned(node) == STREAMS[type, notes, held]
     assert {part.why for part in node.leaves()} == {"why"}

@@ -192,9 +192,9 @@ def test_a_word_of_a_wide_number_leaves_it() -> None:
     """They were one Location before ``halves`` made two values of one."""
     lines = ["0.x u32 low Flat", "0.zw f64 wide Flat"]
     link = link_of(lines)
-    assert places(compact.run(link).varyings) == ["0.x+1 u32", "0.z+2 f64"]
+    assert places(compact.compact(link).varyings) == ["0.x+1 u32", "0.z+2 f64"]
     link.halves = {0: "low"}
-    found = compact.run(link)
+    found = compact.compact(link)
     assert len({v.location for v in found.varyings}) == len(found.varyings) == 2
 
 
@@ -206,13 +206,13 @@ def test_what_is_of_a_patch_leaves_what_is_of_a_vertex(
         ["0.x f32 a Patch", "0.y f32 b"], ("TessellationControl", "TessellationEvaluation")
     )
     link.shared, link.halves = shared, halves
-    found = {v.location for v in compact.run(link).varyings}
+    found = {v.location for v in compact.compact(link).varyings}
     assert len(found) == 1 + shared
 
 
 def test_what_is_put_into_a_flat_location_is_read_flat() -> None:
     link = link_of(["0.xyz f32 a Flat", "1.x f32 b"])
-    placement = compact.run(link, frozenset([8]))
+    placement = compact.compact(link, frozenset([8]))
     assert {v.location for v in placement.varyings} == {0}
     assert compact.requalify(link, placement)
     assert link.inputs.slots[8].qualifiers == FLAT and link.fate[8][0] == "flattened"
@@ -260,5 +260,5 @@ def test_what_was_flat_is_not_interpolated() -> None:
 def test_a_matrix_is_declared_once() -> None:
     link = link_of(["0.xy f32 m", "1.xy f32 n", "2.x f32 a"])
     for side in (link.inputs, link.outputs):
-        side.wholes.append(Aggregate(ops.OpTypeMatrix, [[0, 2], [8, 10]]))
+        side.aggregates.append(Aggregate(ops.OpTypeMatrix, [[0, 2], [8, 10]]))
     assert sorted(v.keys for v in compact.in_order(link).varyings) == [[0, 2, 8, 10], [16]]

@@ -80,7 +80,7 @@ CODE = {  # code -> version moved, trimmed, emptied, lanes that constructs hold
 }  # fmt: skip
 
 
-def lanes(module: Module, outcome: dce.Outcome) -> list[int]:
+def lanes(module: Module, outcome: dce.DceOutcome) -> list[int]:
     assert all(i.op == ops.OpCompositeConstruct for i in outcome.held)
     return list(outcome.held.values())
 
@@ -90,10 +90,10 @@ def test_what_dead_code_elimination_says(name: str) -> None:
     code, told = CODE[name]
     module = load(HEAD + code + END)
     version = module.version
-    done = dce.run(module, module.functions[0])
+    done = dce.dce(module, module.functions[0])
     assert (module.version != version, done.trimmed, done.emptied, lanes(module, done)) == told
     version = module.version
-    dce.run(module, module.functions[0])
+    dce.dce(module, module.functions[0])
     assert module.version == version
 
 
@@ -152,10 +152,10 @@ def test_what_came_after_dead_code_elimination(name: str) -> None:
     code, left = NEW[name]
     module = load(HEAD + code + END)
     function = module.functions[0]
-    held = dce.run(module, function).held
+    held = dce.dce(module, function).held
     found = [i for i in function.blocks[0].insts if i.op in MOVES]
     found[-1].mark = 0
-    tidy.run(module, function, held)
+    tidy.tidy(module, function, held)
     expected = load(HEAD.replace(LANE, "") + left + END)
     assert shape(module) == shape(expected)
 

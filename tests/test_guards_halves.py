@@ -8,7 +8,7 @@ import pytest
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.link.pack.split64 import WordUses
-from spvlink.link.pack.words64 import Word, Words
+from spvlink.link.pack.words64 import NumberWords, Word
 from tests.chain_text import frag, geom, vert
 from tests.half_chains import with_int64
 from tests.test_cases import load
@@ -258,7 +258,7 @@ def test_words_of_a_number(name: str) -> None:
         if i.type is not None and i.type.imm[:1] == (64,) and i.op != ops.OpLoad
     ]  # fmt: skip
     last = made[0] if made[0].op == ops.OpPhi else made[-1]
-    words = Words(module)
+    words = NumberWords(module)
     found = [words.of((last, 0), half) for half in (0, 1)]
     assert [told(w, made) for w in found] == wanted
 

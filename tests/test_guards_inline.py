@@ -222,7 +222,7 @@ def test_what_is_inlined(name: str) -> None:
     main, callee, left = CODE[name]
     module = load(HEAD + main + END + callee + "OpFunctionEnd\n")
     assert validate_all([encode(module)], "vulkan1.0") == [None]
-    inline.run(module)
+    inline.inline(module)
     check(module)
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     assert calls(module) == left
@@ -233,7 +233,7 @@ def test_what_is_refused(name: str) -> None:
     main, callee, message = REFUSED[name]
     module = unchecked(HEAD + main + END + callee + "OpFunctionEnd\n")
     with pytest.raises(Refused) as told:
-        inline.run(module)
+        inline.inline(module)
     assert str(told.value) == message
 
 
@@ -245,7 +245,7 @@ def test_what_has_no_body_stays() -> None:
     declared = "\n".join(CALLEE.split("\n")[:2]) + "\nOpFunctionEnd\n"
     at = head.index("%main = OpFunction")
     module = load(head[:at] + declared + head[at:] + CALL + END)
-    inline.run(module)
+    inline.inline(module)
     check(module)
     assert calls(module) == 1
 
@@ -253,7 +253,7 @@ def test_what_has_no_body_stays() -> None:
 def test_a_call_with_an_argument_too_many_stays() -> None:
     """It is not valid; who looks at what goes out says so."""
     module = unchecked(HEAD + CALL.replace("%v", "%v %v") + END + STRAIGHT + "OpFunctionEnd\n")
-    inline.run(module)
+    inline.inline(module)
     assert calls(module) == 1
 
 
@@ -277,7 +277,7 @@ def test_functions_that_call_the_next_one_twice() -> None:
         text += function(own, call(own, 1, after), call(own, 2, after))
     module = load(text)
     with pytest.raises(Refused, match="inlining would make"):
-        inline.run(module)
+        inline.inline(module)
 
 
 @pytest.mark.parametrize("callee", ["%callee", "%other"])
@@ -286,4 +286,4 @@ def test_what_calls_itself(callee: str) -> None:
     for name, called in ("%callee", callee), ("%other", "%callee"):
         text += function(name, call(name, 1, called))
     with pytest.raises(BadSpirv, match="a function calls itself"):
-        inline.run(unchecked(text))
+        inline.inline(unchecked(text))

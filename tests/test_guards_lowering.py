@@ -12,7 +12,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
 from spvlink.ir.slot import CAPTURED, DYNAMIC
-from spvlink.passes.cells import MEMORY, WHOLE, Node
+from spvlink.passes.cells import MEMORY, WHOLE, PartNode
 from spvlink.passes.lower_io import MAX_LOCATION, Lowering
 from tests.test_cases import load
 
@@ -101,7 +101,7 @@ def lowering(
     return low
 
 
-def leaves(low: Lowering) -> list[Node]:
+def leaves(low: Lowering) -> list[PartNode]:
     """Of the only variable."""
     (root,) = low.roots.values()
     return root.leaves()
@@ -381,8 +381,8 @@ def test_an_array_that_was_taken_apart_is_remembered() -> None:
         leaf.split()
     low.finish()
     assert low.outputs is not None
-    wholes = [(whole.op, whole.columns) for whole in low.outputs.wholes]
-    assert wholes == [(ops.OpTypeArray, [[0, 2], [8, 10], [16, 18]])]
+    aggregates = [(whole.op, whole.columns) for whole in low.outputs.aggregates]
+    assert aggregates == [(ops.OpTypeArray, [[0, 2], [8, 10], [16, 18]])]
 
 
 def test_words_of_what_is_no_number() -> None:

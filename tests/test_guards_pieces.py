@@ -92,15 +92,15 @@ READS = {  # body -> loads of the attribute as a whole
 
 @pytest.mark.parametrize("name", READS)
 def test_components_of_attributes(name: str) -> None:
-    body, wholes = READS[name]
+    body, aggregates = READS[name]
     note = "OpDecorate %half RelaxedPrecision" if "%half" in body else ""
     module = load(VERTEX.format(body=body, note=note))
-    attributes.run(module)
+    attributes.read_attributes_once(module)
     assert module.entry is not None
     a, *others = module.entry.inst.args[1:]
     insts = [i for b in module.functions[0].blocks for i in b.insts]
     loaded = [i.args[0] for i in insts if i.op == ops.OpLoad]
-    assert loaded.count(a) == wholes
+    assert loaded.count(a) == aggregates
     local = next(i for i in insts if i.op == ops.OpVariable)
     assert not {local, *others}.intersection(loaded)
     assert validate_all([encode(module)], "vulkan1.0") == [None]

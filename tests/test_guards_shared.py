@@ -7,7 +7,7 @@ import pytest
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
-from spvlink.link.pack import per_patch
+from spvlink.link.pack import share_per_patch
 from tests.test_cases import load
 
 HEAD = """\
@@ -118,11 +118,11 @@ def built(notes: str, before: str, body: str) -> Module:
     return load(HEAD.format(notes=notes, before=before, body=body))
 
 
-def remake(module: Module) -> tuple[per_patch._Remake, Inst]:
+def remake(module: Module) -> tuple[share_per_patch._Remake, Inst]:
     """For the block on the other way; and the value that is stored."""
     _, yes, no, _ = module.functions[0].blocks
     store = next(i for i in no.insts if i.op == ops.OpStore)
-    return per_patch._Remake(module, [(yes, yes.insts[-1], store)]), store.args[1]
+    return share_per_patch._Remake(module, [(yes, yes.insts[-1], store)]), store.args[1]
 
 
 @pytest.mark.parametrize("name", VALUES)
@@ -137,5 +137,5 @@ def test_what_comes_later_in_its_block_is_not_known() -> None:
     no = module.functions[0].blocks[2]
     store = next(i for i in no.insts if i.op == ops.OpStore)
     value = store.args[1]
-    again = per_patch._Remake(module, [(no, value, store)])
+    again = share_per_patch._Remake(module, [(no, value, store)])
     assert not again.at_hand(value, no, value) and again.at_hand(value, no, store)

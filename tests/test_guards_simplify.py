@@ -120,7 +120,7 @@ def simplified(parts: dict[str, str]) -> tuple[Inst, list[Inst]]:
     """What is stored in the end, and all that is left."""
     module = load(LOOP.format(**(BOTH | parts)))
     assert validate_all([encode(module)], "vulkan1.2") == [None]
-    simplify.run(module, module.functions[0])
+    simplify.simplify(module, module.functions[0])
     check(module)
     insts = [i for b in module.functions[0].blocks for i in b.insts]
     (store,) = (i for i in insts if i.op == ops.OpStore)

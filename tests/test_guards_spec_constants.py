@@ -55,7 +55,7 @@ def given(values: dict[int, str | bytes], defaults: bool = False) -> tuple[Modul
     """The constants of the text, in order."""
     module = load(TEXT)
     constants = [i for i in module.globals if i.type is not None]
-    spec_constants.run(module, values, defaults)
+    spec_constants.specialize(module, values, defaults)
     check(module)
     return module, constants
 

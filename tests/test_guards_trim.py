@@ -67,7 +67,7 @@ def trimmed(**parts: str) -> Module:
     head = HEAD if "%set" in str(parts) else HEAD.replace(SET, "")  # which has all looked at
     module = load(head.format(**{**empty, **parts}))
     module.rare &= {i.op for i in (*module.globals, *module.annotations)}  # as a reader says
-    trim.run(module)
+    trim.trim(module)
     check(module, final=True)
     assert '"n"' not in print_module(module)
     return module

@@ -15,9 +15,9 @@ import pytest
 import spvlink
 from spvlink.archive.archive import Archive
 from spvlink.batches import engine, foz, work
-from spvlink.batches.families import Family
-from spvlink.batches.jobs import Settings
-from spvlink.batches.pipelines import Pipeline, Shader, digest_of
+from spvlink.batches.families import PipelineFamily
+from spvlink.batches.jobs import JobSettings
+from spvlink.batches.pipelines import BatchPipeline, Shader, digest_of
 from spvlink.batches.slot import Trouble
 from spvlink.errors import Refused
 from spvlink.pipeline import Linked, Source
@@ -241,14 +241,14 @@ def test_a_family_that_is_not_linked_stays_as_a_whole(
     error: Exception, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So do those that take too long or too much memory: a family is one piece of work."""
-    settings = Settings(spvlink.Options(validate=False))
+    settings = JobSettings(spvlink.Options(validate=False))
     code = shaders(1)
     digests = [digest_of(one) for one in code]
     jobs = [
-        settings.job(Pipeline(str(n), [Shader(digest, str(n)) for digest in digests[: 2 - n]]))
+        settings.job(BatchPipeline(str(n), [Shader(digest, str(n)) for digest in digests[: 2 - n]]))
         for n in range(2)
     ]
-    family = Family(jobs, 1)
+    family = PipelineFamily(jobs, 1)
 
     def fail(*_: object) -> None:
         raise error

@@ -308,7 +308,7 @@ def test_it_ends_when_idle_and_after_a_kill_another_one_starts(
 
 
 def test_specialization_takes_what_is_given_and_else_the_default() -> None:
-    stage = wire.Stage()
+    stage = wire.RequestStage()
     stage.bit = STAGE_BITS["frag"]
     stage.spec = [(1, struct.pack("<f", 0.25))]
     request = wire.Request()

@@ -32,7 +32,7 @@ def silence(place: Place) -> Iterator[dict[bytes, float]]:
                 return
             kept.append(connection)
             data = connection.recv(1 << 20)
-            with contextlib.suppress(wire.Nonsense):
+            with contextlib.suppress(wire.ProtocolError):
                 arrived.setdefault(wire.read_key(data)[0], time.monotonic())
 
     threading.Thread(target=listen, daemon=True).start()

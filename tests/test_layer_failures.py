@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from spvlink.layer import places
-from spvlink.layer.store import BLOCK, DAY, Store
+from spvlink.layer.store import BLOCK, DAY, LayerCache
 from tests.layer_place import (
     NAMES,
     ROOT,
@@ -306,7 +306,7 @@ def test_a_limit_on_the_size_of_files_ends_nobody(place: Place, tmp_path: Path) 
 def test_the_oldest_go_first(tmp_path: Path) -> None:
     """Bytes are those of blocks on the disk."""
     limit = 11 * BLOCK + 100
-    store = Store(str(tmp_path), limit)
+    store = LayerCache(str(tmp_path), limit)
     for number in range(12):
         key = bytes([number]) * 32
         store.put(key, bytes(900))
@@ -314,12 +314,12 @@ def test_the_oldest_go_first(tmp_path: Path) -> None:
         os.utime(store.path(key), (day, day))
     left = {path.parent.name for path in tmp_path.glob("??/*")}
     assert "00" in left and "01" in left and "0a" not in left, left
-    assert store.size == Store(str(tmp_path), limit).size == BLOCK * len(left) <= limit
+    assert store.size == LayerCache(str(tmp_path), limit).size == BLOCK * len(left) <= limit
 
 
 def test_a_program_whose_pipelines_do_not_all_fit(tmp_path: Path) -> None:
     """It asks for them in the same order at each start: most are there all the same."""
-    store = Store(str(tmp_path), 100 * BLOCK)
+    store = LayerCache(str(tmp_path), 100 * BLOCK)
     keys = [blake2b(bytes([n])).digest()[:32] for n in range(120)]
     hits = 0
     for start in range(6):

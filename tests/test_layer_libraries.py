@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from spvlink.archive.archive import Archive
-from spvlink.archive.records import Pipeline
+from spvlink.archive.records import ArchivedPipeline
 from spvlink.errors import Usage
 from spvlink.layer import libraries, places, warm, wire
 from spvlink.layer.recorded import request_of
-from spvlink.layer.store import Store
+from spvlink.layer.store import LayerCache
 from tests.layer_place import Place, assert_same, build_with_layer
 from tests.layer_validation import python_with_validation
 from tests.linking import fragment
@@ -174,7 +174,7 @@ def halves(place: Place) -> dict[str, Path]:
     return named
 
 
-def request_data(archive: Archive, recorded: Pipeline) -> bytes:
+def request_data(archive: Archive, recorded: ArchivedPipeline) -> bytes:
     return wire.write_request(request_of(archive, recorded, places.identity(), True))
 
 
@@ -287,17 +287,17 @@ EXPECTED = {
 
 def test_what_a_driver_gets(place: Place, modules: dict[str, Path], tmp_path: Path) -> None:
     """With sanitizers: what is left or used too late ends the program."""
-    family = libraries.Family()
+    family = libraries.LibraryFamily()
     for name, bit, side in (("a", 1, family.producers), ("x", 16, family.consumers)):
         request = wire.Request()
         request.identity, request.half = places.identity(), True
-        stage = wire.Stage()
+        stage = wire.RequestStage()
         stage.bit, stage.entry, stage.code = bit, "main", modules[name].read_bytes()
         request.stages.append(stage)
         side.append(wire.write_request(request))
     frozen = libraries.link_family(family)
     assert len(frozen.answers) == 2, frozen.reasons
-    store = Store(str(place.folder / "cache/spvlink/linked"), 1 << 20)
+    store = LayerCache(str(place.folder / "cache/spvlink/linked"), 1 << 20)
     for key, answer in frozen.answers:
         store.put(key, answer)
     flags = "-fsanitize=address,undefined", "-fno-sanitize-recover=all"
@@ -311,12 +311,12 @@ def test_what_a_driver_gets(place: Place, modules: dict[str, Path], tmp_path: Pa
 
 def test_a_worker_that_dies_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of several families, that are linked beside each other."""
-    family = libraries.Family()
+    family = libraries.LibraryFamily()
     assert [len(f.answers) for f in warm._each([family, family], 2)] == [0, 0]
     monkeypatch.setattr(libraries, "link_family", die)
     with pytest.raises(Usage, match="died"):
         list(warm._each([family, family], 2))
 
 
-def die(_: libraries.Family) -> libraries.Frozen:
+def die(_: libraries.LibraryFamily) -> libraries.Frozen:
     os._exit(1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spvlink.ir.core import LOAD_OUTPUT, EntryPoint, Function, Module, string_of
-from spvlink.passes import read_back
+from spvlink.passes import promote_own_outputs
 from spvlink.text import parse
 
 HEAD = """\
@@ -92,7 +92,7 @@ BLOCK = {  # body -> loads that are left in the end (``forward``)
 def test_what_is_known_within_a_block(body: str) -> None:
     module = built(body)
     before = loads(module)
-    assert read_back.forward(module) == (BLOCK[body] < before)
+    assert promote_own_outputs.forward(module) == (BLOCK[body] < before)
     assert loads(module) == BLOCK[body]
 
 
@@ -118,5 +118,5 @@ WHOLE = {  # the same for the whole shader, where each invocation has its own (`
 def test_what_an_invocation_has_for_itself(body: str) -> None:
     module = built(body)
     before = loads(module)
-    assert read_back.run(module) == (WHOLE[body] < before)
+    assert promote_own_outputs.promote_own_outputs(module) == (WHOLE[body] < before)
     assert loads(module) == WHOLE[body]

@@ -16,7 +16,7 @@ CHAIN = "debug_uv"
 
 # What is planted: file, old text, new text; what replay names.
 CHANGES = {
-    "remark": ("spvlink/link/dead/varyings.py", "does not read it", "reads it not", "remarks"),
+    "remark": ("spvlink/link/dead/dead_varyings.py", "does not read it", "reads it not", "remarks"),
     "bytes": (
         "spvlink/binary/encode.py",
         "module.generator,",

@@ -284,7 +284,7 @@ def test_the_layer_says_the_stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     whole, _ = special(tmp_path)
     request = wire.Request()
     for name in ("vert", "frag"):
-        stage = wire.Stage()
+        stage = wire.RequestStage()
         stage.bit, stage.entry, stage.code = STAGE_BITS[name], "main", whole
         stage.spec = [(3, struct.pack("<I", 0))] if name == "frag" else []
         request.stages.append(stage)

@@ -9,7 +9,7 @@ import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import text_of_name
-from spvlink.link.pack import per_patch
+from spvlink.link.pack import share_per_patch
 from tests.chain_hazards import frag, mesh, tesc, tese, text, vert
 from tests.linking import module_of
 from tests.render import compare, draw, draw_covering
@@ -313,13 +313,13 @@ def test_indices_written_as_a_whole_array() -> None:
     """Nothing says which primitive is stored where (GLSL cannot say it; SPIR-V can)."""
     stage, source = meshes(MESH_EQUAL["payload"])[1]
     module = module_of(compile_glsl(source, stage, "vulkan1.2"))
-    places = per_patch.index_stores(module)
+    places = share_per_patch.index_stores(module)
     assert len(places) == 1
     _, store, primitive = places[0]
     chain = store.args[0]
     assert chain.args[1] is primitive
     store.args = [chain.args[0], store.args[1]]
-    assert not per_patch.index_stores(module)
+    assert not share_per_patch.index_stores(module)
 
 
 def test_indices_by_component() -> None:

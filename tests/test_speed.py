@@ -72,7 +72,7 @@ def test_plans_read_as_the_grammar_does(environment: str, which: int) -> None:
     data = pair(environment)[which]
     plans._PLANS.clear()
     plans._KNOWN.clear()
-    plans.PLANS[:] = [plans.Plan(-1, plans.END, 0)] * plans.PLACES
+    plans.PLANS[:] = [plans.ReadPlan(-1, plans.END, 0)] * plans.PLACES
     first = decode(data)
     again = decode(data)
     assert encode(first) == encode(again) == data

@@ -132,7 +132,7 @@ def test_the_layer_lets_it_pass(monkeypatch: pytest.MonkeyPatch) -> None:
     request = wire.Request()
     request.key = bytes(32)
     for name in ("vert", "mesh", "frag"):
-        stage = wire.Stage()
+        stage = wire.RequestStage()
         stage.bit, stage.entry, stage.code = STAGE_BITS[name], "main", code(name)
         request.stages.append(stage)
     monkeypatch.setattr(wire, "read_key", lambda data: (request.key, b""))

@@ -146,7 +146,7 @@ def trimmed(notes: str, environment: str = "vulkan1.2") -> str:
     assert validate.validate(code, environment) is None
     module = module_of(code)
     check(module, input=True)
-    trim.run(module)
+    trim.trim(module)
     check(module, final=True)
     data = encode(module)
     assert validate.validate(data, environment) is None

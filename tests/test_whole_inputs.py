@@ -7,7 +7,7 @@ import pytest
 import spvlink
 from spvlink.grammar import ops
 from spvlink.ir.core import LOAD_INPUT, EntryPoint, Function, Module, string_of
-from spvlink.passes import vertex_copies
+from spvlink.passes import promote_vertex_copies
 from spvlink.text import parse
 from tests.chain_hazards import PASS, Chain, frag, geom, tesc, tese, vert
 from tests.linking import count, module_of
@@ -205,7 +205,7 @@ def test_a_copy_of_all_vertices(body: str) -> None:
     module = built(body)
     version = module.version
     assert module.entry is not None
-    assert vertex_copies.run(module, module.entry.function) == SAME[body]
+    assert promote_vertex_copies.promote_vertex_copies(module, module.entry.function) == SAME[body]
     assert SAME[body] == (module.version != version)
     loads = [i for b in module.entry.function.blocks for i in b.insts if i.op == LOAD_INPUT]
     assert any(i.args[0].op == ops.OpLoad for i in loads) == SAME[body]

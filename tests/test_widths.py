@@ -263,7 +263,7 @@ def test_words_of_64_bits(letter: str) -> None:
     for make in STORED.values():
         store(stage, make(stage, type, n), type)
     module, runs = evaluated(stage)
-    words = words64.Words(module)
+    words = words64.NumberWords(module)
     stored = [i.args[1] for i in module.entry.function.blocks[0].insts if i.op == ops.OpStore]
     for value in stored:
         for half in (0, 1):

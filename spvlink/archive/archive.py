@@ -6,7 +6,7 @@ from spvlink.archive import documents, foz, records, varint
 from spvlink.archive.documents import Object
 from spvlink.archive.hashes import link_hash
 from spvlink.archive.layouts import Layouts
-from spvlink.archive.records import Pipeline
+from spvlink.archive.records import ArchivedPipeline
 from spvlink.errors import BadArchive
 
 TYPE_CHECKING = False
@@ -58,13 +58,13 @@ class Archive:
         for hash, _ in self.union.entries(foz.GRAPHICS):
             yield f"{hash:016x}"
 
-    def pipelines(self) -> Iterator[Pipeline]:
+    def pipelines(self) -> Iterator[ArchivedPipeline]:
         """All graphics pipelines by ascending key, those with a reason too, one at a time. Never
         raises for damage of one."""
         for hash, entry in self.union.entries(foz.GRAPHICS):
             yield self._pipeline(hash, entry)
 
-    def pipeline(self, key: str) -> Pipeline:
+    def pipeline(self, key: str) -> ArchivedPipeline:
         """One of them. Raises KeyError if there is none of that key."""
         entry = self.union.find(foz.GRAPHICS, int(key, 16))
         if entry is None:
@@ -105,12 +105,12 @@ class Archive:
             if union.has(foz.LINK, link_hash(application, foz.GRAPHICS, hash))
         ]
 
-    def _pipeline(self, hash: int, entry: foz.Entry) -> Pipeline:
+    def _pipeline(self, hash: int, entry: foz.Entry) -> ArchivedPipeline:
         key = f"{hash:016x}"
         try:
             document = documents.parse(documents.split(self.union.payload(entry))[0])
         except BadArchive as error:
-            pipeline = Pipeline(key)
+            pipeline = ArchivedPipeline(key)
             pipeline.reason = f"its entry cannot be used: {error.message}"
             return pipeline
         pipeline = records.read(key, document, self._layouts)
@@ -120,7 +120,7 @@ class Archive:
             self._ask_applications(pipeline, hash)
         return pipeline
 
-    def _ask_applications(self, pipeline: Pipeline, hash: int) -> None:
+    def _ask_applications(self, pipeline: ArchivedPipeline, hash: int) -> None:
         users = self.applications_of(hash) or list(self._applications)
         known = [self._applications[user] for user in users]
         versions = [minor for minor, _ in known if minor is not None]

@@ -47,7 +47,7 @@ class ShaderStage:
         self.spec = spec
 
 
-class Pipeline:
+class ArchivedPipeline:
     """One graphics pipeline of an archive. It can be pickled.
 
     key            16 hex digits
@@ -103,9 +103,9 @@ class Pipeline:
         self.modules: list[str] = []
 
 
-def read(key: str, document: Object, layouts: Layouts) -> Pipeline:
+def read(key: str, document: Object, layouts: Layouts) -> ArchivedPipeline:
     """The pipeline of a document; what is wrong with it is its reason."""
-    pipeline = Pipeline(key)
+    pipeline = ArchivedPipeline(key)
     try:
         pipelines = as_object(member(document, "graphicsPipelines"), "graphicsPipelines")
         recorded = as_object(member(pipelines, key), "pipeline")
@@ -130,7 +130,7 @@ def modules_of(recorded: Object) -> list[str]:
     return found
 
 
-def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
+def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> None:
     structures.check(recorded)
     part = _read_flags(pipeline, recorded)
     if part != numbers.FRAGMENT_PART:  # its rasterization state is that of the other half
@@ -157,7 +157,7 @@ def _fill(pipeline: Pipeline, recorded: Object, layouts: Layouts) -> None:
         raise BadArchive(_PART)
 
 
-def _read_flags(pipeline: Pipeline, recorded: Object) -> int:
+def _read_flags(pipeline: ArchivedPipeline, recorded: Object) -> int:
     """Creation flags, and what they forbid; gives ``Pipeline.part``."""
     flags = number(recorded, "flags")
     wide = structures.find(recorded, numbers.FLAGS_2)
@@ -186,7 +186,7 @@ def _keys(libraries: object) -> list[str]:
     return [str(key) for key in named]
 
 
-def _read_state(pipeline: Pipeline, recorded: Object) -> None:
+def _read_state(pipeline: ArchivedPipeline, recorded: Object) -> None:
     dynamic = as_object(recorded.get("dynamicState", {}), "dynamicState")
     names = as_list(dynamic.get("dynamicState", []), "dynamicState")
     changing = {as_number(name, "dynamicState") for name in names}
@@ -209,7 +209,7 @@ def _read_state(pipeline: Pipeline, recorded: Object) -> None:
         )
 
 
-def _read_chain(pipeline: Pipeline, recorded: Object) -> None:
+def _read_chain(pipeline: ArchivedPipeline, recorded: Object) -> None:
     rendering = structures.find(recorded, numbers.RENDERING)
     if rendering is not None:
         pipeline.view_mask = number(rendering, "viewMask")

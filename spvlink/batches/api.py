@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 from spvlink import validate
 from spvlink.batches import engine
 from spvlink.batches.arguments import cores
-from spvlink.batches.jobs import Settings
-from spvlink.batches.pipelines import Pipeline, Shader
+from spvlink.batches.jobs import JobSettings
+from spvlink.batches.pipelines import BatchPipeline, Shader
 from spvlink.batches.pool import Pool
-from spvlink.batches.store import Store
+from spvlink.batches.store import JobStore
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
 
@@ -62,7 +62,7 @@ def _results(
     pipelines: Iterable[Item], options: Options, executor: Executor | None
 ) -> Iterator[Batched]:
     with contextlib.ExitStack() as stack:
-        store = Store(stack.enter_context(tempfile.TemporaryDirectory(prefix="spvlink-")))
+        store = JobStore(stack.enter_context(tempfile.TemporaryDirectory(prefix="spvlink-")))
         stack.callback(store.close, False)
         window = WINDOW
         if executor is None:
@@ -79,7 +79,7 @@ def _results(
 class _Given:
     """The pipelines that have no result yet. Their modules are on the disk, as the results are."""
 
-    def __init__(self, pipelines: Iterable[Item], options: Options, store: Store) -> None:
+    def __init__(self, pipelines: Iterable[Item], options: Options, store: JobStore) -> None:
         self.pipelines = pipelines
         self.options = options
         self.store = store
@@ -92,7 +92,7 @@ class _Given:
         for index, item in enumerate(self.pipelines):
             stages, options = _split(item, self.options)
             shaders = [self._shader(stage) for stage in stages]
-            job = Settings(options).job(Pipeline(str(index), shaders))
+            job = JobSettings(options).job(BatchPipeline(str(index), shaders))
             if job.key in self.finished:
                 self.ready.append((job.key, index, shaders))
             elif job.key in self.waiting:

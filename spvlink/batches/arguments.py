@@ -7,7 +7,7 @@ import os
 from typing import Final
 
 from spvlink import arguments
-from spvlink.arguments import FLAGS, LISTS, VALUES, Words, whole
+from spvlink.arguments import FLAGS, LISTS, VALUES, OptionWords, whole
 from spvlink.batches import progress
 from spvlink.errors import Usage
 from spvlink.options import Options
@@ -49,7 +49,7 @@ not valid, or with --strict a pipeline was passed through; 2 usage, or a file th
 or written; 3 a defect of spvlink, with that pipeline passed through.
 """
 SEE: Final = "spvlink batch --help"
-_WORDS: Final = Words(
+_WORDS: Final = OptionWords(
     FLAGS,
     (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
@@ -67,7 +67,7 @@ _LEAST_MEMORY: Final = 40
 _MOST_MEMORY: Final = 1 << 30
 
 
-class Command:
+class BatchCommand:
     """What was asked for. ``options`` is for the linker, the rest for the command itself."""
 
     def __init__(self) -> None:
@@ -98,10 +98,10 @@ def cores() -> int:
         return os.cpu_count() or 1
 
 
-def parse(words: list[str]) -> Command:
+def parse(words: list[str]) -> BatchCommand:
     """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
     wrong."""
-    command = Command()
+    command = BatchCommand()
     command.inputs, given = arguments.gather(words, _WORDS, command.options)
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
@@ -144,7 +144,7 @@ def _seconds(text: str) -> float:
     return seconds
 
 
-def _check_files(command: Command) -> None:
+def _check_files(command: BatchCommand) -> None:
     if not command.inputs:
         raise Usage(f"no archive and no manifest; see {SEE}")
     if not command.out:

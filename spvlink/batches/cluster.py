@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Executor, Future
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.pipelines import digest_of
-from spvlink.batches.slot import CRASHED, Slot, Trouble
+from spvlink.batches.slot import CRASHED, Trouble, WorkerSlot
 from spvlink.errors import Usage
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def isolated(timeout: float, memory: int, act: Callable[..., Any], *arguments: A
     """Run it in a process beside the worker."""
     limits = timeout, memory
     if getattr(_slots, "limits", None) != limits:
-        _slots.slot, _slots.limits = Slot(timeout, memory), limits
+        _slots.slot, _slots.limits = WorkerSlot(timeout, memory), limits
     return _slots.slot.run(act, arguments)
 
 

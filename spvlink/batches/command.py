@@ -12,21 +12,21 @@ from typing import TYPE_CHECKING
 
 from spvlink import validate
 from spvlink.batches import arguments, engine, work
-from spvlink.batches.arguments import Command
-from spvlink.batches.jobs import Settings
+from spvlink.batches.arguments import BatchCommand
+from spvlink.batches.jobs import JobSettings
 from spvlink.batches.manifest import NAME, Manifest
-from spvlink.batches.plan import LISTED, Plan
+from spvlink.batches.plan import LISTED, BatchPlan
 from spvlink.batches.pool import Pool
 from spvlink.batches.progress import NEVER, Progress
-from spvlink.batches.store import SUFFIX, Store, writing
-from spvlink.batches.summary import Report
+from spvlink.batches.store import SUFFIX, JobStore, writing
+from spvlink.batches.summary import BatchReport
 from spvlink.errors import Broken, SpvlinkError, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Executor
 
-    from spvlink.batches.ends import Place
+    from spvlink.batches.ends import OutputPlace
 
 
 def main(
@@ -47,7 +47,7 @@ def main(
     with _opened(command) as place:
         limits = f"{command.timeout:g} s {command.memory} MB"
         other = "" if command.archives else command.out
-        store = Store(command.out + SUFFIX, other, limits)
+        store = JobStore(command.out + SUFFIX, other, limits)
         done = False
         try:
             report = _linked(command, place, store, version)
@@ -63,7 +63,7 @@ def main(
 
 
 @contextlib.contextmanager
-def _opened(command: Command) -> Iterator[Place]:
+def _opened(command: BatchCommand) -> Iterator[OutputPlace]:
     if not command.archives:
         yield Manifest(command.inputs[0])
         return
@@ -73,10 +73,12 @@ def _opened(command: Command) -> Iterator[Place]:
         yield archives
 
 
-def _linked(command: Command, place: Place, store: Store, version: str) -> Report:
+def _linked(
+    command: BatchCommand, place: OutputPlace, store: JobStore, version: str
+) -> BatchReport:
     """Link all there is and make OUT."""
     progress = Progress(len(place), command.progress)
-    plan = Plan(place, Settings(command.options), progress, command.variants)
+    plan = BatchPlan(place, JobSettings(command.options), progress, command.variants)
     with contextlib.closing(plan.progress), _executor(command) as (executor, workers):
         try:
             jobs = engine.run(plan.make(), place.module, executor, store, 2 * workers)
@@ -87,11 +89,11 @@ def _linked(command: Command, place: Place, store: Store, version: str) -> Repor
     if command.options.strict:
         _refuse(plan)
     stays = place.write(command.out, store, plan.new, plan.variants is not None)
-    return Report(plan, stays, store, version)
+    return BatchReport(plan, stays, store, version)
 
 
 @contextlib.contextmanager
-def _executor(command: Command) -> Iterator[tuple[Executor, int]]:
+def _executor(command: BatchCommand) -> Iterator[tuple[Executor, int]]:
     """What runs the jobs, and how many at a time."""
     if command.dask is not None:
         from spvlink.batches.cluster import connected
@@ -109,7 +111,7 @@ def _executor(command: Command) -> Iterator[tuple[Executor, int]]:
     pool.shutdown()
 
 
-def _refuse(plan: Plan) -> None:
+def _refuse(plan: BatchPlan) -> None:
     """With --strict: raise if a pipeline had to be passed through, or its stages do not match. One
     with nothing to gain did not have to be."""
     for index in range(len(plan.jobs)):
@@ -123,7 +125,9 @@ def _refuse(plan: Plan) -> None:
 # -- what people see -------------------------------------------------------------------------------
 
 
-def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], object]) -> None:
+def _tell(
+    command: BatchCommand, report: BatchReport, say: Callable[[Iterable[str]], object]
+) -> None:
     """The report where it was asked for, and how it went on standard error."""
     with contextlib.ExitStack() as files:  # all of them or none
         for path, pieces in _reports(command, report):
@@ -143,7 +147,7 @@ def _tell(command: Command, report: Report, say: Callable[[Iterable[str]], objec
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
-def _reports(command: Command, report: Report) -> Iterator[tuple[str, Iterable[str]]]:
+def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, Iterable[str]]]:
     """(file, what it is to hold)."""
     if command.report is not None:
         yield command.report, report.text()
@@ -161,7 +165,7 @@ def _listed(what: str, first: list[str], count: int) -> list[str]:
     return [*lines, f"spvlink: {what}: {more} more"] if more else lines
 
 
-def _check_target(command: Command) -> None:
+def _check_target(command: BatchCommand) -> None:
     """Raise Usage where the output would take the place of something else."""
     out = command.out
     if os.path.basename(out) in (".", ".."):
@@ -182,7 +186,7 @@ def _check_target(command: Command) -> None:
             raise Usage(f"{out}: there is something else in this folder")
 
 
-def _check_report(command: Command, option: str, path: str) -> None:
+def _check_report(command: BatchCommand, option: str, path: str) -> None:
     """Raise Usage for a report that cannot be written: better now than after hours."""
     real = os.path.realpath(path)
     if real in map(os.path.realpath, [*command.inputs, command.out]):

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from spvlink.batches.pipelines import Pipeline, Unfit
-    from spvlink.batches.store import Store
+    from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline
+    from spvlink.batches.store import JobStore
 
     New = Callable[[int], list[str | None] | None]
 
@@ -39,7 +39,7 @@ class Recent(Generic[Key]):
         return data
 
 
-class Source(Protocol):
+class PipelineSource(Protocol):
     """Where pipelines come from. ``warnings``: lines about what is damaged."""
 
     warnings: list[str]
@@ -47,7 +47,7 @@ class Source(Protocol):
     def __len__(self) -> int:
         """How many pipelines there are."""
 
-    def pipelines(self) -> Iterator[Pipeline | Unfit]:
+    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline]:
         """All pipelines; the same ones in the same order each time."""
 
     def module(self, digest: str) -> bytes:
@@ -57,14 +57,14 @@ class Source(Protocol):
     def digest(self, name: str) -> str | None:
         """The digest of a module by its name in ``Unfit.modules``; None if it cannot be read."""
 
-    def others(self) -> Iterator[Unfit]:
+    def others(self) -> Iterator[IneligiblePipeline]:
         """What has modules, too, and is no pipeline of the batch: it goes out as it came."""
 
 
 class Sink(Protocol):
     """Where results go."""
 
-    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
+    def write(self, target: str, store: JobStore, new: New, together: bool) -> dict[int, str]:
         """Make the target, as a whole or not at all. ``new`` gives the names of the new
         modules of the pipeline at an index, stage by stage: None for a stage that stays as it was,
         nothing at all if all do, and None for a pipeline that is no job. ``together``: those that
@@ -74,5 +74,5 @@ class Sink(Protocol):
         Raises Usage if the target cannot be written."""
 
 
-class Place(Source, Sink, Protocol):
+class OutputPlace(PipelineSource, Sink, Protocol):
     """An input that knows how to write the output of its kind."""

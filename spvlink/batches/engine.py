@@ -6,22 +6,22 @@ from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from spvlink.batches import work
-from spvlink.batches.families import Family
+from spvlink.batches.families import PipelineFamily
 from spvlink.batches.slot import Trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from spvlink.batches.jobs import Job
-    from spvlink.batches.store import Record, Store
-    from spvlink.batches.work import Outcome
+    from spvlink.batches.store import JobStore, Record
+    from spvlink.batches.work import JobOutcome
 
 
 def run(
-    jobs: Iterable[Job | Family],
+    jobs: Iterable[Job | PipelineFamily],
     modules: Callable[[str], bytes],
     executor: Executor,
-    store: Store,
+    store: JobStore,
     window: int,
 ) -> Iterator[tuple[Job, Record]]:
     """What came of each job, as they come. The jobs are distinct; ``modules`` reads a module by
@@ -29,7 +29,7 @@ def run(
 
     What is more than one job's own trouble is raised: a broken executor, a full disk, a module that
     has changed."""
-    waiting: dict[Future[Any], Job | Family] = {}
+    waiting: dict[Future[Any], Job | PipelineFamily] = {}
     queue = iter(jobs)
     more = True
     try:
@@ -44,7 +44,9 @@ def run(
                 if len(found) == len(known):
                     yield from zip(job.parts, found)
                     continue
-                act: Callable[..., Any] = work.do_family if isinstance(job, Family) else work.do
+                act: Callable[..., Any] = (
+                    work.do_family if isinstance(job, PipelineFamily) else work.do
+                )
                 waiting[executor.submit(act, job, *map(modules, job.modules))] = job
             done = wait(waiting, return_when=FIRST_COMPLETED).done if waiting else ()
             for future in done:
@@ -56,14 +58,14 @@ def run(
             future.cancel()
 
 
-def _outcomes(future: Future[Any], count: int) -> list[Outcome]:
+def _outcomes(future: Future[Any], count: int) -> list[JobOutcome]:
     """What a future holds, for that many jobs. Raises what is no outcome of these alone."""
     try:
         outcome = future.result()
     except Trouble as trouble:
-        return [work.Outcome(work.FAILED, trouble.reason)] * count
+        return [work.JobOutcome(work.FAILED, trouble.reason)] * count
     except MemoryError:  # an executor without limits of its own
-        return [work.Outcome(work.FAILED, "it took more memory than there is")] * count
+        return [work.JobOutcome(work.FAILED, "it took more memory than there is")] * count
     outcomes = outcome if isinstance(outcome, list) else [outcome]
     assert len(outcomes) == count
     return outcomes

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from spvlink.batches.jobs import Job
 
 
-class Family:
+class PipelineFamily:
     """``parts``: the jobs. ``modules``: digests of the distinct modules. ``places``: for each
     part, its modules as indices into these. ``most``: versions that a module may have. ``kept``:
     those of ``modules`` that something that is no job has, as it is."""
@@ -44,7 +44,7 @@ class Family:
 
 def families(
     jobs: Iterable[Job], most: int, kept: Callable[[], Container[str]] = tuple
-) -> Iterator[Family]:
+) -> Iterator[PipelineFamily]:
     """All jobs in families, in the order of their first ones. ``kept`` is asked for when all jobs
     are there."""
     leaders: dict[str, str] = {}
@@ -65,4 +65,4 @@ def families(
         groups.setdefault(find(job.modules[0]), []).append(job)
     held = kept()
     for parts in groups.values():
-        yield Family(parts, most, held)
+        yield PipelineFamily(parts, most, held)

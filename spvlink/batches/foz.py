@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
 from spvlink.batches.ends import Recent
-from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
+from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Layout, Shader, digest_of
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.archive.records import Pipeline as Recorded
+    from spvlink.archive.records import ArchivedPipeline as Recorded
     from spvlink.archive.records import ShaderStage
     from spvlink.batches.ends import New
-    from spvlink.batches.store import Store
+    from spvlink.batches.store import JobStore
 
 _SHARING: Final = "a pipeline that shares a module with it could not get its new ones"
 _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
@@ -46,7 +46,7 @@ class Archives:
 
     # -- in --------------------------------------------------------------------------------------
 
-    def pipelines(self) -> Iterator[Pipeline | Unfit]:
+    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline]:
         for recorded in self.archive.pipelines():
             yield self._pipeline(recorded)
 
@@ -56,16 +56,16 @@ class Archives:
             raise Usage("an archive changed while it was linked")
         return data
 
-    def _pipeline(self, recorded: Recorded) -> Pipeline | Unfit:
+    def _pipeline(self, recorded: Recorded) -> BatchPipeline | IneligiblePipeline:
         if recorded.reason is not None:
-            return Unfit(recorded.key, recorded.reason, modules=recorded.modules)
+            return IneligiblePipeline(recorded.key, recorded.reason, modules=recorded.modules)
         shaders = []
         for stage in recorded.stages:
             try:
                 shaders.append(self._shader(stage))
             except BadArchive as error:
-                return Unfit(recorded.key, error.message, True, recorded.modules)
-        pipeline = Pipeline(recorded.key, shaders)
+                return IneligiblePipeline(recorded.key, error.message, True, recorded.modules)
+        pipeline = BatchPipeline(recorded.key, shaders)
         if recorded.layout is not None:
             layout = Layout(recorded.layout)
             pipeline.layout = self.layouts.setdefault(layout.digest, layout)
@@ -97,9 +97,9 @@ class Archives:
         except BadArchive:
             return None
 
-    def others(self) -> Iterator[Unfit]:
+    def others(self) -> Iterator[IneligiblePipeline]:
         for key, modules in self.archive.others():
-            yield Unfit(key, "it is no graphics pipeline", modules=modules)
+            yield IneligiblePipeline(key, "it is no graphics pipeline", modules=modules)
 
     def _read(self, key: int) -> bytes:
         data = self.recent.get(key)
@@ -109,7 +109,7 @@ class Archives:
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
+    def write(self, target: str, store: JobStore, new: New, together: bool) -> dict[int, str]:
         """The same archive with linked modules."""
         stays: dict[int, str] = {}
         while True:
@@ -122,7 +122,7 @@ class Archives:
             stays |= self._sharing(stays, new)
 
     def _replace(
-        self, writer: ArchiveWriter, store: Store, new: New, stays: dict[int, str]
+        self, writer: ArchiveWriter, store: JobStore, new: New, stays: dict[int, str]
     ) -> dict[int, str]:
         """All pipelines but those that stay get their modules; gives those that cannot, and why."""
         more: dict[int, str] = {}

@@ -19,7 +19,7 @@ from spvlink.batches.pipelines import Layout
 from spvlink.options import Options
 
 if TYPE_CHECKING:
-    from spvlink.batches.pipelines import Pipeline
+    from spvlink.batches.pipelines import BatchPipeline
 
 FORMAT: Final = 1  # of keys and records
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -48,7 +48,7 @@ def identity(validating: bool) -> str:
     return digest.hexdigest()
 
 
-class Stage:
+class JobStage:
     """A shader of a job; see ``pipelines.Shader``."""
 
     __slots__ = ("entry", "spec", "stage")
@@ -67,10 +67,10 @@ class Job:
 
     __slots__ = ("identity", "key", "modules", "options", "stages", "target_env")
 
-    def __init__(self, pipeline: Pipeline, options: Options) -> None:
+    def __init__(self, pipeline: BatchPipeline, options: Options) -> None:
         self.identity = identity(options.validate)
         self.modules = [shader.module for shader in pipeline.shaders]
-        self.stages = [Stage(s.entry, s.stage, s.spec) for s in pipeline.shaders]
+        self.stages = [JobStage(s.entry, s.stage, s.spec) for s in pipeline.shaders]
         self.options = copy.copy(options)
         self.options.observer = None
         self.options.complete |= pipeline.complete
@@ -90,7 +90,7 @@ class Job:
         return [self]
 
 
-class Settings:
+class JobSettings:
     """The options of a batch, ready to make jobs of its pipelines."""
 
     def __init__(self, options: Options) -> None:
@@ -98,7 +98,7 @@ class Settings:
         self.layout = Layout(options.layout).digest if options.layout is not None else None
         self.identity = identity(options.validate)
 
-    def job(self, pipeline: Pipeline) -> Job:
+    def job(self, pipeline: BatchPipeline) -> Job:
         job = Job(pipeline, self.options)
         names = sorted(set(Options.__slots__) - _NOT_IN_KEY)
         facts = [

@@ -12,7 +12,7 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from spvlink.batches.ends import Recent
-from spvlink.batches.pipelines import Layout, Pipeline, Shader, Unfit, digest_of
+from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Layout, Shader, digest_of
 from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.batches.ends import New
-    from spvlink.batches.store import Store
+    from spvlink.batches.store import JobStore
 
 LINE_LIMIT: Final = 16 << 20  # bytes: a guard against devices and wrong files
 NAME: Final = "manifest.jsonl"  # of the result
@@ -52,7 +52,7 @@ class Manifest:
 
     # -- in --------------------------------------------------------------------------------------
 
-    def pipelines(self) -> Iterator[Pipeline | Unfit]:
+    def pipelines(self) -> Iterator[BatchPipeline | IneligiblePipeline]:
         for _, line in self._lines():
             yield self._pipeline(_parsed(line))
 
@@ -68,7 +68,7 @@ class Manifest:
     def digest(self, name: str) -> str | None:
         return name
 
-    def others(self) -> Iterator[Unfit]:
+    def others(self) -> Iterator[IneligiblePipeline]:
         yield from ()
 
     def _lines(self) -> Iterator[tuple[int, bytes]]:
@@ -107,7 +107,7 @@ class Manifest:
         bad.file = self.path
         raise bad
 
-    def _pipeline(self, one: dict[str, object]) -> Pipeline | Unfit:
+    def _pipeline(self, one: dict[str, object]) -> BatchPipeline | IneligiblePipeline:
         """The pipeline of a line that was checked."""
         id = str(one["id"])
         shaders, trouble = [], ""
@@ -123,8 +123,8 @@ class Manifest:
             name = None if entry is None else str(entry)
             shaders.append(Shader(digest, label, name, str(stage.get("stage", "")), spec))
         if trouble:
-            return Unfit(id, trouble, True, [shader.module for shader in shaders])
-        pipeline = Pipeline(id, shaders)
+            return IneligiblePipeline(id, trouble, True, [shader.module for shader in shaders])
+        pipeline = BatchPipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
         return pipeline
@@ -151,7 +151,7 @@ class Manifest:
 
     # -- out -------------------------------------------------------------------------------------
 
-    def write(self, target: str, store: Store, new: New, together: bool) -> dict[int, str]:
+    def write(self, target: str, store: JobStore, new: New, together: bool) -> dict[int, str]:
         """``manifest.jsonl`` and what it names: its lines in their order, with other files."""
         wanted = {NAME}
         path = os.path.join(store.out, NAME)
@@ -163,7 +163,7 @@ class Manifest:
         store.deliver(target, wanted)
         return {}
 
-    def _written(self, store: Store, new: New, wanted: set[str]) -> Iterator[str]:
+    def _written(self, store: JobStore, new: New, wanted: set[str]) -> Iterator[str]:
         """The new lines; notes all files that they name."""
         for index, (_, line) in enumerate(self._lines()):
             one = _parsed(line)
@@ -183,7 +183,7 @@ class Manifest:
             self._write_layout(store, one, wanted)
             yield _json(one) + "\n"
 
-    def _write_layout(self, store: Store, one: dict[str, object], wanted: set[str]) -> None:
+    def _write_layout(self, store: JobStore, one: dict[str, object], wanted: set[str]) -> None:
         """A layout in a file of its own goes with the modules: the folder may be moved."""
         layout = self._layout(one) if isinstance(one.get("layout"), str) else None
         if layout is None:

@@ -56,7 +56,7 @@ class Shader:
         self.spec = spec
 
 
-class Pipeline:
+class BatchPipeline:
     """What linking one pipeline depends on, the options of the batch aside.
 
     ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
@@ -80,7 +80,7 @@ class Pipeline:
         self.view_mask: int | None = None
 
 
-class Unfit:
+class IneligiblePipeline:
     """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is
     wrong with the input. ``modules``: those that it has, by the names that ``Source.digest`` takes,
     as far as they are known."""

@@ -6,15 +6,15 @@ from array import array
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import work
-from spvlink.batches.families import Family, families
-from spvlink.batches.pipelines import Unfit
+from spvlink.batches.families import PipelineFamily, families
+from spvlink.batches.pipelines import IneligiblePipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.ends import Source
-    from spvlink.batches.jobs import Job, Settings
-    from spvlink.batches.pipelines import Pipeline
+    from spvlink.batches.ends import PipelineSource
+    from spvlink.batches.jobs import Job, JobSettings
+    from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.progress import Progress
     from spvlink.batches.store import Record
 
@@ -24,7 +24,7 @@ LISTED: Final = 10  # pipelines that are named at the end of a run
 Pair = tuple[int, int]
 
 
-class Result:
+class JobResult:
     """What the totals and the output need of a job that is done. ``modules``: names of the new
     ones, as in ``Record``. ``came``, ``went``: names of all modules, before and after."""
 
@@ -32,7 +32,7 @@ class Result:
         "came", "components", "kind", "locations", "modules", "reason", "warnings", "went",
     )  # fmt: skip
 
-    def __init__(self, record: Record, pipeline: Pipeline) -> None:
+    def __init__(self, record: Record, pipeline: BatchPipeline) -> None:
         self.kind = record.kind
         self.reason = record.reason
         self.modules = record.modules
@@ -43,12 +43,16 @@ class Result:
         self.warnings = warnings_of(record, pipeline)
 
 
-class Plan:
+class BatchPlan:
     """Filled while the jobs are made and done. ``keys`` of the distinct jobs, in the order in which
     their first pipelines come; ``results`` at the same index."""
 
     def __init__(
-        self, source: Source, settings: Settings, progress: Progress, variants: int | None = None
+        self,
+        source: PipelineSource,
+        settings: JobSettings,
+        progress: Progress,
+        variants: int | None = None,
     ) -> None:
         self.source = source
         self.settings = settings
@@ -56,18 +60,18 @@ class Plan:
         self.variants = variants
         self.jobs = array("q")  # of each pipeline, -1: none
         self.keys: list[bytes] = []
-        self.results: list[Result | None] = []
+        self.results: list[JobResult | None] = []
         self.numbers: dict[bytes, int] = {}
-        self.unfit: dict[int, Unfit] = {}
+        self.unfit: dict[int, IneligiblePipeline] = {}
         self.kept: dict[str, str] = {}  # digests of modules that these have -> the first of them
         self.bad: list[str] = []  # a line each for the first pipelines that people should hear of
         self.flawed: list[str] = []  # the same for those that were linked all the same
         self.more_flawed = 0
         self.bad_count = 0
         self.more_bad = 0  # lines that were too many
-        self._waiting: dict[int, tuple[int, Pipeline]] = {}  # pipelines of a job under way
+        self._waiting: dict[int, tuple[int, BatchPipeline]] = {}  # pipelines of a job under way
 
-    def make(self) -> Iterator[Job | Family]:
+    def make(self) -> Iterator[Job | PipelineFamily]:
         """All distinct jobs; those that share modules together, if these may not have as many
         versions as they like."""
         if self.variants is None:
@@ -91,7 +95,7 @@ class Plan:
 
     def _distinct(self) -> Iterator[Job]:
         for index, pipeline in enumerate(self.source.pipelines()):
-            if isinstance(pipeline, Unfit):
+            if isinstance(pipeline, IneligiblePipeline):
                 self.unfit[index] = pipeline
                 self.jobs.append(-1)
                 self._done(1, pipeline.bad, f"{shown(pipeline.id)}: {pipeline.reason}")
@@ -116,7 +120,7 @@ class Plan:
         """A job is done."""
         number = self.numbers[job.key]
         count, first = self._waiting.pop(number)
-        self.results[number] = result = Result(record, first)
+        self.results[number] = result = JobResult(record, first)
         line = f"{shown(first.id)}: {reason_of(record, first)}"
         more = f" (and {count - 1} pipelines like it)" if count > 1 else ""
         self._done(count, result.kind in BAD, line + more)
@@ -157,7 +161,7 @@ class Plan:
         number = self.jobs[index]
         return None if number < 0 else self.keys[number]
 
-    def result(self, index: int) -> Result | None:
+    def result(self, index: int) -> JobResult | None:
         """What became of the job of a pipeline; None if it is no job."""
         number = self.jobs[index]
         return None if number < 0 else self.results[number]
@@ -168,13 +172,13 @@ def shown(id: str) -> str:
     return id if id.isprintable() else ascii(id)
 
 
-def reason_of(record: Record, pipeline: Pipeline) -> str:
+def reason_of(record: Record, pipeline: BatchPipeline) -> str:
     """Why a pipeline is not linked, with the name of the stage that it is about."""
     where = f"{pipeline.shaders[record.at].label}: " if record.at >= 0 else ""
     return f"{where}{record.reason}"
 
 
-def warnings_of(record: Record, pipeline: Pipeline) -> list[str]:
+def warnings_of(record: Record, pipeline: BatchPipeline) -> list[str]:
     """What is wrong between the stages of a pipeline as they came, a line each."""
     told: Any = record.told.get("warnings", ())
     found = []

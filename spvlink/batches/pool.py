@@ -6,7 +6,7 @@ import queue
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from spvlink.batches.slot import Slot
+from spvlink.batches.slot import WorkerSlot
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +18,8 @@ class Pool(Executor):
     and harms no other. Each process has a thread here that waits for it."""
 
     def __init__(self, processes: int, timeout: float = 60.0, memory: int = 2048) -> None:
-        self.slots = [Slot(timeout, memory) for _ in range(processes)]
-        self._free: queue.SimpleQueue[Slot] = queue.SimpleQueue()
+        self.slots = [WorkerSlot(timeout, memory) for _ in range(processes)]
+        self._free: queue.SimpleQueue[WorkerSlot] = queue.SimpleQueue()
         for slot in self.slots:
             self._free.put(slot)
         self._threads = ThreadPoolExecutor(processes, "spvlink-slot")

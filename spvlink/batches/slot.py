@@ -45,7 +45,7 @@ class Trouble(Exception):
 # -- the process that asks -------------------------------------------------------------------------
 
 
-class Slot:
+class WorkerSlot:
     """Place for one process, which is started when it is needed and replaced when it is lost, or
     has done ``uses`` pieces of work. ``timeout``: seconds for each, or for each part of one that
     has a ``weight``. ``memory``: MB that the process

@@ -28,7 +28,7 @@ from spvlink.errors import Usage
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.work import Outcome
+    from spvlink.batches.work import JobOutcome
 
 SUFFIX: Final = ".partial"  # of OUT: the folder for what is not complete yet
 MODULE: Final = ".spv"
@@ -62,7 +62,7 @@ class Record:
         return sum(e[name][0] for e in entries), sum(e[name][1] for e in entries)
 
 
-class Store:
+class JobStore:
     """A folder of finished jobs. ``other``: a folder that may have modules, too, if a process was
     killed when it had delivered them. ``limits``: what jobs may take; a failure counts only where
     it is the same. Raises Usage if the folder cannot be had."""
@@ -135,7 +135,7 @@ class Store:
         assert record is not None
         return record
 
-    def put(self, key: bytes, outcome: Outcome) -> Record:
+    def put(self, key: bytes, outcome: JobOutcome) -> Record:
         """Keep what came of a job. Raises Usage if it cannot be written."""
         modules = [None if data is None else self.add(data) for data in outcome.modules]
         record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)

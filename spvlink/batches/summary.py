@@ -32,25 +32,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
 from spvlink.batches import work
-from spvlink.batches.pipelines import Unfit
+from spvlink.batches.pipelines import IneligiblePipeline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from spvlink.batches.pipelines import Pipeline
-    from spvlink.batches.plan import Plan
-    from spvlink.batches.store import Record, Store
+    from spvlink.batches.pipelines import BatchPipeline
+    from spvlink.batches.plan import BatchPlan
+    from spvlink.batches.store import JobStore, Record
 
     Entry = dict[str, object]
 
 NAMED: Final = 3  # pipelines in a line
 
 
-class Report:
+class BatchReport:
     """Everything about a batch that is done. Entries are made when they are asked for, since there
     may be very many; ``store`` must still have the jobs."""
 
-    def __init__(self, plan: Plan, stays: dict[int, str], store: Store, version: str) -> None:
+    def __init__(
+        self, plan: BatchPlan, stays: dict[int, str], store: JobStore, version: str
+    ) -> None:
         self.plan = plan
         self.stays = stays  # pipelines that could not get their new modules after all, and why
         self.store = store
@@ -128,10 +130,10 @@ class Report:
         for index, pipeline in enumerate(self.plan.source.pipelines()):
             yield self._pipeline(index, pipeline)
 
-    def _pipeline(self, index: int, pipeline: Pipeline | Unfit) -> Entry:
+    def _pipeline(self, index: int, pipeline: BatchPipeline | IneligiblePipeline) -> Entry:
         kind, reason = self.outcome(index)
         entry: Entry = {"id": pipeline.id, "job": None, "kind": kind, "reason": reason}
-        if isinstance(pipeline, Unfit):
+        if isinstance(pipeline, IneligiblePipeline):
             return entry
         result, key = self.plan.result(index), self.plan.key(index)
         assert result is not None and key is not None
@@ -209,7 +211,7 @@ class Report:
         names: dict[int, list[str]] = {}
         labels: dict[int, list[str]] = {}
         for number, pipeline in zip(self.plan.jobs, self.plan.source.pipelines()):
-            if not isinstance(pipeline, Unfit):
+            if not isinstance(pipeline, IneligiblePipeline):
                 names.setdefault(number, []).append(plans.shown(pipeline.id))
                 labels.setdefault(number, [shader.label for shader in pipeline.shaders])
         return names, labels

@@ -18,7 +18,7 @@ from spvlink.sets.link_set import LinkedSet, link_versions
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from spvlink.batches.families import Family
+    from spvlink.batches.families import PipelineFamily
     from spvlink.batches.jobs import Job
     from spvlink.ir.core import Module
     from spvlink.options import Options
@@ -32,7 +32,7 @@ FAILED: Final = "failed"  # it took too long, too much memory, or its process di
 DEFECT: Final = "defect"  # of spvlink
 
 
-class Outcome:
+class JobOutcome:
     """What came of a job. ``modules``: one a stage, None where the module stays as it was.
     ``reason``: None if it was linked. ``at``: index of the stage that the reason is about, -1 for
     none. ``told``: the part of the report that is about this job."""
@@ -47,7 +47,7 @@ class Outcome:
         self.told: dict[str, object] = {}
 
 
-def do(job: Job, *modules: bytes) -> Outcome:
+def do(job: Job, *modules: bytes) -> JobOutcome:
     """Link. Raises MemoryError, and Usage if this is not the linker that the job is for: all else
     that goes wrong is an outcome."""
     _check_identity(job)
@@ -60,10 +60,10 @@ def do(job: Job, *modules: bytes) -> Outcome:
         return _failure(error)
 
 
-def do_family(family: Family, *modules: bytes) -> list[Outcome]:
+def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
     """Link jobs that share modules; an outcome for each. Raises as ``do``."""
     _check_identity(family.parts[0])
-    outcomes: dict[int, Outcome] = {}
+    outcomes: dict[int, JobOutcome] = {}
     rows: dict[int, tuple[list[Source], Options]] = {}
     for at, (job, places) in enumerate(zip(family.parts, family.places)):
         sources = sources_of(job, [modules[n] for n in places])
@@ -92,7 +92,7 @@ def do_family(family: Family, *modules: bytes) -> list[Outcome]:
     return [outcomes[at] for at in range(len(family.parts))]
 
 
-def _told(family: Family, numbers: list[int], made: LinkedSet) -> dict[str, object]:
+def _told(family: PipelineFamily, numbers: list[int], made: LinkedSet) -> dict[str, object]:
     """What is said of a family: once, with its first part."""
     return {
         "jobs": [family.parts[at].key.hex() for at in numbers],
@@ -109,7 +109,9 @@ def _told(family: Family, numbers: list[int], made: LinkedSet) -> dict[str, obje
     }  # fmt: skip
 
 
-def _kept(family: Family, outcomes: Mapping[int, Outcome], module: str) -> dict[str, str | None]:
+def _kept(
+    family: PipelineFamily, outcomes: Mapping[int, JobOutcome], module: str
+) -> dict[str, str | None]:
     """A module that stays because somebody has it as it is, and the job of the family that does:
     None if it is none of these."""
     by = (
@@ -132,14 +134,14 @@ def sources_of(job: Job, modules: Sequence[bytes]) -> list[Source]:
     ]
 
 
-def _failure(error: Exception) -> Outcome:
+def _failure(error: Exception) -> JobOutcome:
     """What an exception makes of a job."""
     if isinstance(error, Refused):
-        return Outcome(PASSED, str(error))
+        return JobOutcome(PASSED, str(error))
     if isinstance(error, SpvlinkError):
         kind = DEFECT if isinstance(error, Broken) else INVALID
-        return Outcome(kind, str(error), int(error.file) if error.file else -1)
-    return Outcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
+        return JobOutcome(kind, str(error), int(error.file) if error.file else -1)
+    return JobOutcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
 
 
 def options_of(job: Job, sources: Sequence[Source]) -> Options:
@@ -169,12 +171,12 @@ def _constants(module: Module) -> set[int]:
     }
 
 
-def _outcome(job: Job, linked: Linked) -> Outcome:
+def _outcome(job: Job, linked: Linked) -> JobOutcome:
     made: list[bytes | None] = [None] * len(job.stages)
     for result in linked.stages:
         if result.changed:
             made[int(result.file)] = result.data
-    outcome = Outcome(_kind(linked), linked.passed_through)
+    outcome = JobOutcome(_kind(linked), linked.passed_through)
     outcome.modules = made
     outcome.told = {
         "stages": [_stage(s) for s in linked.stages],

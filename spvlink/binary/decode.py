@@ -33,7 +33,7 @@ from spvlink.binary.plans import (
     VALUE_WORDS,
     VARIABLE,
     VECTOR,
-    Plan,
+    ReadPlan,
     plan_of,
 )
 from spvlink.binary.reader import (
@@ -195,7 +195,7 @@ class _Decoder(Reader):
                 notes.append(Inst(plan.op, None, nothing, imm, words[start + 1]))
             start += size
 
-    def type_of(self, start: int, plan: Plan) -> tuple[list[Inst], tuple[int, ...]]:
+    def type_of(self, start: int, plan: ReadPlan) -> tuple[list[Inst], tuple[int, ...]]:
         """The operands of a number's type, or of one that is made of others. Raises KeyError or
         IndexError."""
         rest = self.words[start + 2 : start + plan.size]
@@ -265,7 +265,7 @@ class _Decoder(Reader):
             insts.append(inst)
             start += size
 
-    def plan(self, start: int) -> Plan:
+    def plan(self, start: int) -> ReadPlan:
         """Of an instruction whose first word is new."""
         self.start = start
         return plan_of(self.words[start])
@@ -282,7 +282,7 @@ class _Decoder(Reader):
                 args.append(arg)
         return args
 
-    def made(self, start: int, plan: Plan) -> Inst:
+    def made(self, start: int, plan: ReadPlan) -> Inst:
         """Any one instruction, by its plan."""
         kind, cut, end = plan.kind, plan.at, start + plan.size
         words, defs = self.words, self.defs
@@ -313,7 +313,7 @@ class _Decoder(Reader):
             defs[id] = inst
         return inst
 
-    def seldom_value(self, start: int, plan: Plan) -> tuple[list[Inst], tuple[int, ...]]:
+    def seldom_value(self, start: int, plan: ReadPlan) -> tuple[list[Inst], tuple[int, ...]]:
         """Operands of what gives a value in a function, for the kinds of plans that
         ``read_functions`` does not see to itself. Raises KeyError or IndexError."""
         words, kind, size = self.words, plan.kind, plan.size

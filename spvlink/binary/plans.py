@@ -104,7 +104,7 @@ _KNOWN: Final[dict[tuple[int, int], list[tuple[list[int], dict[tuple[int, ...], 
 _STRING: Final = (shapes.K_STRING * 4,)
 
 
-class Plan:
+class ReadPlan:
     """How to read instructions that begin with one word."""
 
     __slots__ = (
@@ -131,14 +131,14 @@ class Plan:
         self.is_terminator = op in TERMINATORS
 
 
-_PLANS: Final[dict[int, Plan]] = {}  # by first word
+_PLANS: Final[dict[int, ReadPlan]] = {}  # by first word
 # The same, for a look-up without a hash: a plan is at its first word modulo this prime, by which
 # those that shaders have do not get in each other's way. If two do they take turns.
 PLACES: Final = 2039
-PLANS: Final[list[Plan]] = [Plan(-1, END, 0)] * PLACES
+PLANS: Final[list[ReadPlan]] = [ReadPlan(-1, END, 0)] * PLACES
 
 
-def plan_of(first: int) -> Plan:
+def plan_of(first: int) -> ReadPlan:
     """How to read instructions that begin with this word, which from now on is in PLANS. Raises
     BadSpirv for an opcode that the grammar lacks, and for a word count of 0."""
     plan = _PLANS.get(first)
@@ -148,10 +148,10 @@ def plan_of(first: int) -> Plan:
     return plan
 
 
-def _new_plan(first: int) -> Plan:
+def _new_plan(first: int) -> ReadPlan:
     op, size = first & 0xFFFF, first >> 16
     if not first:
-        return Plan(0, END, 0)
+        return ReadPlan(0, END, 0)
     if not size:
         raise BadSpirv("an instruction has a word count of 0")
     result = shapes.RESULT[op]
@@ -183,7 +183,7 @@ def _new_plan(first: int) -> Plan:
         kind = (ACT, SLOW, named, _VALUES.get(at, VALUE))[result]
     elif fast >> 6 == 2 and cut < size and result == 3:
         kind, at = PART if cut == 4 and size == 5 else VALUE_WORDS, cut
-    return Plan(first, kind, at)
+    return ReadPlan(first, kind, at)
 
 
 def split_of(op: int, words: tuple[int, ...]) -> Split | None:
@@ -238,7 +238,7 @@ def remember(
     known.append((enumerants, {values: (ids, rest)}))
 
 
-def _remember_note(plan: Plan, at: int, words: tuple[int, ...], enumerants: list[int]) -> bool:
+def _remember_note(plan: ReadPlan, at: int, words: tuple[int, ...], enumerants: list[int]) -> bool:
     """Note that with these enumerants a note is one id, then other words; False if they are not
     where those of others that begin with the same word are."""
     if not plan.plain:

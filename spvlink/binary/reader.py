@@ -14,7 +14,7 @@ from spvlink.binary.plans import (
     NOTES,
     SECTION,
     SIZED,
-    Plan,
+    ReadPlan,
     check_size,
     number_words,
     remember,
@@ -192,7 +192,7 @@ class Reader:
             raise BadSpirv(f"{ops.NAMES[op]} has too few or too many words")
         return self.define(id, op, type, args, imm) if result else Inst(op, type, args, imm)
 
-    def enter(self, plan: Plan) -> None:
+    def enter(self, plan: ReadPlan) -> None:
         """Begin a section of what speaks of others."""
         if plan.section < self.section or self.pending:
             raise BadSpirv(f"{ops.NAMES[plan.op]} comes too late in the module's layout")

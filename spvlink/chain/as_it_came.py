@@ -18,9 +18,9 @@ from spvlink.ir.edit import abandon
 from spvlink.ir.slot import Pinned, Varying
 from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared
-from spvlink.link.dead.builtins import CONSUMERS
-from spvlink.passes import sample_rate, shell
+from spvlink.link.check.interface import DeclaredVariable
+from spvlink.link.dead.dead_builtins import CONSUMERS
+from spvlink.passes import interface_wrapper, sample_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -70,7 +70,7 @@ def enclose_early(chain: Chain) -> set[Stage]:
     return done
 
 
-def _declares(chain: Chain, border: Border, stage: Stage, found: list[Declared]) -> bool:
+def _declares(chain: Chain, border: Border, stage: Stage, found: list[DeclaredVariable]) -> bool:
     """Whether what was found on a side is what it is to have, and no more: code that nobody calls
     may name other variables."""
     assert border.link is not None and border.placement is not None
@@ -166,8 +166,10 @@ def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
             for pinned in side.pinned
         }
         try:
-            shell.run(module, storage, side, chain.declared[stage, storage], moved)
-        except shell.Unfit:
+            interface_wrapper.wrap_interface(
+                module, storage, side, chain.declared[stage, storage], moved
+            )
+        except interface_wrapper.NotWrappable:
             return False
     if stage.per_sample:
         sample_rate.keep_sample_rate(module)
@@ -207,7 +209,7 @@ def _declares_alike(module: Module, other: Module, storage: int) -> bool:
     return mine == _shapes(interface.declared(other, storage))
 
 
-def _shapes(found: list[Declared]) -> set[Shape]:
+def _shapes(found: list[DeclaredVariable]) -> set[Shape]:
     """What a side declares."""
     return {
         (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers)) for d in found

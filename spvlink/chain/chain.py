@@ -13,7 +13,7 @@ import time
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
-from spvlink.chain.built_ins import drop_stores, open_built_ins
+from spvlink.chain.builtins import drop_stores, open_built_ins
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -23,18 +23,18 @@ from spvlink.chain.lowering import (
     specialize,
 )
 from spvlink.chain.raising import finish, trim_blocks
-from spvlink.chain.state import Chain, Misfit, in_file, original
+from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.check import interface
-from spvlink.link.dead import varyings
+from spvlink.link.dead import dead_varyings
 from spvlink.link.payload import payload
 from spvlink.passes import flow
 
 
-def run(chain: Chain) -> list[bytes]:
+def link_chain(chain: Chain) -> list[bytes]:
     """All passes; the new binaries in pipeline order. Raises Refused if no border can be linked."""
     if not chain.borders:
         raise Refused("there is nothing to link: the pipeline has one stage")
@@ -84,7 +84,7 @@ def open_borders(chain: Chain) -> None:
         if not border.kept:
             border.link = Link(border.producer, border.consumer)
             border.link.pack, border.link.fixed = chain.options.pack, border.fixed
-            in_file(border.consumer, varyings.check_types, border.link)
+            in_file(border.consumer, dead_varyings.check_types, border.link)
             if border.fixed == CONSUMER:
                 from spvlink.link.dead import relied  # seldom: see chain/table
 
@@ -120,7 +120,7 @@ def _check(chain: Chain, border: Border) -> None:
         interface.check(producer.module, consumer.module, fragment)
     except Broken:
         if border.fixed:
-            raise Misfit(border.title) from None
+            raise InterfaceMismatch(border.title) from None
         if consumer is not chain.fixed_function_consumer:
             try:
                 interface.check(original(producer), original(consumer), fragment)

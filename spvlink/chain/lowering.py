@@ -49,7 +49,7 @@ def specialize(chain: Chain) -> None:
             from spvlink.passes import spec_constants  # seldom: see chain/table
 
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
-            act, module = spec_constants.run, stage.module
+            act, module = spec_constants.specialize, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
 
 
@@ -69,7 +69,9 @@ def give_builtins(chain: Chain) -> None:
         if given:
             from spvlink.passes import given_builtins  # seldom: see chain/table
 
-            chain.runner.run("specialize", stage, given_builtins.run, stage.module, given)
+            chain.runner.run(
+                "specialize", stage, given_builtins.set_given_builtins, stage.module, given
+            )
 
 
 def _patch_of(borders: list[Border]) -> dict[int, int]:
@@ -133,7 +135,7 @@ def _fix(chain: Chain, border: Border) -> None:
     declares. Blocks match blocks only, so where there is one nothing of it is taken apart."""
     producer = border.producer in chain.fixed
     both = producer and border.consumer in chain.fixed
-    if both or border.producer.name == "task" or border.title in chain.stiff:
+    if both or border.producer.name == "task" or border.title in chain.unlinkable_borders:
         border.kept, border.refused = border.kept or BY_OPTION, False
         return
     sides = (border.producer, OUTPUT), (border.consumer, INPUT)
@@ -173,7 +175,7 @@ def lower(chain: Chain) -> None:
     lows = _analyse(chain)
     for border in chain.borders:
         if not border.kept:
-            agreement.run(lows[border.producer], lows[border.consumer])
+            agreement.agree(lows[border.producer], lows[border.consumer])
     runner.seconds["analyse"] = time.perf_counter() - begin
     for stage, low in lows.items():
         # cleaning comes next

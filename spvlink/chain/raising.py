@@ -8,8 +8,8 @@ from spvlink.ir.core import Inst
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.link.built_ins import closing
-from spvlink.link.dead import builtins
+from spvlink.link.builtins import closing
+from spvlink.link.dead import dead_builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
 from spvlink.passes import raise_io, sample_rate, storage16, trim
@@ -31,7 +31,7 @@ def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -
     ``linked``."""
     before, after = chain.before(stage), chain.after(stage)
     chain.runner.finish(stage)
-    if stage.module.lent:
+    if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
         chain.runner.on_entry(stage, "simplify")
         chain.runner.drop_dead(stage)
@@ -41,7 +41,7 @@ def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -
     if (before is not None and before.kept) or (after is not None and after.kept):
         kept = frozenset(v for v in chain.listed[stage] if v.imm[0] not in linked)
     chain.staying[stage] = kept
-    chain.runner.run("trim", stage, trim.run, stage.module, frozenset(dropped), kept)
+    chain.runner.run("trim", stage, trim.trim, stage.module, frozenset(dropped), kept)
 
 
 def _raise_border(
@@ -70,9 +70,9 @@ def _raise_border(
         linked.add(OUTPUT if is_output else INPUT)
     dropped += (link.outputs if is_output else link.inputs).variables
     if not is_output and link.locals and runner.enabled("arrays"):
-        from spvlink.link.shape import dynamic_arrays  # seldom: see chain/table
+        from spvlink.link.shape import arrays_dynamic  # seldom: see chain/table
 
-        runner.run("arrays", stage, dynamic_arrays.promote_locals, link)
+        runner.run("arrays", stage, arrays_dynamic.promote_locals, link)
 
 
 def note_declared(chain: Chain, border: Border, stage: Stage) -> None:
@@ -115,13 +115,13 @@ def trim_blocks(chain: Chain) -> None:
     stages: dict[Stage, None] = {}
     for border in chain.borders:
         link = border.link
-        if link is None or border.fixed or border.consumer.name not in builtins.CONSUMERS:
+        if link is None or border.fixed or border.consumer.name not in dead_builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead"):
             from spvlink.link.dead import builtin_blocks  # seldom: see chain/table
 
-            if runner.run("dead", border.producer, builtin_blocks.run, link):
+            if runner.run("dead", border.producer, builtin_blocks.trim_builtin_blocks, link):
                 stages[border.producer] = None
                 border.producer.linked = True
                 # as it came it has the whole block, even if nothing is left here to shrink
@@ -131,13 +131,13 @@ def trim_blocks(chain: Chain) -> None:
                 border.consumer.linked = True
     for stage in stages:
         kept = chain.staying[stage]
-        runner.run("trim", stage, trim.run, stage.module, frozenset(), kept)
+        runner.run("trim", stage, trim.trim, stage.module, frozenset(), kept)
 
 
 def _had_block(chain: Chain, link: Link) -> bool:
     """Whether a consumer came with a block of built-ins."""
     others = {v.id for v in link.inputs.variables}
     return any(
-        v.imm[0] == INPUT and v.id not in others and builtins.struct_of(v) is not None
+        v.imm[0] == INPUT and v.id not in others and dead_builtins.struct_of(v) is not None
         for v in chain.listed[link.consumer]
     )

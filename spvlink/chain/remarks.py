@@ -8,9 +8,9 @@ from spvlink.errors import Broken
 from spvlink.grammar import enums
 from spvlink.ir.slot import APART, Interface, Pinned, Varying, shown
 from spvlink.link.border.link import PRODUCER, Link
-from spvlink.link.built_ins import closing
+from spvlink.link.builtins import closing
 from spvlink.link.check import interface
-from spvlink.link.check.interface import Declared
+from spvlink.link.check.interface import DeclaredVariable
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
 from spvlink.pipeline import (
@@ -64,7 +64,7 @@ class Story:
         built = closing.of(link)
         self.built: list[tuple[str, tuple[str, str]]] = []
         if built is not None:
-            from spvlink.link.built_ins import known  # seldom: see chain/table
+            from spvlink.link.builtins import known  # seldom: see chain/table
 
             self.built = known.tell(built)
         self.gone = link.gone
@@ -185,7 +185,7 @@ def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]])
     return tuple(before), tuple(after)
 
 
-def kept_remarks(title: str, variables: list[Declared], why: str) -> list[Remark]:
+def kept_remarks(title: str, variables: list[DeclaredVariable], why: str) -> list[Remark]:
     """Remarks for an interface that stays as it is."""
     told: list[Remark] = []
     for variable in variables:

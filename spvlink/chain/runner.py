@@ -16,7 +16,7 @@ from spvlink.passes import (
     branches,
     dce,
     debuginfo,
-    image_values,
+    images,
     indices,
     inline,
     pointer_copies,
@@ -44,7 +44,7 @@ class StagePass:
     __slots__ = ("name", "needs_blocks", "run", "what")
 
     def __init__(
-        self, name: str, run: Callable[..., dce.Outcome | None], what: str = "",
+        self, name: str, run: Callable[..., dce.DceOutcome | None], what: str = "",
         needs_blocks: bool = False,
     ) -> None:  # fmt: skip
         self.name = name
@@ -55,16 +55,16 @@ class StagePass:
 
 STAGE_PASSES: Final = (
     StagePass(
-        "simplify", simplify.run, "constants are folded, equal values merged, algebra applied",
+        "simplify", simplify.simplify, "constants are folded, equal values merged, algebra applied",
     ),
     StagePass(
-        "branches", branches.run, "constant branches and empty selections are resolved", True,
+        "branches", branches.branches, "constant branches and empty selections are resolved", True,
     ),
-    StagePass("dce", dce.run, "dead code is removed, by component and with its control flow"),
-    StagePass("tidy", tidy.run),
+    StagePass("dce", dce.dce, "dead code is removed, by component and with its control flow"),
+    StagePass("tidy", tidy.tidy),
     StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
-    StagePass("images", image_values.run),
-    StagePass("indices", indices.run),
+    StagePass("images", images.images),
+    StagePass("indices", indices.indices),
 )  # fmt: skip
 _BY_NAME: Final = {row.name: row for row in STAGE_PASSES}
 
@@ -137,7 +137,7 @@ class Runner:
         if self.options.observer is not None:
             self.options.observer(self.count, name, stage.name, stage.module)
 
-    def on_entry(self, stage: Stage, name: str, *args: object) -> dce.Outcome | None:
+    def on_entry(self, stage: Stage, name: str, *args: object) -> dce.DceOutcome | None:
         """Run one of STAGE_PASSES on the entry point's function; what it left to do, if it was run
         and says so."""
         module, row = stage.module, _BY_NAME[name]
@@ -147,7 +147,7 @@ class Runner:
             return None
         if not self.enabled(name) and row.what:
             return None
-        done: dce.Outcome | None = self.result(name, stage, row.run, module, function, *args)
+        done: dce.DceOutcome | None = self.result(name, stage, row.run, module, function, *args)
         if done is not None:
             stage.held = done.held
         return done
@@ -194,7 +194,7 @@ class Runner:
         module = stage.module
         for _ in range(MAX_ROUNDS):
             flow = module.flow
-            done = self.on_entry(stage, "dce") or dce.Outcome()
+            done = self.on_entry(stage, "dce") or dce.DceOutcome()
             trimmed, stage.trimmed = done.trimmed or stage.trimmed, False
             cut = module.flow != flow
             flow = module.flow
@@ -219,11 +219,11 @@ class Runner:
     def prepare(self, stage: Stage) -> None:
         """Everything that the entry point calls, in one function."""
         debuginfo.take_lines(stage.module)
-        self.run("inline", stage, pointer_copies.run, stage.module)
-        self.run("inline", stage, inline.run, stage.module)
+        self.run("inline", stage, pointer_copies.forward_pointer_copies, stage.module)
+        self.run("inline", stage, inline.inline, stage.module)
         debuginfo.take_notes(stage.module)
         if stage.name == "vert":
-            self.run("inline", stage, attributes.run, stage.module)
+            self.run("inline", stage, attributes.read_attributes_once, stage.module)
 
 
 def _holds_undefined(module: Module) -> bool:

@@ -29,7 +29,7 @@ OUTPUT: Final = enums.StorageClass_Output
 INPUT: Final = enums.StorageClass_Input
 
 
-class Misfit(Exception):
+class InterfaceMismatch(Exception):
     """What was made does not fit a stage that stays as it is, at this border."""
 
     def __init__(self, border: str) -> None:
@@ -42,12 +42,12 @@ class Chain:
 
     __slots__ = (
         "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
-        "linked", "listed", "more", "options", "runner", "stages", "staying", "stiff", "untouched",
+        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
         self, stages: list[Stage], options: Options, runner: Runner, linked: Linked,
-        stiff: frozenset[str] = frozenset(), more: bool = False,
+        unlinkable_borders: frozenset[str] = frozenset(), more: bool = False,
         pairs: list[tuple[Stage, Stage]] | None = None,
     ) -> None:  # fmt: skip
         self.stages = stages
@@ -72,7 +72,7 @@ class Chain:
         # by --keep-interface; the neighbours may still change
         self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
         self.more = more  # there are stages behind the last one, of which nothing is known here
-        self.stiff = stiff  # borders whose neighbours did not fit then
+        self.unlinkable_borders = unlinkable_borders  # borders whose neighbours did not fit then
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
         # stage, storage class -> the variables of its new interface
         self.declared: dict[tuple[Stage, int], list[Varying]] = {}

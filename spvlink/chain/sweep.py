@@ -15,10 +15,10 @@ import time
 from spvlink.chain.border import Border, hold_outputs
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
-from spvlink.chain.table import PASSES, REPACKING, TABLE, Pass, Site
+from spvlink.chain.table import PASSES, REPACKING, TABLE, Pass, PassContext
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.link.dead import varyings
+from spvlink.link.dead import dead_varyings
 from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
@@ -44,20 +44,22 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
 
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
-    from spvlink.passes import vertex_copies  # seldom: see chain/table
+    from spvlink.passes import promote_vertex_copies  # seldom: see chain/table
 
     entry = stage.module.entry
     assert entry is not None
-    if runner.run("promote", stage, vertex_copies.run, stage.module, entry.function):
+    if runner.run(
+        "promote", stage, promote_vertex_copies.promote_vertex_copies, stage.module, entry.function
+    ):
         runner.promote_again(stage)
         runner.clean(stage)
 
 
 def _read_back(runner: Runner, stage: Stage) -> None:
     """Values that an invocation reads back from its own outputs."""
-    from spvlink.passes import read_back  # seldom: see chain/table
+    from spvlink.passes import promote_own_outputs  # seldom: see chain/table
 
-    if runner.run("promote", stage, read_back.run, stage.module):
+    if runner.run("promote", stage, promote_own_outputs.promote_own_outputs, stage.module):
         runner.promote_again(stage)
         runner.clean(stage)
 
@@ -89,13 +91,13 @@ def _sweep_due(chain: Chain, moving: bool) -> None:
 
 def _link_last(runner: Runner, link: Link) -> None:
     """Outputs of a pipeline that ends without a fragment shader."""
-    from spvlink.link.shape import split_late  # seldom: see chain/table
+    from spvlink.link.shape import promote_late_indices  # seldom: see chain/table
 
     producer = link.producer
-    if runner.run("promote", producer, split_late.run, link):
+    if runner.run("promote", producer, promote_late_indices.promote_late_indices, link):
         runner.clean(producer)
     if runner.enabled("dead"):
-        producer.linked |= runner.run("dead", producer, varyings.run, link)
+        producer.linked |= runner.run("dead", producer, dead_varyings.dead_varyings, link)
         runner.sweep_out(producer)
 
 
@@ -103,7 +105,7 @@ def _link(chain: Chain, link: Link, moving: bool) -> None:
     """One border to a fixpoint; ``moving``: with code motion."""
     producer, consumer = link.producer, link.consumer
     hold_outputs(chain.borders, chain.more)
-    site = Site(chain, link)
+    site = PassContext(chain, link)
     rows = [row for row in TABLE if row.fits(site, moving)]
     for _ in range(MAX_ROUNDS):
         versions = producer.module.version, consumer.module.version
@@ -119,7 +121,7 @@ def _link(chain: Chain, link: Link, moving: bool) -> None:
             in_file(consumer, chain.runner.clean, consumer)
 
 
-def _first_change(runner: Runner, site: Site, rows: list[Pass], version: int) -> Pass | None:
+def _first_change(runner: Runner, site: PassContext, rows: list[Pass], version: int) -> Pass | None:
     """Run passes until one changed something, which is cleaned up before the next look."""
     producer, consumer = site.link.producer, site.link.consumer
     for row in rows:
@@ -156,21 +158,21 @@ def _place_all(chain: Chain) -> None:
     begin = time.perf_counter()
     for border in chain.borders:
         if border.link is not None:
-            border.placement = place(Site(chain, border.link))
+            border.placement = place(PassContext(chain, border.link))
             if not border.link.fixed and compact.requalify(border.link, border.placement):
                 border.seen = -1
     seconds = chain.runner.seconds
     seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
 
 
-def place(site: Site) -> Placement:
+def place(site: PassContext) -> Placement:
     """Where everything that is left at a border goes."""
     if site.link.producer.name == "task":
         return payload.place(site.link)
     if site.link.fixed:
         return compact.in_order(site.link)
     if site.enabled("compact"):
-        return compact.run(site.link, site.convergent)
+        return compact.compact(site.link, site.convergent)
     return compact.at_old_places(site.link, [])
 
 
@@ -183,7 +185,7 @@ def _repack(chain: Chain, row: Pass) -> bool:
         link = border.link
         if link is None or border.consumer is chain.fixed_function_consumer:
             continue
-        site = Site(chain, link)
+        site = PassContext(chain, link)
         if link.producer.name == "task" or not row.fits(site, True):
             continue  # what a payload holds has no Locations
         version = border.consumer.module.version

@@ -16,14 +16,14 @@ from spvlink.ir.known import fact
 from spvlink.layout import granted
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
-from spvlink.link.built_ins import closing
-from spvlink.link.dead import builtins, varyings
+from spvlink.link.builtins import closing
+from spvlink.link.dead import dead_builtins, dead_varyings
 from spvlink.link.motion import backward, forward
 from spvlink.link.pack import narrow
 from spvlink.link.payload import payload
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.rounding import exact
-from spvlink.link.values import dedup, partly, propagate
+from spvlink.link.values import dedup_outputs, propagate_partial_constants, propagate_values
 from spvlink.options import Options
 from spvlink.pipeline import STAGE_BITS
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-class Site:
+class PassContext:
     """A border while its passes run: all that one of them may ask for."""
 
     __slots__ = ("chain", "link", "options", "real")
@@ -48,12 +48,12 @@ class Site:
         return self.chain.runner.enabled(name)
 
     @property
-    def forth(self) -> Transfer:
+    def to_consumer(self) -> Transfer:
         """The way of the producer's expressions into the consumer."""
         return self._transfer(self.link.producer, self.link.consumer)
 
     @property
-    def back(self) -> Transfer:
+    def to_producer(self) -> Transfer:
         """The way of the consumer's expressions into the producer."""
         return self._transfer(self.link.consumer, self.link.producer)
 
@@ -99,7 +99,7 @@ class Pass:
     )  # fmt: skip
 
     def __init__(
-        self, name: str, run: Callable[[Site], object], why: str, what: str = "",
+        self, name: str, run: Callable[[PassContext], object], why: str, what: str = "",
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
         moving: bool = False, adds_code: bool = False, beside: bool = False,
         alone: tuple[str, ...] = (),
@@ -115,7 +115,7 @@ class Pass:
         self.beside = beside
         self.alone = alone
 
-    def fits(self, site: Site, moving: bool) -> bool:
+    def fits(self, site: PassContext, moving: bool) -> bool:
         """Whether there is anything to look at."""
         if site.link.fixed and site.link.fixed not in self.alone:
             return False
@@ -146,101 +146,103 @@ def _has_built_ins(link: Link) -> bool:
 # -- run: what takes more than one word, or is seldom needed ---------------------------------------
 
 
-def _read_back(at: Site) -> None:
-    from spvlink.passes import read_back
+def _read_back(at: PassContext) -> None:
+    from spvlink.passes import promote_own_outputs
 
-    read_back.forward(at.link.producer.module)
+    promote_own_outputs.forward(at.link.producer.module)
 
 
-def _payload_members(at: Site) -> None:
+def _payload_members(at: PassContext) -> None:
     from spvlink.link.dead import payload_members
 
-    payload_members.run(at.link)
+    payload_members.payload_members(at.link)
 
 
-def _split_late(at: Site) -> None:
-    from spvlink.link.shape import split_late
+def _split_late(at: PassContext) -> None:
+    from spvlink.link.shape import promote_late_indices
 
-    split_late.run(at.link)
+    promote_late_indices.promote_late_indices(at.link)
 
 
-def _arrays(at: Site) -> None:
+def _arrays(at: PassContext) -> None:
     """What one side alone indexes dynamically, if what is dead in it may go."""
-    from spvlink.link.shape import dynamic_arrays
+    from spvlink.link.shape import arrays_dynamic
 
     link, options = at.link, at.options
     if at.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
-        moves = at.forth.moves if at.enabled("propagate") else None
-        dynamic_arrays.run(link, moves, options.exact, options.cost_limit)
+        moves = at.to_consumer.moves if at.enabled("propagate") else None
+        arrays_dynamic.arrays_dynamic(link, moves, options.exact, options.cost_limit)
 
 
-def _unroll(at: Site) -> None:
+def _unroll(at: PassContext) -> None:
     """What both sides, or one, index by the counters of loops."""
-    from spvlink.link.shape import unrolled
+    from spvlink.link.shape import unroll_loops
 
     link, options = at.link, at.options
     if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
         packs = at.enabled("compact") and not _has_payload(link)
-        unrolled.run(link, packs, at.enabled("propagate"), options.exact, options.cost_limit)
+        unroll_loops.unroll_loops(
+            link, packs, at.enabled("propagate"), options.exact, options.cost_limit
+        )
 
 
-def _dedup(at: Site) -> None:
+def _dedup(at: PassContext) -> None:
     """Among varyings, and among built-ins where these cross, too."""
     link, exact = at.link, at.options.exact
     built = closing.of(link)
     if built is None:
-        dedup.run(link, exact)
+        dedup_outputs.dedup_outputs(link, exact)
     else:
-        from spvlink.link.built_ins import known
+        from spvlink.link.builtins import known
 
         known.merge(link, built, exact)
 
 
-def _captured_twins(at: Site) -> None:
-    from spvlink.link.values import captured_twins
+def _captured_twins(at: PassContext) -> None:
+    from spvlink.link.values import dedup_captured
 
-    captured_twins.read_captured(at.link)
-
-
-def _blended(at: Site) -> None:
-    from spvlink.link.motion import blended
-
-    blended.run(at.link, at.forth, at.options.exact)
+    dedup_captured.dedup_captured(at.link)
 
 
-def _propagate_built_ins(at: Site) -> None:
-    from spvlink.link.built_ins import known
+def _blended(at: PassContext) -> None:
+    from spvlink.link.motion import propagate_blended
+
+    propagate_blended.propagate_blended(at.link, at.to_consumer, at.options.exact)
+
+
+def _propagate_built_ins(at: PassContext) -> None:
+    from spvlink.link.builtins import known
 
     built = closing.of(at.link)
     assert built is not None
-    at.real = known.move(built, at.forth, at.options.exact, at.options.cost_limit)
+    at.real = known.move(built, at.to_consumer, at.options.exact, at.options.cost_limit)
 
 
-def _dead_built_ins(at: Site) -> None:
-    from spvlink.link.built_ins import known
+def _dead_built_ins(at: PassContext) -> None:
+    from spvlink.link.builtins import known
 
     assert at.link.built is not None
     known.dead(at.link.built)
 
 
-def _halves(at: Site) -> None:
+def _halves(at: PassContext) -> None:
     from spvlink.link.pack import split64
 
-    split64.run(at.link, at.enabled)
+    split64.halves_words(at.link, at.enabled)
 
 
-def _halves_to_save(at: Site) -> None:
+def _halves_to_save(at: PassContext) -> None:
     from spvlink.link.pack import split64
 
-    split64.split_to_save(at.link, at.convergent)
+    split64.halves_locations(at.link, at.convergent)
 
 
-def _forward(at: Site) -> None:
+def _forward(at: PassContext) -> None:
     options = at.options
-    forward.run(at.link, at.forth, options.exact, at.expect, options.cost_limit)
+    forward.forward(at.link, at.to_consumer, options.exact, at.expect, options.cost_limit)
 
 
-def _weighted(at: Site) -> None:
+def _weighted(at: PassContext) -> None:
     """What the control shader can make for sums over vertices of the evaluation shader."""
     from spvlink.link.motion import weighted
 
@@ -250,14 +252,16 @@ def _weighted(at: Site) -> None:
         if after.link is None or after.link.outputs.pinned:
             return  # which may make positions of whatever it reads
         held = weighted.held(after.link)
-    weighted.run(at.link, at.back, at.options.exact, held)
+    weighted.weighted(at.link, at.to_producer, at.options.exact, held)
 
 
-def _share(at: Site) -> None:
-    from spvlink.link.pack import per_patch
+def _share(at: PassContext) -> None:
+    from spvlink.link.pack import share_per_patch
 
     before = at.chain.before(at.link.producer)
-    per_patch.run(at.link, before.link if before is not None else None, at.options.exact)
+    share_per_patch.share_per_patch(
+        at.link, before.link if before is not None else None, at.options.exact
+    )
 
 
 # -- the table -------------------------------------------------------------------------------------
@@ -279,7 +283,7 @@ TABLE: Final = (
         when=_has_payload, adds_code=True,
     ),
     Pass(
-        "dead", lambda at: varyings.run(at.link),
+        "dead", lambda at: dead_varyings.dead_varyings(at.link),
         "before all that looks at values: nothing else should look at what goes",
         "outputs nobody reads and inputs nobody writes are removed on both sides",
         alone=(CONSUMER, PRODUCER),
@@ -289,8 +293,8 @@ TABLE: Final = (
         when=_has_built_ins, beside=True,
     ),
     Pass(
-        "dead", lambda at: builtins.run(at.link), "built-ins that the next stage does not read",
-        when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
+        "dead", lambda at: dead_builtins.dead_builtins(at.link), "built-ins that the next stage does not read",
+        when=lambda link: dead_builtins.concerns(link), alone=(CONSUMER,),
     ),
     Pass(
         "promote", _split_late, "an index may be constant by now", when=_has_whole,
@@ -316,7 +320,7 @@ TABLE: Final = (
         when=lambda link: link.outputs.captured,
     ),
     Pass(
-        "propagate", lambda at: partly.run(at.link, at.options.exact),
+        "propagate", lambda at: propagate_partial_constants.propagate_partial_constants(at.link, at.options.exact),
         "what is one constant wherever it is defined is that constant", adds_code=True,
     ),
     Pass(
@@ -325,7 +329,7 @@ TABLE: Final = (
     ),
     Pass(
         "propagate",
-        lambda at: propagate.run(at.link, at.forth, at.options.exact, at.options.cost_limit),
+        lambda at: propagate_values.propagate_values(at.link, at.to_consumer, at.options.exact, at.options.cost_limit),
         "before motion, which pays for components that this one frees",
         "constants and uniform expressions are computed where they are read", alone=(PRODUCER,),
     ),
@@ -344,7 +348,7 @@ TABLE: Final = (
     ),
     Pass(
         "backward",
-        lambda at: backward.run(at.link, at.back, at.options.exact, at.expect),
+        lambda at: backward.backward(at.link, at.to_producer, at.options.exact, at.expect),
         "the cheapest cut through what the consumer makes",
         "what is made of inputs is made before the border where that is cheaper",
         moving=True, adds_code=True,
@@ -368,7 +372,7 @@ REPACKING: Final = (
         when=lambda link: link.wide, needs=("compact",),
     ),
     Pass(
-        "narrow", lambda at: narrow.run(at.link, at.convergent, at.options.cost_limit),
+        "narrow", lambda at: narrow.narrow(at.link, at.convergent, at.options.cost_limit),
         "after halves, whose words are components like others",
         "flat values of few bits share a component if that saves a Location",
         when=lambda link: narrow.possible(link), needs=("compact",),
@@ -376,7 +380,7 @@ REPACKING: Final = (
 )  # fmt: skip
 
 
-# The switch of what comes first (``chain/built_ins``).
+# The switch of what comes first (``chain/builtins``).
 OPENING: Final = {
     "built-ins": "what is known of varyings is known of built-ins that the next stage reads",
 }

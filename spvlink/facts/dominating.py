@@ -16,12 +16,12 @@ from spvlink.facts.cfg import Cfg
 from spvlink.ir.core import Block, Inst
 
 
-class Held:
+class DominatingValue:
     """A value in a block; ``above``: the nearest of the others that dominates it."""
 
     __slots__ = ("above", "block", "value")
 
-    def __init__(self, value: Inst, block: Block, above: Held | None) -> None:
+    def __init__(self, value: Inst, block: Block, above: DominatingValue | None) -> None:
         self.value = value
         self.block = block
         self.above = above
@@ -34,10 +34,10 @@ class Dominating:
     __slots__ = ("enters", "held")
 
     def __init__(self, value: Inst, block: Block) -> None:
-        self.held = [Held(value, block, None)]  # in preorder
+        self.held = [DominatingValue(value, block, None)]  # in preorder
         self.enters: list[int] = []  # their blocks' numbers, once there are two
 
-    def find(self, cfg: Cfg, block: Block) -> Held | None:
+    def find(self, cfg: Cfg, block: Block) -> DominatingValue | None:
         """The nearest that dominates ``block``: through ``above`` it leads to the others."""
         if len(self.held) == 1:
             return self.held[0] if cfg.dominates(self.held[0].block, block) else None
@@ -47,13 +47,13 @@ class Dominating:
             found = found.above
         return found
 
-    def add(self, cfg: Cfg, value: Inst, block: Block, above: Held | None) -> None:
+    def add(self, cfg: Cfg, value: Inst, block: Block, above: DominatingValue | None) -> None:
         """One more; ``above``: what ``find`` says of this block, which is none of the others."""
         if not self.enters:
             self.enters.append(cfg.enter[self.held[0].block])
         at = bisect_right(self.enters, cfg.enter[block])
         self.enters.insert(at, cfg.enter[block])
-        self.held.insert(at, Held(value, block, above))
+        self.held.insert(at, DominatingValue(value, block, above))
 
 
 class Values:

@@ -219,6 +219,7 @@ class Module(Known):
     __slots__ = (
         "annotated",
         "annotations",
+        "borrowed_capabilities",
         "bound",
         "by_op",
         "debug",
@@ -228,7 +229,6 @@ class Module(Known):
         "generator",
         "globals",
         "invariant_slots",
-        "lent",
         "names",
         "opaque",
         "pool",
@@ -270,7 +270,9 @@ class Module(Known):
         # the debug information that was taken out of the functions (``ir.debug.noted``)
         self.debug: object | None = None
         self.opaque = ""  # what in it cannot be told apart into ids and other words
-        self.lent: frozenset[int] = frozenset()  # capabilities that it has only while it is linked
+        self.borrowed_capabilities: frozenset[int] = (
+            frozenset()
+        )  # capabilities that it has only while it is linked
         # what ``facts.invariant`` was told: outputs that are Invariant, by keys of slots, and those
         # that the next stage makes positions and the like of
         self.invariant_slots: frozenset[int] = frozenset()

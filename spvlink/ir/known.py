@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 ALWAYS: Final = 0
 
 
-class Held:
+class StampedFact:
     """What was found, and the stamp for which it holds."""
 
     __slots__ = ("found", "stamp")
@@ -42,7 +42,7 @@ class Known:
     __slots__ = ("facts",)
 
     def __init__(self) -> None:
-        self.facts: dict[object, Held] = {}  # by who finds it
+        self.facts: dict[object, StampedFact] = {}  # by who finds it
 
 
 def fact(of: K, make: Callable[[K], T], stamp: int) -> T:
@@ -52,7 +52,7 @@ def fact(of: K, make: Callable[[K], T], stamp: int) -> T:
         found: T = held.found
         return found
     made = make(of)
-    of.facts[make] = Held(stamp, made)
+    of.facts[make] = StampedFact(stamp, made)
     return made
 
 

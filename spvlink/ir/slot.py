@@ -2,7 +2,7 @@
 ``Pinned`` variables.
 
 A slot's key is ``location * 8 + component * 2`` (the odd keys are room for 16-bit halves). A 64-bit
-scalar has the key of its first component and covers two. Built-ins that cross (``link/built_ins``)
+scalar has the key of its first component and covers two. Built-ins that cross (``link/builtins``)
 have keys beyond those of all Locations, and a Link of their own: nothing moves them.
 """
 
@@ -209,14 +209,22 @@ class Varying:
 class Interface:
     """One side of the border between two stages."""
 
-    __slots__ = ("captured", "components", "locations", "pinned", "slots", "variables", "wholes")
+    __slots__ = (
+        "aggregates",
+        "captured",
+        "components",
+        "locations",
+        "pinned",
+        "slots",
+        "variables",
+    )
 
     def __init__(self) -> None:
         self.slots: dict[int, Slot] = {}
         # slots that transform feedback captures: buffer, stride, stream, offset (``captures``)
         self.captured: dict[int, tuple[int, int, int, int]] = {}
         self.pinned: list[Pinned] = []
-        self.wholes: list[Aggregate] = []
+        self.aggregates: list[Aggregate] = []
         self.variables: list[Inst] = []  # the original variables that the slots stand for
         self.components = 0  # 32-bit components declared by the original module
         self.locations: set[int] = set()  # Locations declared by the original module

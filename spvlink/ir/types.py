@@ -209,18 +209,18 @@ def may_be_constant(module: Module, type: Inst) -> bool:
     )
 
 
-def is_lent(module: Module, type: Inst | None) -> bool:
+def is_borrowed(module: Module, type: Inst | None) -> bool:
     """Whether values of a type hold numbers whose capability is only lent to the module while it is
     linked (``passes.storage16``)."""
-    if not module.lent or type is None:
+    if not module.borrowed_capabilities or type is None:
         return False
     if type.op == ops.OpTypeStruct:
-        return any(is_lent(module, member) for member in type.args)
+        return any(is_borrowed(module, member) for member in type.args)
     while type.op in _REPEATED:
         type = type.args[0]
     if type.op == ops.OpTypeStruct:
-        return is_lent(module, type)
-    return capability_of(type) in module.lent
+        return is_borrowed(module, type)
+    return capability_of(type) in module.borrowed_capabilities
 
 
 def bits_of(value: Inst) -> int | None:

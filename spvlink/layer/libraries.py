@@ -31,7 +31,7 @@ _LAST: Final = ("geom", "tese", "vert")
 NOTHING: Final = "nothing to gain"
 
 
-class Family:
+class LibraryFamily:
     """Requests of libraries that meet: producers, consumers."""
 
     __slots__ = ("consumers", "producers")
@@ -52,7 +52,9 @@ class Frozen:
         self.reasons: list[str] = []
 
 
-def families(archive: Archive, identity: bytes, exact: bool) -> tuple[list[Family], list[str]]:
+def families(
+    archive: Archive, identity: bytes, exact: bool
+) -> tuple[list[LibraryFamily], list[str]]:
     """Those of an archive, and the reasons of libraries that are in none."""
     reasons: list[str] = []
     halves: dict[str, bytes] = {}  # key of a library -> its request
@@ -85,15 +87,15 @@ def families(archive: Archive, identity: bytes, exact: bool) -> tuple[list[Famil
         if len(pair) == 2 and fragment[pair[0]] != fragment[pair[1]]:
             met.update(pair)
             leaders[leader(pair[0])] = leader(pair[1])
-    found: dict[bytes, Family] = {}
+    found: dict[bytes, LibraryFamily] = {}
     for data in fragment:
         if data in met:
-            family = found.setdefault(leader(data), Family())
+            family = found.setdefault(leader(data), LibraryFamily())
             (family.consumers if fragment[data] else family.producers).append(data)
     return list(found.values()), reasons
 
 
-def link_family(family: Family) -> Frozen:
+def link_family(family: LibraryFamily) -> Frozen:
     """Never raises for what is in the modules."""
     frozen = Frozen()
     before = [wire.read_request(data) for data in family.producers]

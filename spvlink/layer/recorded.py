@@ -7,10 +7,12 @@ from spvlink.layer import wire
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.archive.archive import Archive
-    from spvlink.archive.records import Pipeline
+    from spvlink.archive.records import ArchivedPipeline
 
 
-def request_of(archive: Archive, recorded: Pipeline, identity: bytes, exact: bool) -> wire.Request:
+def request_of(
+    archive: Archive, recorded: ArchivedPipeline, identity: bytes, exact: bool
+) -> wire.Request:
     """A whole pipeline, or one half of pipelines. Raises BadArchive."""
     request = wire.Request()
     request.identity, request.exact = identity, exact
@@ -18,7 +20,7 @@ def request_of(archive: Archive, recorded: Pipeline, identity: bytes, exact: boo
     request.complete = not request.half
     request.layout = recorded.layout
     for shader in recorded.stages:
-        stage = wire.Stage()
+        stage = wire.RequestStage()
         stage.bit, stage.entry = shader.bit, shader.entry
         stage.spec = list(shader.spec.items())
         stage.code = archive.module(shader.module)

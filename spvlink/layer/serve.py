@@ -21,7 +21,7 @@ from collections import OrderedDict, deque
 
 from spvlink.errors import Usage
 from spvlink.layer import places, wire, work
-from spvlink.layer.store import Store
+from spvlink.layer.store import LayerCache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -39,7 +39,7 @@ _SIZE: Final = struct.Struct("<I")
 _SIZES: Final = struct.Struct("<2I")
 
 
-class Job:
+class LinkRequest:
     """A link to be done, and who waits for it."""
 
     __slots__ = ("data", "key", "waiting")
@@ -71,7 +71,7 @@ class Worker:
     def __init__(self, pid: int, connection: socket.socket) -> None:
         self.pid = pid
         self.socket = connection
-        self.job: Job | None = None
+        self.job: LinkRequest | None = None
         self.began = 0.0
         self.done = 0
         self.incoming = bytearray()
@@ -82,7 +82,7 @@ class Server:
     """Everything that the process does. ``idle``: seconds without work until it ends, 0: never."""
 
     def __init__(
-        self, path: str, lock: int, identity: bytes, store: Store, idle: float, workers: int
+        self, path: str, lock: int, identity: bytes, store: LayerCache, idle: float, workers: int
     ) -> None:
         self.path = path
         self.lock = lock
@@ -93,9 +93,9 @@ class Server:
         self.selector = selectors.DefaultSelector()
         self.clients: set[Client] = set()
         self.workers: list[Worker] = []
-        self.jobs: dict[bytes, Job] = {}  # waiting or being done
-        self.queue: deque[Job] = deque()
-        self.later: deque[Job] = deque()  # of requests that were left behind
+        self.jobs: dict[bytes, LinkRequest] = {}  # waiting or being done
+        self.queue: deque[LinkRequest] = deque()
+        self.later: deque[LinkRequest] = deque()  # of requests that were left behind
         self.queued = 0  # bytes
         self.kept: OrderedDict[bytes, bytes] = OrderedDict()
         self.kept_size = 0
@@ -143,7 +143,7 @@ class Server:
             return
         self.look_at = now + PENDING_EVERY
         for data in self.store.pending():
-            with contextlib.suppress(wire.Nonsense):
+            with contextlib.suppress(wire.ProtocolError):
                 self.take(data, None)
 
     def end(self, *_: object) -> None:
@@ -189,13 +189,13 @@ class Server:
                 client.asked = True
                 self.take(bytes(client.incoming), client)
                 client.incoming.clear()
-        except wire.Nonsense:
+        except wire.ProtocolError:
             self.drop(client)
 
     def take(self, data: bytes, client: Client | None) -> None:
         """A whole request; ``client`` waits for the answer. Raises Nonsense."""
         if len(data) < 12 or len(data) != wire.request_size(data):
-            raise wire.Nonsense("more than a request")
+            raise wire.ProtocolError("more than a request")
         key, identity = wire.read_key(data)
         answer = self.store.get(key)
         if answer is None and key in self.kept:
@@ -207,7 +207,7 @@ class Server:
             if self.queued + len(data) > QUEUE_LIMIT:
                 answer = wire.write_answer(key, wire.NOT_NOW, "the linker process is busy")
             else:
-                self.jobs[key] = Job(key, data)
+                self.jobs[key] = LinkRequest(key, data)
                 (self.queue if client is not None else self.later).append(self.jobs[key])
                 self.queued += len(data)
         if client is None:
@@ -303,7 +303,7 @@ class Server:
         if worker.done >= LINKS_A_WORKER:
             self.bury(worker, "")
 
-    def finish(self, job: Job, answer: bytes) -> None:
+    def finish(self, job: LinkRequest, answer: bytes) -> None:
         self.jobs.pop(job.key, None)
         if wire.status_of(answer) != wire.NOT_NOW:
             self.kept[job.key] = answer
@@ -394,7 +394,7 @@ def serve(cache: str, cache_mb: int, idle: float, workers: int) -> bool:
         os.umask(0o077)
         os.truncate(lock, 0)
         os.write(lock, b"%d" % os.getpid())
-        store = Store(cache, cache_mb << 20)
+        store = LayerCache(cache, cache_mb << 20)
         store.note(places.NOTE, places.validator(cache))
         server = Server(path, lock, identity, store, idle, workers)
         signal.signal(signal.SIGTERM, server.end)

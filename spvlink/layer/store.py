@@ -24,7 +24,7 @@ BLOCK = 4096  # bytes: what a file takes on the disk is a multiple
 DAY = 86400.0  # seconds
 
 
-class Store:
+class LayerCache:
     """A cache folder with at most ``limit`` bytes of the disk. Trouble with the disk is no error:
     ``trouble`` holds the last one."""
 

@@ -20,7 +20,7 @@ from spvlink.errors import BadArchive, Usage
 from spvlink.layer import libraries, places, wire
 from spvlink.layer.recorded import request_of
 from spvlink.layer.serve import LINK_LIMIT, serve
-from spvlink.layer.store import Store
+from spvlink.layer.store import LayerCache
 from spvlink.report import wrap
 
 TYPE_CHECKING = False
@@ -81,7 +81,7 @@ def warm(archives: Sequence[str], exact: bool, cache: str, cache_mb: int, jobs: 
     tally = Tally()
     with Archive(archives) as archive, _linker(cache, cache_mb, jobs) as path:
         _ask_all(path, _requests(archive, exact, cache, tally), 2 * jobs, tally)
-        _freeze(archive, exact, Store(cache, cache_mb << 20), jobs, tally)
+        _freeze(archive, exact, LayerCache(cache, cache_mb << 20), jobs, tally)
         for line in archive.warnings:
             tally.reason(f"warning: {line}")
     if tally.trouble:
@@ -116,7 +116,7 @@ def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterat
 # -- libraries -------------------------------------------------------------------------------------
 
 
-def _freeze(archive: Archive, exact: bool, store: Store, jobs: int, tally: Tally) -> None:
+def _freeze(archive: Archive, exact: bool, store: LayerCache, jobs: int, tally: Tally) -> None:
     """Libraries that hold half of the shaders, with interfaces that those that meet share."""
     found, reasons = libraries.families(archive, places.identity(store.folder), exact)
     for text in reasons:
@@ -133,7 +133,7 @@ def _freeze(archive: Archive, exact: bool, store: Store, jobs: int, tally: Tally
     tally.trouble = tally.trouble or store.trouble
 
 
-def _each(found: list[libraries.Family], jobs: int) -> Iterator[libraries.Frozen]:
+def _each(found: list[libraries.LibraryFamily], jobs: int) -> Iterator[libraries.Frozen]:
     """Link all families, ``jobs`` at a time. Raises Usage if a worker dies."""
     if jobs == 1 or len(found) < 2:
         yield from map(libraries.link_family, found)

@@ -28,11 +28,11 @@ _BINDING: Final = ("binding", "descriptorType", "descriptorCount", "stageFlags")
 _RANGE: Final = ("stageFlags", "offset", "size")
 
 
-class Nonsense(Exception):
+class ProtocolError(Exception):
     """A request that no layer of this format sends."""
 
 
-class Stage:
+class RequestStage:
     """One stage of a request. ``spec``: (constant id, its bytes), as the application gave it."""
 
     __slots__ = ("bit", "code", "digest", "entry", "size", "spec")
@@ -58,18 +58,18 @@ class Request:
         self.exact = False
         self.complete = False  # no stage follows these
         self.half = False  # a library of the stages before rasterization, or of the fragment shader
-        self.stages: list[Stage] = []
+        self.stages: list[RequestStage] = []
         self.layout: dict[str, object] | None = None
 
 
-class _Reader:
+class _RequestReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
 
     def bytes(self, size: int) -> bytes:
         if size > len(self.data) - self.at:
-            raise Nonsense("it ends early")
+            raise ProtocolError("it ends early")
         self.at += size
         return self.data[self.at - size : self.at]
 
@@ -83,7 +83,7 @@ class _Reader:
         """A number of things of ``each`` bytes or more."""
         count = self.word()
         if count * each > len(self.data) - self.at:
-            raise Nonsense("a count that cannot be")
+            raise ProtocolError("a count that cannot be")
         return count
 
 
@@ -91,14 +91,14 @@ def request_size(start: bytes) -> int:
     """Bytes of the whole request, from its first 8. Raises Nonsense."""
     magic, size = struct.unpack("<2I", start[:8])
     if magic != REQUEST or size > LIMIT:
-        raise Nonsense("not a request")
+        raise ProtocolError("not a request")
     return int(size) + 8
 
 
 def read_key(data: bytes) -> tuple[bytes, bytes]:
     """The key of a whole request, and the identity of the linker that it is for. Raises
     Nonsense."""
-    reader = _Reader(data)
+    reader = _RequestReader(data)
     reader.words(2)
     facts = reader.bytes(reader.word())
     return blake2b(facts, digest_size=_DIGEST).digest(), facts[4:20]
@@ -106,12 +106,12 @@ def read_key(data: bytes) -> tuple[bytes, bytes]:
 
 def read_request(data: bytes) -> Request:
     """Raises Nonsense unless every byte fits."""
-    outer = _Reader(data)
+    outer = _RequestReader(data)
     outer.words(2)
     facts = outer.bytes(outer.word())
-    reader = _Reader(facts)
+    reader = _RequestReader(facts)
     if reader.word() != FORMAT:
-        raise Nonsense("another format: spvlink layer install makes them fit")
+        raise ProtocolError("another format: spvlink layer install makes them fit")
     request = Request()
     request.key = blake2b(facts, digest_size=_DIGEST).digest()
     request.identity = reader.bytes(16)
@@ -124,9 +124,9 @@ def read_request(data: bytes) -> Request:
     for stage in request.stages:
         stage.code = outer.bytes(stage.size)
         if blake2b(stage.code, digest_size=_DIGEST).digest() != stage.digest:
-            raise Nonsense("a module that is not the one it says")
+            raise ProtocolError("a module that is not the one it says")
     if reader.at != len(facts) or outer.at != len(data):
-        raise Nonsense("more than there should be")
+        raise ProtocolError("more than there should be")
     return request
 
 
@@ -167,8 +167,8 @@ def _write_layout(layout: dict[str, object]) -> bytes:
     return struct.pack(f"<{len(words)}I", *words)
 
 
-def _read_stage(reader: _Reader) -> Stage:
-    stage = Stage()
+def _read_stage(reader: _RequestReader) -> RequestStage:
+    stage = RequestStage()
     stage.bit, length = reader.words(2)
     stage.entry = reader.bytes(length).decode("utf-8", "surrogateescape")
     reader.bytes(-length % 4)
@@ -180,7 +180,7 @@ def _read_stage(reader: _Reader) -> Stage:
     return stage
 
 
-def _read_layout(reader: _Reader) -> dict[str, object]:
+def _read_layout(reader: _RequestReader) -> dict[str, object]:
     sets = []
     for _ in range(reader.count(8)):
         number = reader.word()

@@ -22,7 +22,7 @@ def answer(data: bytes) -> bytes:
     key, _ = wire.read_key(data)
     try:
         return _answer(wire.read_request(data))
-    except wire.Nonsense as error:
+    except wire.ProtocolError as error:
         return wire.write_answer(key, wire.NOT_NOW, f"a request that makes no sense: {error}")
     except SpvlinkError as error:
         return wire.write_answer(key, wire.PASSED_THROUGH, f"not linked: {error}")

@@ -6,10 +6,10 @@ import os
 from typing import Final
 
 from spvlink import arguments
-from spvlink.arguments import Words
+from spvlink.arguments import OptionWords
 from spvlink.errors import Usage
 from spvlink.lint.limits import read_limits
-from spvlink.lint.pipeline import Rules
+from spvlink.lint.pipeline import CheckRules
 from spvlink.options import Options
 from spvlink.sources import Argument, check_files
 
@@ -38,7 +38,7 @@ exit status: 0 nothing is wrong (there may be warnings); 1 there are errors, or 
 valid; 2 usage, or a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
-_WORDS: Final = Words(
+_WORDS: Final = OptionWords(
     ("--json", "--maintenance4", "--complete", "--potential"),
     ("--limits", "--target-env"),
     ("--spec",),
@@ -47,7 +47,7 @@ _WORDS: Final = Words(
 _SETS: Final = (".foz", ".jsonl")
 
 
-class Command:
+class CheckCommand:
     """What was asked for: ``sets`` (archives, or one manifest) or ``files`` of one pipeline."""
 
     def __init__(self) -> None:
@@ -56,14 +56,14 @@ class Command:
         self.json = False
         self.complete = False
         self.potential = False
-        self.rules = Rules()
+        self.rules = CheckRules()
         self.options = Options()  # of which --spec and --target-env are used
 
 
-def parse(words: list[str]) -> Command:
+def parse(words: list[str]) -> CheckCommand:
     """Read the words after ``spvlink check``. Raises Usage with one line that says what is
     wrong."""
-    command = Command()
+    command = CheckCommand()
     inputs, given = arguments.gather(words, _WORDS, command.options)
     if not inputs:
         raise Usage(f"no stage files, no archive, no manifest; see {SEE}")

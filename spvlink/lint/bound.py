@@ -28,8 +28,8 @@ from spvlink.link.check.interface import apart
 from spvlink.options import Options
 
 if TYPE_CHECKING:
-    from spvlink.link.check.interface import Declared
-    from spvlink.link.check.stage import Stage
+    from spvlink.link.check.interface import DeclaredVariable
+    from spvlink.link.check.stage import CheckedStage
     from spvlink.pipeline import Source
 
 _LEFT: Final = 2  # a label and a return
@@ -60,7 +60,7 @@ class Bound:
     """``outputs`` and ``inputs``: components of user variables that can go, with the Locations;
     ``body``: instructions in functions as they came."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: CheckedStage) -> None:
         outputs = stage.outputs if stage.name != "frag" else []
         held = [one for one in outputs if stage.captured(one)]
         self.outputs = len(_covered(outputs)) - len(_covered(held))
@@ -83,11 +83,11 @@ class Bound:
         return max(0, self.body - self.stays[rasterized])
 
 
-def _covered(variables: list[Declared]) -> set[tuple[int, int]]:
+def _covered(variables: list[DeclaredVariable]) -> set[tuple[int, int]]:
     return {place for one in variables for place in apart(one, one.covers)}
 
 
-def _locations(variables: list[Declared]) -> int:
+def _locations(variables: list[DeclaredVariable]) -> int:
     return len({place[0] for place in _covered(variables)})
 
 

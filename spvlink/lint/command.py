@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 from spvlink import sources
 from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
-from spvlink.batches.pipelines import Pipeline, Shader, Unfit
+from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Shader
 from spvlink.batches.plan import LISTED
 from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.link.check.findings import Finding
 from spvlink.lint import arguments, pipeline
 from spvlink.lint.potential import Potential
-from spvlink.lint.report import Report
+from spvlink.lint.report import CheckReport
 from spvlink.lint.sharing import Sharing
 from spvlink.lint.stage import load
 from spvlink.pipeline import Source as Module
@@ -26,10 +26,10 @@ from spvlink.pipeline import stage_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from spvlink.batches.ends import Source
-    from spvlink.link.check.stage import Stage
-    from spvlink.lint.arguments import Command
-    from spvlink.lint.pipeline import Rules
+    from spvlink.batches.ends import PipelineSource
+    from spvlink.link.check.stage import CheckedStage
+    from spvlink.lint.arguments import CheckCommand
+    from spvlink.lint.pipeline import CheckRules
     from spvlink.lint.potential import Unread
 
     Key = tuple[object, ...]
@@ -42,7 +42,7 @@ def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
     """Do it; ``say`` writes to standard output. Gives the exit status. Raises SpvlinkError if an
     input cannot be read."""
     command = arguments.parse(words)
-    report = Report()
+    report = CheckReport()
     if command.potential:
         report.potential = Potential()
     if command.sets:
@@ -80,7 +80,7 @@ def _plain(line: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(paths: list[str]) -> Iterator[Source]:
+def _opened(paths: list[str]) -> Iterator[PipelineSource]:
     if paths[0].endswith(".jsonl"):
         yield Manifest(paths[0])
         return
@@ -88,9 +88,9 @@ def _opened(paths: list[str]) -> Iterator[Source]:
         yield archives
 
 
-def _files(command: Command, potential: Potential | None) -> list[Finding]:
+def _files(command: CheckCommand, potential: Potential | None) -> list[Finding]:
     """The findings of the one pipeline that stage files make."""
-    labelled: list[tuple[Key, str, Stage]] = []
+    labelled: list[tuple[Key, str, CheckedStage]] = []
     given = sources.read_all(command.files, command.options.target_env)
     for source, module in zip(given, read_pipeline(given)):
         assert module.entry is not None
@@ -109,9 +109,9 @@ def _files(command: Command, potential: Potential | None) -> list[Finding]:
 
 
 def _findings(
-    labelled: list[tuple[Key, str, Stage]],
+    labelled: list[tuple[Key, str, CheckedStage]],
     complete: bool,
-    rules: Rules,
+    rules: CheckRules,
     potential: Potential | None,
 ) -> tuple[list[Finding], list[Unread]]:
     """What is wrong with one pipeline, and what is unread in it if that is asked for."""
@@ -130,18 +130,20 @@ def _key(shader: Shader) -> Key:
 class _Set:
     """The pipelines of a set. Those of the same stages have the same findings: looked at once."""
 
-    def __init__(self, source: Source, rules: Rules, potential: Potential | None) -> None:
+    def __init__(
+        self, source: PipelineSource, rules: CheckRules, potential: Potential | None
+    ) -> None:
         self.source = source
         self.rules = rules
         self.potential = potential
         self.sharing = Sharing(source) if potential is not None else None
         self.known: dict[Key, tuple[list[Finding], list[Unread]]] = {}
-        self.stages: OrderedDict[Key, Stage | SpvlinkError] = OrderedDict()
+        self.stages: OrderedDict[Key, CheckedStage | SpvlinkError] = OrderedDict()
 
     def all(self) -> Iterator[tuple[str, list[Finding]]]:
         """(pipeline, its findings)."""
         for one in self.source.pipelines():
-            if isinstance(one, Unfit):
+            if isinstance(one, IneligiblePipeline):
                 # what is recorded in a way that is no pipeline of shaders is no error of anybody
                 yield one.id, [Finding(None, f"not checked: {one.reason}", warning=not one.bad)]
                 continue
@@ -162,7 +164,7 @@ class _Set:
         if self.potential is not None and self.sharing is not None:
             self.potential.families = list(self.sharing.families())
 
-    def _looked_at(self, one: Pipeline) -> tuple[list[Finding], list[Unread]]:
+    def _looked_at(self, one: BatchPipeline) -> tuple[list[Finding], list[Unread]]:
         """The findings, and what is unread if that is asked for."""
         labelled, wrong = self._labelled(one.shaders)
         if wrong:
@@ -178,9 +180,9 @@ class _Set:
 
     def _labelled(
         self, shaders: list[Shader]
-    ) -> tuple[list[tuple[Key, str, Stage]], list[Finding]]:
+    ) -> tuple[list[tuple[Key, str, CheckedStage]], list[Finding]]:
         """The stages, and what is wrong with those that cannot be looked at."""
-        labelled: list[tuple[Key, str, Stage]] = []
+        labelled: list[tuple[Key, str, CheckedStage]] = []
         wrong = []
         for shader in shaders:
             stage = self._stage(shader)
@@ -201,7 +203,7 @@ class _Set:
             told.append(Shader(shader.module, shader.label, shader.entry, name, shader.spec))
         return told
 
-    def _stage(self, shader: Shader) -> Stage | SpvlinkError:
+    def _stage(self, shader: Shader) -> CheckedStage | SpvlinkError:
         """A stage of the set, or why it cannot be looked at."""
         key = _key(shader)
         stage = self.stages.pop(key, None)

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.ir.core import Inst
-    from spvlink.link.check.interface import Declared
-    from spvlink.link.check.stage import Stage
+    from spvlink.link.check.interface import DeclaredVariable
+    from spvlink.link.check.stage import CheckedStage
 
     Limits = dict[str, int]
 
@@ -91,7 +91,7 @@ _DISTANCES: Final = (
 )  # fmt: skip
 
 
-def findings(stage: Stage, limits: Limits) -> Iterator[Finding]:
+def findings(stage: CheckedStage, limits: Limits) -> Iterator[Finding]:
     """The limits that one stage exceeds."""
     for storage in (INPUT, OUTPUT):
         between = (None, stage.name) if storage == INPUT else (stage.name, None)
@@ -110,14 +110,14 @@ def findings(stage: Stage, limits: Limits) -> Iterator[Finding]:
     yield from _totals(stage, limits)
 
 
-def _end(one: Declared) -> int:
+def _end(one: DeclaredVariable) -> int:
     """Components up to the last one of a variable, as if all Locations were full."""
     location, component = max(one.covers, default=(0, -1))
     return 4 * location + component + 1
 
 
 def _components(
-    stage: Stage, storage: int, limits: Limits, between: tuple[str | None, str | None]
+    stage: CheckedStage, storage: int, limits: Limits, between: tuple[str | None, str | None]
 ) -> Iterator[Finding]:
     limit, counts = _COMPONENTS[stage.name, storage]
     builtins = sum(_size(b.type) for b in stage.builtins[storage] if b.in_block) if counts else 0
@@ -148,7 +148,7 @@ def _size(type: Inst) -> int:
 
 
 def _distances(
-    stage: Stage, storage: int, limits: Limits, between: tuple[str | None, str | None]
+    stage: CheckedStage, storage: int, limits: Limits, between: tuple[str | None, str | None]
 ) -> Iterator[Finding]:
     sizes = {b.kind: _last_size(b.type) for b in stage.builtins[storage]}
     for kinds, limit, rule in _DISTANCES:
@@ -169,7 +169,7 @@ def _last_size(type: Inst) -> int:
     return types.size_of(type)
 
 
-def _attachments(stage: Stage, limits: Limits) -> Iterator[Finding]:
+def _attachments(stage: CheckedStage, limits: Limits) -> Iterator[Finding]:
     limit = "maxFragmentOutputAttachments"
     last = max(stage.outputs, key=_end, default=None) if stage.name == "frag" else None
     if last is not None and max(last.covers)[0] >= limits[limit]:
@@ -180,7 +180,7 @@ def _attachments(stage: Stage, limits: Limits) -> Iterator[Finding]:
         yield Finding(_PLACE, message, str(last.label), last.place, ("frag", None))
 
 
-def _totals(stage: Stage, limits: Limits) -> Iterator[Finding]:
+def _totals(stage: CheckedStage, limits: Limits) -> Iterator[Finding]:
     """The two limits of all vertices together, which no VUID is about."""
     vertices = stage.modes.get(enums.ExecutionMode_OutputVertices, [0])[0]
     builtins = sum(_size(b.type) for b in stage.builtins[OUTPUT] if b.in_block)

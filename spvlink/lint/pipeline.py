@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.driver import CREATION, odd_stage
 from spvlink.link.check import builtins
-from spvlink.link.check.border import UNREAD, Border, described, unread_of
+from spvlink.link.check.border import UNREAD, InterfaceRules, described, unread_of
 from spvlink.link.check.findings import Finding
 from spvlink.link.check.interface import shown_places
 from spvlink.link.check.stage import own_findings
@@ -16,12 +16,12 @@ from spvlink.pipeline import STAGES
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.link.check.stage import Stage
+    from spvlink.link.check.stage import CheckedStage
 
 ORDER: Final = list(STAGES.values())
 
 
-class Rules:
+class CheckRules:
     """What holds for all pipelines of a run. ``limits``: of the device, by Vulkan's names.
     ``maintenance4``: whether that feature is on."""
 
@@ -30,7 +30,7 @@ class Rules:
         self.maintenance4 = False
 
 
-def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]:
+def findings(stages: list[CheckedStage], complete: bool, rules: CheckRules) -> list[Finding]:
     """``stages`` in any order. ``complete``: these are all stages of the pipeline."""
     stages = sorted(stages, key=lambda s: ORDER.index(s.name))
     if unlike := odd(stages):
@@ -39,7 +39,7 @@ def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]
     for stage in stages:
         found += limits.findings(stage, rules.limits)
     for producer, consumer in zip(stages, stages[1:]):
-        found += Border(producer, consumer, rules.maintenance4).findings()
+        found += InterfaceRules(producer, consumer, rules.maintenance4).findings()
         found += builtins.findings(producer, consumer)
     found += builtins.modes({stage.name: stage for stage in stages})
     if complete and stages and stages[-1].name not in ("frag", "task"):
@@ -47,7 +47,7 @@ def findings(stages: list[Stage], complete: bool, rules: Rules) -> list[Finding]
     return found
 
 
-def odd(stages: list[Stage]) -> list[Finding]:
+def odd(stages: list[CheckedStage]) -> list[Finding]:
     """The error of stages, in any order, that make no pipeline; nothing if they do."""
     names = sorted((stage.name for stage in stages), key=ORDER.index)
     wrong = odd_stage([(name, "") for name in names])
@@ -57,7 +57,7 @@ def odd(stages: list[Stage]) -> list[Finding]:
     return [Finding(CREATION + rule, what, "", None, (names[at], None))]
 
 
-def _last(stage: Stage) -> Iterator[Finding]:
+def _last(stage: CheckedStage) -> Iterator[Finding]:
     """Outputs of the last stage of a pipeline without fragment shader."""
     for output in stage.outputs:
         dead = unread_of(stage, output, set())

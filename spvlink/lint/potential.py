@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.link.check.interface import Place
-    from spvlink.link.check.stage import Stage
+    from spvlink.link.check.stage import CheckedStage
     from spvlink.lint.sharing import Cost
 
     Key = tuple[object, ...]
@@ -36,12 +36,12 @@ _HEAD = (
 _FIGURES = ("components", "locations", "instructions")
 
 
-class Module:
+class SetModule:
     """A module as the set has it: ``label`` for people; ``outputs`` and ``inputs`` are user
     components, ``idle`` those inputs that the module never reads. ``dead``: what is unread, and in
     which pipelines."""
 
-    def __init__(self, label: str, stage: Stage) -> None:
+    def __init__(self, label: str, stage: CheckedStage) -> None:
         self.label = label
         self.stage = stage.name
         self.outputs: dict[Place, str] = {
@@ -85,15 +85,15 @@ class Potential:
     """Gathers pipelines; then it can be asked."""
 
     def __init__(self) -> None:
-        self.modules: dict[Key, Module] = {}
+        self.modules: dict[Key, SetModule] = {}
         self.families: list[list[Cost]] = []  # of pipelines that share modules, linked
 
-    def unread(self, stages: list[tuple[Key, str, Stage]], complete: bool) -> list[Unread]:
+    def unread(self, stages: list[tuple[Key, str, CheckedStage]], complete: bool) -> list[Unread]:
         """What is unread in a pipeline of these: (key of the module, label, stage), in order."""
         found: list[Unread] = []
         for at, (key, label, stage) in enumerate(stages):
             if key not in self.modules:
-                self.modules[key] = Module(label, stage)
+                self.modules[key] = SetModule(label, stage)
             following = stages[at + 1][2] if at + 1 < len(stages) else None
             self.modules[key].rasterized &= following is None or following.name == "frag"
             if stage.name in ("frag", "task") or (following is None and not complete):
@@ -134,7 +134,7 @@ class Potential:
         found = [c for family in self.families for c in family if any(n > 0 for n in c.more)]
         return sorted(found, key=lambda c: ([-n for n in c.more], c.pipelines))
 
-    def ordered(self) -> list[Module]:
+    def ordered(self) -> list[SetModule]:
         """The modules, those first whose sharing costs most."""
         return sorted(self.modules.values(), key=lambda m: (-m.cost(), -len(m.ever), m.label))
 
@@ -195,12 +195,12 @@ def _family(costs: list[Cost]) -> dict[str, object]:
     }
 
 
-def _locations(module: Module, dead: Dead) -> int:
+def _locations(module: SetModule, dead: Dead) -> int:
     """Locations of which nothing is left."""
     return len({place[0] for place in dead} - {p[0] for p in module.outputs.keys() - dead})
 
 
-def _module(module: Module) -> dict[str, object]:
+def _module(module: SetModule) -> dict[str, object]:
     total = sum(map(len, module.dead.values()))
     return {
         "module": module.label,
@@ -228,7 +228,7 @@ def _module(module: Module) -> dict[str, object]:
     }  # fmt: skip
 
 
-def _stays(module: Module) -> Iterator[str]:
+def _stays(module: SetModule) -> Iterator[str]:
     """Why: the variables that few pipelines read."""
     total = sum(map(len, module.dead.values()))
     by_name: dict[str, int] = {}

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _NAMED: Final = 3  # pipelines that a line names, before it only counts them
 
 
-class Report:
+class CheckReport:
     """All findings of a run. ``pipelines``: how many were looked at, those that could not be read
     among them."""
 

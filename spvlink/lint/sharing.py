@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from spvlink.batches.families import families
-from spvlink.batches.jobs import Settings
+from spvlink.batches.jobs import JobSettings
 from spvlink.batches.work import options_of, sources_of
 from spvlink.binary.decode import decode
 from spvlink.driver import link
@@ -22,10 +22,10 @@ from spvlink.sets.link_set import link_set
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.ends import Source
-    from spvlink.batches.families import Family
+    from spvlink.batches.ends import PipelineSource
+    from spvlink.batches.families import PipelineFamily
     from spvlink.batches.jobs import Job
-    from spvlink.batches.pipelines import Pipeline
+    from spvlink.batches.pipelines import BatchPipeline
     from spvlink.link.check.interface import Place
     from spvlink.pipeline import Source as Module
 
@@ -55,15 +55,15 @@ class Cost:
 class Sharing:
     """Gathers the pipelines of a set; then it can be asked."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: PipelineSource) -> None:
         self.source = source
         options = Options()
         options.validate = False
-        self.settings = Settings(options)
+        self.settings = JobSettings(options)
         self.jobs: dict[bytes, Job] = {}
         self.names: dict[bytes, list[str]] = {}
 
-    def add(self, pipeline: Pipeline) -> None:
+    def add(self, pipeline: BatchPipeline) -> None:
         job = self.settings.job(pipeline)
         self.jobs.setdefault(job.key, job)
         self.names.setdefault(job.key, []).append(pipeline.id)
@@ -77,7 +77,7 @@ class Sharing:
                 if costs:
                     yield costs
 
-    def _costs(self, family: Family) -> list[Cost]:
+    def _costs(self, family: PipelineFamily) -> list[Cost]:
         rows, names = [], []
         for job in family.parts:
             try:

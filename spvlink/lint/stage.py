@@ -10,7 +10,7 @@ from spvlink.errors import Refused
 from spvlink.grammar import enums, ops
 from spvlink.ir.check import check
 from spvlink.ir.core import Module
-from spvlink.link.check.stage import Stage
+from spvlink.link.check.stage import CheckedStage
 from spvlink.passes import spec_constants
 from spvlink.pipeline import NV_STAGES, STAGES, Source
 
@@ -20,7 +20,9 @@ _SPECIAL: Final = frozenset((
 ))  # fmt: skip
 
 
-def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: str = "") -> Stage:
+def load(
+    data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: str = ""
+) -> CheckedStage:
     """Read a module. ``spec``: values of specialization constants, by SpecId; others have their
     defaults. ``stage``: which one, where several entry points have that name. Raises BadSpirv, and
     Usage for a value that makes no sense."""
@@ -30,11 +32,11 @@ def load(data: bytes, entry: str | None, spec: dict[int, str | bytes], stage: st
         raise Refused("a stage of SPV_NV_mesh_shader, which is not checked")
     check(module, input=True)
     if any(inst.op in _SPECIAL for inst in module.globals):
-        spec_constants.run(module, _meant(module, spec), defaults=True)
+        spec_constants.specialize(module, _meant(module, spec), defaults=True)
     elif any(isinstance(value, str) for value in spec.values()):
-        spec_constants.run(module, spec, defaults=True)  # which refuses them
+        spec_constants.specialize(module, spec, defaults=True)  # which refuses them
     name = STAGES[module.entry.model]
-    return Stage(name, module, Source(data, "", entry, name))
+    return CheckedStage(name, module, Source(data, "", entry, name))
 
 
 def _meant(module: Module, spec: dict[int, str | bytes]) -> dict[int, str | bytes]:

@@ -38,7 +38,7 @@ MOST_CHARACTERS: Final = 400  # of a name or a reason
 TOP: Final = 10  # pipelines that gained most, and least
 
 
-class Result:
+class JobTotals:
     """What became of a job, as far as totals go."""
 
     __slots__ = ("components", "count", "first", "kind", "locations", "reason", "seen", "size")
@@ -72,7 +72,7 @@ class Page:
         self.told = 0  # remarks of all jobs
         self.chart: dict[int, list[int]] = {}
         self.reasons: Counter[tuple[str, str]] = Counter()
-        self.results: list[Result] = []
+        self.results: list[JobTotals] = []
         self.jobs = [_dumps(self._job(entry)) for entry in jobs]
         self.rows: list[str] = []
         self.more = 0
@@ -120,7 +120,7 @@ class Page:
 
     def _job(self, entry: Entry) -> Row:
         entry = {**entry, **entry.get("untouched", {})}
-        result = Result(entry)
+        result = JobTotals(entry)
         self.results.append(result)
         stages = [
             [self._text(s["stage"]), s["at"], *s["instructions"], *s["bytes"]]

@@ -18,7 +18,7 @@ from spvlink.pipeline import InterfaceResult
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from spvlink.link.check.interface import Declared
+    from spvlink.link.check.interface import DeclaredVariable
     from spvlink.pipeline import StageResult
 
 _MOST: Final = 32 * MAX_LOCATION  # Locations of a variable, arrays over vertices included
@@ -53,7 +53,7 @@ def told(
     return {"interfaces": borders, "remarks": remarks}
 
 
-def _outputs(data: bytes, entry: str | None, stage: str) -> list[Declared]:
+def _outputs(data: bytes, entry: str | None, stage: str) -> list[DeclaredVariable]:
     """What a stage hands on. Raises SpvlinkError, and whatever odd modules may cause."""
     module = decode(data)
     module.entry = select_entry(module, entry, stage)

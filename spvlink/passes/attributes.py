@@ -17,7 +17,7 @@ from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.edit import rewrite, value
 
 
-def run(module: Module) -> None:
+def read_attributes_once(module: Module) -> None:
     """Rewrite the loads of components in the entry point's function."""
     entry = module.entry
     assert entry is not None
@@ -41,23 +41,23 @@ def run(module: Module) -> None:
     if not any(reads.get(attribute, 0) > 1 for attribute in pointers.values()):
         return
     signatures = Effects.of(module).signatures
-    wholes: dict[Inst, Inst] = {}
+    aggregates: dict[Inst, Inst] = {}
     for block in entry.function.blocks:
         for inst in block.insts:
             found = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
             if found is None or inst.imm or inst in signatures or reads[found] < 2:
                 continue
             assert found.type is not None
-            whole = wholes.get(found)
+            whole = aggregates.get(found)
             if whole is None:
                 whole = value(module, ops.OpLoad, found.type.args[0], [found], ())
-                wholes[found] = whole
+                aggregates[found] = whole
             index = types.index_of(inst.args[0].args[1]) or 0
             rewrite(module, inst, ops.OpCompositeExtract, [whole], (index,))
     # in front of everything, so that no construct is kept for the load in it
     insts = entry.function.blocks[0].insts
     at = max([n for n, i in enumerate(insts) if i.op == ops.OpVariable], default=-1) + 1
-    insts[at:at] = wholes.values()
+    insts[at:at] = aggregates.values()
 
 
 def _points_to_components(module: Module) -> bool:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _AFTER_LOOP_MERGE: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
 
 
-def run(module: Module, function: Function) -> None:
+def branches(module: Module, function: Function) -> None:
     """Resolve constant branches and empty selections of one function, to a fixpoint."""
     while len(function.blocks) > 1:
         flow = module.flow

@@ -24,7 +24,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.ir.slot import CAPTURED
-from spvlink.passes.cells import Node
+from spvlink.passes.cells import PartNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -50,12 +50,12 @@ def active(module: Module) -> bool:
     )
 
 
-def pin(tables: Decorations, variable: Inst, node: Node) -> None:
+def pin(tables: Decorations, variable: Inst, node: PartNode) -> None:
     """Keep whole what cannot be captured component by component of a variable of which something is
     captured: all of it or, of a block, members. ``node``: its root."""
     assert variable.type is not None
     type, own = variable.type.args[0], tables.targets.get(variable, [])
-    parts: list[Node] = []
+    parts: list[PartNode] = []
     if not is_block(tables, type):
         if not _plain(tables, type) or at(own, 0, ()) is None:
             parts = [node]
@@ -70,7 +70,7 @@ def pin(tables: Decorations, variable: Inst, node: Node) -> None:
         part.why = CAPTURED_WHY
 
 
-def pin_stream(tables: Decorations, node: Node, why: str, held: set[int]) -> None:
+def pin_stream(tables: Decorations, node: PartNode, why: str, held: set[int]) -> None:
     """Keep whole what must not be touched, for its decorations ``held``: of a block that goes to
     another vertex stream each member by itself, since nobody reads those that are not captured."""
     parts = [node]

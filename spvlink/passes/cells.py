@@ -26,7 +26,7 @@ MEMORY: Final = 2
 MAX_PARTS: Final = 512  # a node with more parts than this stays in memory
 
 
-class Node:
+class PartNode:
     """A part of a variable; ``cell`` numbers the WHOLE nodes, ``variable`` is what a MEMORY node
     becomes."""
 
@@ -47,7 +47,7 @@ class Node:
     def __init__(self, type: Inst, path: tuple[int, ...]) -> None:
         self.type = type
         self.kind = WHOLE
-        self.children: list[Node] = []
+        self.children: list[PartNode] = []
         self.cell = -1
         self.variable: Inst | None = None
         self.why = ""
@@ -68,7 +68,7 @@ class Node:
             return False
         self.kind = SPLIT
         self.children = [
-            Node(types.part_type(self.type, i), self.path + (i,)) for i in range(count)
+            PartNode(types.part_type(self.type, i), self.path + (i,)) for i in range(count)
         ]
         return True
 
@@ -79,48 +79,48 @@ class Node:
         self.why = self.why or why
         self.pins |= pins
 
-    def leaves(self) -> list[Node]:
+    def leaves(self) -> list[PartNode]:
         """The WHOLE and MEMORY nodes below, in order."""
         if self.kind != SPLIT:
             return [self]
         return [leaf for child in self.children for leaf in child.leaves()]
 
 
-class Place:
+class PointerTarget:
     """Where a pointer points: a node and, inside a vector, an index (constant or dynamic)."""
 
     __slots__ = ("lane", "node", "rest", "vertex")
 
-    def __init__(self, node: Node, lane: Inst | None, rest: list[Inst]) -> None:
+    def __init__(self, node: PartNode, lane: Inst | None, rest: list[Inst]) -> None:
         self.node = node
         self.lane = lane  # index into the vector of a WHOLE node
         self.rest = rest  # indices that go on into a MEMORY node
         self.vertex: Inst | None = None  # of a variable that is an array over vertices
 
 
-def find(root: Node, indices: list[Inst], touch: bool) -> Place:
+def find(root: PartNode, indices: list[Inst], touch: bool) -> PointerTarget:
     """Follow ``indices`` from a variable's root; with ``touch`` split on the way and pin what must
     stay in memory."""
     node = root
     for at, index in enumerate(indices):
         if node.kind == MEMORY:
-            return Place(node, None, indices[at:])
+            return PointerTarget(node, None, indices[at:])
         if node.type.op == ops.OpTypeVector:
             constant = types.index_of(index)
             if touch and constant is not None and not 0 <= constant < node.type.imm[0]:
                 node.pin("an index is out of bounds")
-                return Place(node, None, indices[at:])
-            return Place(node, index, [])
+                return PointerTarget(node, None, indices[at:])
+            return PointerTarget(node, index, [])
         constant = types.index_of(index)
         if touch and not node.split():
             node.pin("it is too large to split")
-            return Place(node, None, indices[at:])
+            return PointerTarget(node, None, indices[at:])
         if constant is None or not 0 <= constant < len(node.children):
             if touch:
                 if constant is None:
                     node.pin("it is accessed with a dynamic index", DYNAMIC)
                 else:
                     node.pin("it is accessed with an index out of bounds")
-            return Place(node, None, indices[at:])
+            return PointerTarget(node, None, indices[at:])
         node = node.children[constant]
-    return Place(node, None, [])
+    return PointerTarget(node, None, [])

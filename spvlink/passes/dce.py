@@ -78,7 +78,7 @@ _IS_ODD: Final = 32
 _KINDS: Final = by_opcode(_ROOTS, NEVER_ROOTS, BY_IMM, _FLOW, _TRIMMED, _ODD)
 
 
-class Outcome:
+class DceOutcome:
     """What removing dead code leaves to do for others."""
 
     __slots__ = ("emptied", "held", "trimmed")
@@ -91,7 +91,7 @@ class Outcome:
         self.held: dict[Inst, int] = {}
 
 
-def run(module: Module, function: Function) -> Outcome:
+def dce(module: Module, function: Function) -> DceOutcome:
     """Remove what is dead in one function."""
     drop_unreachable(module, function)
     return _Marker(module, function).run()
@@ -110,12 +110,12 @@ class _Marker:
         # stores to a local variable that nothing reads so far
         self.waiting: dict[Inst, list[Inst]] = {}
         self.exits: dict[Block, list[Block]] = {}
-        self.outcome = Outcome()
+        self.outcome = DceOutcome()
         self.gaps: dict[Block, list[Inst]] = {}  # what was dead when the walk passed it
         self.moves: list[Inst] = []  # what may have to be trimmed, from the end of the function
         self.lined = False  # whether there is line information
 
-    def run(self) -> Outcome:
+    def run(self) -> DceOutcome:
         structure, blocks = self.structure, self.function.blocks
         for header, merge in structure.merge_of.items():
             for target in (merge, structure.continue_of.get(header)):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Mapping
 
 
-def run(module: Module, given: Mapping[int, int]) -> None:
+def set_given_builtins(module: Module, given: Mapping[int, int]) -> None:
     """``given``: built-in -> the value of the 32-bit integer that it is in this stage."""
     variables = {
         note.args[0]: given[note.imm[1]]

@@ -25,7 +25,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _FIRST: Final = by_opcode(CHAINS, (ops.OpPtrAccessChain, ops.OpInBoundsPtrAccessChain))
 
 
-def run(module: Module, function: Function) -> None:
+def indices(module: Module, function: Function) -> None:
     """Hide the negative constants among the indices of a function's access chains."""
     for block in function.blocks:
         hidden: dict[Inst, Inst] = {}

@@ -36,7 +36,7 @@ from spvlink.ir.edit import (
 )
 from spvlink.passes import debuginfo
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.image_values import again
+from spvlink.passes.images import again
 from spvlink.passes.twins import twins_of
 
 TYPE_CHECKING = False
@@ -64,7 +64,7 @@ BY_LOOP: Final = 2
 BY_FLAG: Final = 3
 
 
-def run(module: Module) -> None:
+def inline(module: Module) -> None:
     """Inline every call that the entry point makes, directly or not, where that is possible."""
     assert module.entry is not None
     if ops.OpFunctionCall not in module.rare:

@@ -32,11 +32,11 @@ from spvlink.ir.slot import (
     key_of,
 )
 from spvlink.ir.types import NUMBERS
-from spvlink.passes import captures, outgoing
+from spvlink.passes import captures, output_stores
 from spvlink.passes.captures import CAPTURED_WHY
-from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node
+from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, PartNode
 from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.parts import holds_slots, separable
+from spvlink.passes.memory_access import holds_slots, separable
 from spvlink.passes.promote import Promotion
 
 TYPE_CHECKING = False
@@ -99,9 +99,9 @@ class Lowering:
         self.outputs: Interface | None = Interface() if outputs else None
         self.captures = captures.active(module)
         self.captured: set[Inst] = set()  # variables of which something is captured
-        self.roots: dict[Inst, Node] = {}
+        self.roots: dict[Inst, PartNode] = {}
         self.sides: dict[Inst, Interface] = {}
-        self.spots: dict[Node, Spot] = {}
+        self.spots: dict[PartNode, Spot] = {}
         self.promotion: Promotion | None = None
         self.only: set[Inst] | None = None  # interface variables to look at; None: all
         self.model = module.entry.model
@@ -140,9 +140,9 @@ class Lowering:
             for inst in filter(used.__contains__, private):
                 self.root(inst)
 
-    def root(self, variable: Inst) -> Node:
+    def root(self, variable: Inst) -> PartNode:
         assert variable.type is not None
-        node = self.roots[variable] = Node(variable.type.args[0], ())
+        node = self.roots[variable] = PartNode(variable.type.args[0], ())
         for words in self.tables.targets.get(variable, ()):
             if words[0] in _PINNING:
                 node.pin("it is volatile or coherent")
@@ -185,7 +185,7 @@ class Lowering:
             if why := untouchable(self.tables, variable, held):
                 captures.pin_stream(self.tables, node, why, held)
 
-    def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> Node:
+    def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> PartNode:
         """The node of an interface variable: of its element type where it is an array over
         vertices. ``held``: its decorations and those of its members."""
         node = self.root(variable)
@@ -202,7 +202,7 @@ class Lowering:
         if node.type.op != ops.OpTypeArray:
             raise BadSpirv(f"{self.names.of(variable) or 'an interface variable'} is no array")
         self.arrayed[variable] = node.type.args[1]
-        part = self.roots[variable] = Node(node.type.args[0], ())
+        part = self.roots[variable] = PartNode(node.type.args[0], ())
         if node.kind == MEMORY:
             part.pin(node.why, node.pins)
         if variable.args:
@@ -265,7 +265,7 @@ class Lowering:
                 f"Location {end - 1} of {name or 'an interface variable'} is beyond any limit"
             )
 
-    def spread(self, node: Node, spot: Spot) -> int:
+    def spread(self, node: PartNode, spot: Spot) -> int:
         """Place a node and what is below it; gives the first Location after it."""
         type = node.type
         if type.op == ops.OpTypeStruct:
@@ -294,7 +294,7 @@ class Lowering:
                 return at
         return at
 
-    def pin_odd(self, node: Node) -> None:
+    def pin_odd(self, node: PartNode) -> None:
         """A payload may hold what no other interface may: booleans, bytes, addresses. They stay as
         they are."""
         inner = node.type
@@ -305,7 +305,7 @@ class Lowering:
         node.pin("")
         node.why = "it holds something else than numbers of 16, 32 or 64 bits"
 
-    def spread_struct(self, node: Node, spot: Spot) -> int:
+    def spread_struct(self, node: PartNode, spot: Spot) -> int:
         struct = node.type
         at = spot.location
         end, shift = at, spot.shift
@@ -334,7 +334,7 @@ class Lowering:
                 break
         return end
 
-    def keys_of(self, node: Node) -> list[int]:
+    def keys_of(self, node: PartNode) -> list[int]:
         """Keys of all components of a node."""
         spot = self.spots[node]
         payload = spot.variable.imm[0] == enums.StorageClass_TaskPayloadWorkgroupEXT
@@ -352,9 +352,9 @@ class Lowering:
 
     # -- pins --------------------------------------------------------------------------------------
 
-    def memory_nodes(self, side: Interface) -> list[Node]:
+    def memory_nodes(self, side: Interface) -> list[PartNode]:
         """The nodes of a side that stay whole."""
-        found: list[Node] = []
+        found: list[PartNode] = []
         for variable, owner in self.sides.items():
             root = self.roots[variable]
             if owner is side and root.kind != WHOLE:
@@ -362,7 +362,7 @@ class Lowering:
         return found
 
     def pin_keys(
-        self, side: Interface, keys: set[int], shape: Node | None, why: str, pins: int = 0
+        self, side: Interface, keys: set[int], shape: PartNode | None, why: str, pins: int = 0
     ) -> bool:
         """Keep whole what covers these keys, as one node of the shape that the other side has if
         there is one. Whether anything new was pinned."""
@@ -373,7 +373,7 @@ class Lowering:
         return changed
 
     def _pin_below(
-        self, node: Node, keys: set[int], shape: Node | None, why: str, pins: int
+        self, node: PartNode, keys: set[int], shape: PartNode | None, why: str, pins: int
     ) -> bool:
         if node.kind == MEMORY:
             return False
@@ -400,7 +400,7 @@ class Lowering:
         promotion = self.promotion
         assert promotion is not None
         group = 0
-        whole: list[tuple[Node, Interface]] = []
+        whole: list[tuple[PartNode, Interface]] = []
         for variable, side in self.sides.items():
             root = self.roots[variable]
             for leaf in root.leaves():
@@ -415,11 +415,11 @@ class Lowering:
             find_wholes(root, side)
         promotion.replace_places()
         promotion.unswept = unswept
-        promotion.rename(outgoing.output_stores if self.outputs is not None else None)
+        promotion.rename(output_stores.output_stores if self.outputs is not None else None)
         for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
             self.make_pinned(node, side)
 
-    def measure(self, root: Node, side: Interface) -> None:
+    def measure(self, root: PartNode, side: Interface) -> None:
         """Count what the original declares, once there are slots of it."""
         if root.keys and root.kind != SPLIT and side.slots[root.keys[0]].width != 64:
             side.components += len(root.keys)
@@ -431,7 +431,7 @@ class Lowering:
         side.components += len(keys)
         side.locations.update([k >> 3 for k in keys])
 
-    def make_slots(self, leaf: Node, side: Interface, group: int) -> None:
+    def make_slots(self, leaf: PartNode, side: Interface, group: int) -> None:
         spot = self.spots[leaf]
         variable, name = spot.variable, spot.name
         scalar = leaf.type.args[0] if leaf.type.op == ops.OpTypeVector else leaf.type
@@ -470,13 +470,13 @@ class Lowering:
         block = captures.block_words(self.tables, spot.variable)
         return captures.at(spot.words, spot.shift, block)
 
-    def is_captured(self, node: Node) -> bool:
+    def is_captured(self, node: PartNode) -> bool:
         """Of a whole block it is the members that say so."""
         spot = self.spots[node]
         whole = spot.variable in self.captured and node is self.roots.get(spot.variable)
         return whole or self.capture_of(spot) is not None
 
-    def make_pinned(self, node: Node, side: Interface) -> None:
+    def make_pinned(self, node: PartNode, side: Interface) -> None:
         spot = self.spots[node]
         variable = node.variable
         assert variable is not None
@@ -531,16 +531,16 @@ class Lowering:
         list_variable(self.module, variable)
 
 
-def find_wholes(node: Node, side: Interface) -> None:
+def find_wholes(node: PartNode, side: Interface) -> None:
     """Note the matrices and arrays that were split into leaves, and the vectors of two
     Locations."""
     if node.kind != SPLIT:
         if len(node.keys) > 2 and side.slots[node.keys[0]].width == 64:
-            side.wholes.append(Aggregate(ops.OpTypeVector, [list(node.keys)]))
+            side.aggregates.append(Aggregate(ops.OpTypeVector, [list(node.keys)]))
         return
     children = node.children
     if node.type.op in _PARTED and all(c.keys for c in children):
-        side.wholes.append(Aggregate(node.type.op, [list(c.keys) for c in children]))
+        side.aggregates.append(Aggregate(node.type.op, [list(c.keys) for c in children]))
         return
     for child in children:
         find_wholes(child, side)

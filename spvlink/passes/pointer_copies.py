@@ -22,7 +22,7 @@ _POINTERS: Final = frozenset((ops.OpTypePointer, ops.OpTypeUntypedPointerKHR))
 _SAYS_NOTHING: Final = (enums.Decoration_RelaxedPrecision,)  # of a pointer
 
 
-def run(module: Module) -> None:
+def forward_pointer_copies(module: Module) -> None:
     """Replace them in all functions."""
     if ops.OpCopyObject not in module.rare:
         return

@@ -45,8 +45,8 @@ from spvlink.ir.core import (
 from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touched, value
 from spvlink.ir.slot import DYNAMIC
-from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, Node, Place, find
-from spvlink.passes.parts import (
+from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, PartNode, PointerTarget, find
+from spvlink.passes.memory_access import (
     INTERPOLATIONS,
     IS_NUMERIC,
     IS_POINTER,
@@ -69,7 +69,7 @@ class Promotion:
     with slot keys."""
 
     def __init__(
-        self, module: Module, function: Function, roots: dict[Inst, Node], glsl_set: Inst | None
+        self, module: Module, function: Function, roots: dict[Inst, PartNode], glsl_set: Inst | None
     ) -> None:
         self.module = module
         self.function = function
@@ -77,8 +77,8 @@ class Promotion:
         self.glsl_set = glsl_set
         self.pointers: dict[Inst, tuple[Inst, list[Inst]]] = {v: (v, []) for v in roots}
         self.uses: dict[Block, list[int]] = {}  # where pointers are made and used
-        self.places: dict[Inst, Place] = {}
-        self.cells: list[Node] = []
+        self.places: dict[Inst, PointerTarget] = {}
+        self.cells: list[PartNode] = []
         self.written: dict[int, set[Block]] = {}  # cell -> blocks that store it
         self.exposed: dict[int, set[Block]] = {}  # cell -> blocks that read it before they write it
         self.at_exit: dict[Block, dict[int, Inst]] = {}
@@ -134,9 +134,9 @@ class Promotion:
             if indices:
                 self.places[pointer] = self.place(variable, indices, False)
             else:
-                self.places[pointer] = Place(self.roots[variable], None, [])
+                self.places[pointer] = PointerTarget(self.roots[variable], None, [])
 
-    def place(self, variable: Inst, indices: list[Inst], touch: bool) -> Place:
+    def place(self, variable: Inst, indices: list[Inst], touch: bool) -> PointerTarget:
         """Where a pointer with these indices points; of an array over vertices the first of them is
         the vertex."""
         if variable not in self.arrayed:
@@ -145,7 +145,7 @@ class Promotion:
         if not indices:
             if touch:
                 root.pin("it is accessed for all vertices at once")
-            return Place(root, None, [])
+            return PointerTarget(root, None, [])
         found = find(root, indices[1:], touch)
         found.vertex = indices[0]
         if found.node.kind == MEMORY:
@@ -213,7 +213,9 @@ class Promotion:
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
 
-    def place_memory(self, variable: Inst, root: Node, leaf: Node, start: Inst | None) -> None:
+    def place_memory(
+        self, variable: Inst, root: PartNode, leaf: PartNode, start: Inst | None
+    ) -> None:
         if leaf is root:
             leaf.variable = variable
             return
@@ -289,7 +291,7 @@ class Promotion:
             if node.keys and not node.is_input and not node.in_place and cell not in own:
                 self.exposed.setdefault(cell, set()).add(block)
 
-    def reads(self, node: Node, own: set[int], block: Block) -> None:
+    def reads(self, node: PartNode, own: set[int], block: Block) -> None:
         for leaf in node.leaves():
             if leaf.kind == WHOLE and leaf.cell not in own:
                 self.exposed.setdefault(leaf.cell, set()).add(block)
@@ -382,7 +384,7 @@ class Promotion:
             told.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
-    def pointer(self, inst: Inst, place: Place, out: list[Inst]) -> None:
+    def pointer(self, inst: Inst, place: PointerTarget, out: list[Inst]) -> None:
         """A variable or access chain: it stays only for what lies in memory."""
         if place.node.kind != MEMORY:
             return
@@ -398,7 +400,7 @@ class Promotion:
         else:
             become(self.module, inst, variable)
 
-    def address(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
+    def address(self, node: PartNode, vertex: Inst | None, out: list[Inst]) -> Inst:
         """A pointer to all of a MEMORY node, of one vertex if it is arrayed."""
         assert node.variable is not None
         if vertex is None:
@@ -408,7 +410,7 @@ class Promotion:
         out.append(value(self.module, ops.OpAccessChain, type, args, ()))
         return out[-1]
 
-    def load(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
+    def load(self, inst: Inst, place: PointerTarget, block: Block, out: list[Inst]) -> None:
         node = place.node
         if node.kind == MEMORY:
             if not place.rest:
@@ -427,7 +429,7 @@ class Promotion:
             rewrite(self.module, inst, ops.OpCompositeConstruct, parts, ())
             out.append(inst)
 
-    def load_vertices(self, inst: Inst, node: Node, block: Block, out: list[Inst]) -> None:
+    def load_vertices(self, inst: Inst, node: PartNode, block: Block, out: list[Inst]) -> None:
         """All elements of an array over vertices at once, put together."""
         module, count = self.module, elements_at_once(inst.args[0])
         number = types.integer(module, 32, True)
@@ -437,7 +439,7 @@ class Promotion:
         out.append(inst)
 
     def load_lane(
-        self, inst: Inst, place: Place, lane: Inst, block: Block, out: list[Inst]
+        self, inst: Inst, place: PointerTarget, lane: Inst, block: Block, out: list[Inst]
     ) -> None:
         node = place.node
         whole = self.current(node, place.vertex, block, out)
@@ -451,7 +453,7 @@ class Promotion:
             rewrite(self.module, inst, ops.OpCompositeExtract, [whole], (index,))
             out.append(inst)
 
-    def compose(self, node: Node, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
+    def compose(self, node: PartNode, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
         """The value of a whole node."""
         if node.kind == WHOLE:
             return self.current(node, vertex, block, out)
@@ -464,7 +466,7 @@ class Promotion:
         out.append(made)
         return made
 
-    def current(self, node: Node, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
+    def current(self, node: PartNode, vertex: Inst | None, block: Block, out: list[Inst]) -> Inst:
         """The value of a cell here; an input is loaded where it is first wanted, what is arrayed or
         accessed in place at each access."""
         if vertex is not None or node.in_place:
@@ -480,7 +482,7 @@ class Promotion:
             self.at_exit[block][node.cell] = found
         return found
 
-    def load_slots(self, node: Node, vertex: Inst | None, out: list[Inst]) -> Inst:
+    def load_slots(self, node: PartNode, vertex: Inst | None, out: list[Inst]) -> Inst:
         """Load each component of an interface node and put them together."""
         scalar = node.type.args[0] if node.type.op == ops.OpTypeVector else node.type
         op = LOAD_INPUT if node.is_input else LOAD_OUTPUT
@@ -507,7 +509,7 @@ class Promotion:
             self.at_exit[block][cell] = found
         return resolve(found)
 
-    def store(self, inst: Inst, place: Place, block: Block, out: list[Inst]) -> None:
+    def store(self, inst: Inst, place: PointerTarget, block: Block, out: list[Inst]) -> None:
         node, stored = place.node, inst.args[1]
         if node.kind == MEMORY:
             if not place.rest:
@@ -536,7 +538,7 @@ class Promotion:
             self.take_apart(place, node, stored, (), block, out)
 
     def store_whole(
-        self, node: Node, stored: Inst, vertex: Inst | None, block: Block, out: list[Inst]
+        self, node: PartNode, stored: Inst, vertex: Inst | None, block: Block, out: list[Inst]
     ) -> None:
         if not node.in_place:
             self.at_exit[block][node.cell] = stored
@@ -550,7 +552,7 @@ class Promotion:
                 out.append(store_slot(key, part, vertex))
 
     def take_apart(
-        self, place: Place, node: Node, whole: Inst, path: tuple[int, ...], block: Block,
+        self, place: PointerTarget, node: PartNode, whole: Inst, path: tuple[int, ...], block: Block,
         out: list[Inst],
     ) -> None:  # fmt: skip
         """Store a composite value into the nodes below ``node``."""

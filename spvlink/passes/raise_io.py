@@ -113,7 +113,9 @@ class Raise:
         self.variables: dict[int, Inst] = {}
         self.types: dict[int, Inst] = {}
         self.arrayed: set[int] = set()  # ids of the Varyings that are arrays over vertices
-        self.wholes: list[tuple[Block, int, Inst]] = []  # loads, and where what follows them stands
+        self.aggregates: list[
+            tuple[Block, int, Inst]
+        ] = []  # loads, and where what follows them stands
         # load -> lane -> what takes that lane out of it
         self.lanes: dict[Inst, dict[int, list[Inst]]] = {}
         for varying in varyings:
@@ -249,7 +251,7 @@ class Raise:
                 out.append(whole)
                 if (told := noted(self.module)) is not None:
                     told.like(whole, inst)
-                self.wholes.append((block, len(out), whole))
+                self.aggregates.append((block, len(out), whole))
             self.take_lane(inst, whole, varying, lane)
         block.insts = out + block.insts[start:]
 
@@ -339,7 +341,7 @@ class Raise:
 
     def place_lanes(self) -> None:
         """Put what ``take_lane`` made after the loads."""
-        for block, at, whole in reversed(self.wholes):
+        for block, at, whole in reversed(self.aggregates):
             taken: list[Inst] = []
             for made in self.lanes[whole].values():
                 taken += made

@@ -11,7 +11,7 @@ nothing writes during the draw. Convergent operations (derivatives, implicit-LOD
 in this sense: the value that dominates was computed by at least the same invocations of the quad.
 Operations with the co-convergent fact (ballots and the like: their result hangs on which
 invocations take part) are merged only within one block. That images are used in the block that
-loads them is seen to at the end (passes/image_values.py). Decorations count: a value with
+loads them is seen to at the end (passes/images.py). Decorations count: a value with
 NoContraction or RelaxedPrecision is not the same as one without. Floats that an Invariant output
 hangs on are numbered, and that is all: another pipeline has the same operations.
 
@@ -92,9 +92,9 @@ _PLACED: Final = info.BLOCK_LOCAL | info.COCONVERGENT | info.CONVERGENT
 _BUDGET: Final = 64  # pairs of values looked at to show that two phis of a loop are equal
 
 
-def run(module: Module, function: Function) -> None:
+def simplify(module: Module, function: Function) -> None:
     """Simplify one function; it is in swept form before and after."""
-    _Walk(module, function).run()
+    _SimplifyWalk(module, function).run()
 
 
 def _key(inst: Inst, flags: int, signature: object) -> object:
@@ -129,7 +129,7 @@ def _is_loop(block: Block) -> bool:
     return merge is not None and merge.op == ops.OpLoopMerge
 
 
-class _Walk:
+class _SimplifyWalk:
     def __init__(self, module: Module, function: Function) -> None:
         self.module = module
         self.function = function

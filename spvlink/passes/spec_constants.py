@@ -30,7 +30,7 @@ _PLAIN: Final = {
 }
 
 
-def run(module: Module, values: dict[int, str | bytes], defaults: bool = False) -> None:
+def specialize(module: Module, values: dict[int, str | bytes], defaults: bool = False) -> None:
     """Give the specialization constants with these SpecIds their values: text is decimal,
     hexadecimal, or true and false; bytes are what VkSpecializationInfo has for the constant.
     ``defaults``: all others have the value in the module.

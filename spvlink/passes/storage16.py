@@ -59,9 +59,9 @@ def lend(module: Module) -> None:
     wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - held
     if not wanted:
         return
-    module.lent = frozenset(wanted)
+    module.borrowed_capabilities = frozenset(wanted)
     if not _plain(module):
-        module.lent = frozenset()
+        module.borrowed_capabilities = frozenset()
         return
     for capability in sorted(wanted):
         need_capability(module, capability)
@@ -79,7 +79,7 @@ def _convert_by_component(module: Module) -> None:
             type = inst.type
             if inst.op in _CONVERSIONS and type is not None and type.op == ops.OpTypeVector:
                 source = inst.args[0]
-                small = types.is_lent(module, type) or types.is_lent(module, source.type)
+                small = types.is_borrowed(module, type) or types.is_borrowed(module, source.type)
                 if small and inst not in signatures:
                     parts: list[Inst] = []
                     for lane in range(type.imm[0]):
@@ -96,16 +96,16 @@ def _plain(module: Module) -> bool:
     """Whether all that is loaded of 16 bits is converted, and all that is stored is a conversion:
     none of them decorated with a rounding."""
     signatures = Effects.of(module).signatures
-    if any(types.is_lent(module, p.type) for f in module.functions for p in f.params):
+    if any(types.is_borrowed(module, p.type) for f in module.functions for p in f.params):
         return False
     for inst in [i for f in module.functions for b in f.blocks for i in b.insts]:
-        if types.is_lent(module, inst.type):
+        if types.is_borrowed(module, inst.type):
             if inst.op != ops.OpLoad and inst.op not in _CONVERSIONS:
                 return False
             if signatures.get(inst, _RELAXED) != _RELAXED:
                 return False
         for at, arg in enumerate(inst.args):
-            if not types.is_lent(module, arg.type):
+            if not types.is_borrowed(module, arg.type):
                 continue
             if inst.op == ops.OpStore and at == 1:
                 if arg.op not in _CONVERSIONS:
@@ -120,8 +120,8 @@ def settle(module: Module) -> None:
     known how to do with 32."""
     _Settling(module).run()
     held = module.sections[CAPABILITIES]
-    held[:] = [c for c in held if c.imm[0] not in module.lent]
-    module.lent = frozenset()
+    held[:] = [c for c in held if c.imm[0] not in module.borrowed_capabilities]
+    module.borrowed_capabilities = frozenset()
     touched(module)
 
 
@@ -153,7 +153,7 @@ class _Settling:
         sweep(self.module, self.function)
 
     def small(self, value: Inst) -> bool:
-        return types.is_lent(self.module, value.type)
+        return types.is_borrowed(self.module, value.type)
 
     def refuse(self, inst: Inst) -> Refused:
         what = ops.NAMES.get(inst.op, "an instruction")
@@ -161,7 +161,7 @@ class _Settling:
 
     def refuse_variable(self, variable: Inst) -> None:
         assert variable.type is not None
-        if types.is_lent(self.module, variable.type.args[0]):
+        if types.is_borrowed(self.module, variable.type.args[0]):
             raise self.refuse(variable)
 
     def look_at(self, inst: Inst) -> None:

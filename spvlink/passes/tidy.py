@@ -15,7 +15,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CHAINS, COPY, IS_LINE, Block, Function, Inst, Module, by_opcode
 from spvlink.ir.edit import become, resolve, rewrite, touched
-from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, Outcome
+from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, DceOutcome
 from spvlink.passes.fold import fold
 from spvlink.passes.vectors import RULES
 
@@ -43,22 +43,24 @@ _FLOW: Final = frozenset(
 )  # fmt: skip
 
 
-def run(module: Module, function: Function, held_lanes: dict[Inst, int] | None = None) -> Outcome:
+def tidy(
+    module: Module, function: Function, held_lanes: dict[Inst, int] | None = None
+) -> DceOutcome:
     """Rebuild vectors in one function and drop the parts that are no longer used. ``held_lanes``:
     as the last dead code elimination left them, which may find more afterwards."""
-    outcome, version = Outcome(), module.version
+    outcome, version = DceOutcome(), module.version
     held_lanes = held_lanes or {}
     for construct in held_lanes:  # its dead lanes may have got other values
         construct.mark = 0
     effects = Effects.of(module)
-    loose = _Walk(module, function, held_lanes, effects).run()
+    loose = _TidyWalk(module, function, held_lanes, effects).run()
     outcome.trimmed = drop_unused(module, function, held_lanes, loose, effects) or (
         len(function.blocks) > 1 and module.version != version and hollow(module, function)
     )
     return outcome
 
 
-class _Walk:
+class _TidyWalk:
     """Looks at what raising brought and at what is made of it. Such instructions, and copies, have
     no ``mark``, since dead code elimination, which was here last, leaves one on all that lives."""
 

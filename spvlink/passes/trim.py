@@ -15,7 +15,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
 from spvlink.ir.edit import keep_functions, replace_annotations
-from spvlink.passes import debuginfo, flow, weave
+from spvlink.passes import debuginfo, flow, restore_debug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -25,7 +25,7 @@ _KEPT_STORAGE: Final = frozenset((enums.StorageClass_Output,))
 _GROUPING: Final = frozenset((ops.OpGroupDecorate, ops.OpGroupMemberDecorate))
 
 
-def run(
+def trim(
     module: Module, dropped: frozenset[Inst] = frozenset(), kept: frozenset[Inst] = frozenset()
 ) -> None:
     """Trim. ``dropped`` are interface variables that the raised interface replaced; ``kept`` stay
@@ -36,7 +36,7 @@ def run(
     module.sections[core.ENTRY_POINTS] = [entry.inst]
     _drop_functions(module, entry.function)
     flow.leave_loops(module, entry.function)
-    weave.weave(module)
+    restore_debug.restore_debug(module)
     nonsemantic = Effects.of(module).nonsemantic
     live = _live(module, dropped, kept)
     tables = Decorations.of(module)
@@ -55,7 +55,7 @@ def run(
         if used not in live and used not in nonsemantic:
             module.sections[core.IMPORTS].remove(used)
     _drop_asides(module, live)
-    weave.weave_globals(module)
+    restore_debug.restore_debug_globals(module)
     _trim_entry(module, live)
     live.update([i for i in module.sections[core.STRINGS] if i.id], module.sections[core.IMPORTS])
     _trim_notes(module, live)

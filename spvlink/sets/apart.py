@@ -89,7 +89,7 @@ def _bases(type: Inst, location: int, lane: int, found: dict[int, str]) -> int:
     return 1
 
 
-def wholes(stage: Stage, storage: int) -> list[Whole] | None:
+def aggregates(stage: Stage, storage: int) -> list[Whole] | None:
     """The variables of a side as it came; None if they are not in order, and not ours to judge."""
     try:
         declared = interface.declared(original(stage), storage)

@@ -16,8 +16,8 @@ from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
 from spvlink.link.motion import algebra
 from spvlink.link.motion.backward import comes_back
 from spvlink.link.motion.consumer_graph import ConsumerGraph
-from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, replaceable
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, held_by, shape
+from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, ScalarNode, Use, replaceable
+from spvlink.link.resources.blocks import Blocks, Cannot, ResourceAccess, held_by, shape
 from spvlink.link.resources.transfer import Grant, Transfer, surely_there
 from spvlink.link.rounding.exact import comes_exact
 
@@ -39,12 +39,12 @@ class Common:
         links = list(ways)
         self.ways = ways
         self.last = last
-        self.nodes: list[Node] = []
-        self.inputs: dict[int, Node] = {}
-        self.numbered: dict[object, Node] = {}
-        self.homeless: set[Node] = set()
+        self.nodes: list[ScalarNode] = []
+        self.inputs: dict[int, ScalarNode] = {}
+        self.numbered: dict[object, ScalarNode] = {}
+        self.homeless: set[ScalarNode] = set()
         self.stuck: set[int] = set()  # keys that one of the consumers reads in a way that stays
-        self.weights: dict[Node, int] = {}  # the least of those that make it
+        self.weights: dict[ScalarNode, int] = {}  # the least of those that make it
         producers = list(dict.fromkeys(link.producer for link in links))
         self.first = {stage: n * _STRIDE for n, stage in enumerate(producers)}
         floats = [(Floats.of(a.producer.module), Floats.of(a.consumer.module)) for a in links]
@@ -76,7 +76,7 @@ class Common:
             for link in self.readers[key]
         )
 
-    def there(self, access: Access, consumer: Stage, producers: set[Stage]) -> bool:
+    def there(self, access: ResourceAccess, consumer: Stage, producers: set[Stage]) -> bool:
         """Whether producers may read bytes of a resource in all of their pipelines, also where
         another consumer, or none, stands behind them: there it may be bound to less."""
         for link, transfer in self.ways.items():
@@ -104,7 +104,7 @@ class Common:
         return {stage for stage, first in self.first.items() if first // _STRIDE in found}
 
 
-def holds(blocks: Blocks, access: Access) -> bool:
+def holds(blocks: Blocks, access: ResourceAccess) -> bool:
     """Whether a module's own block has these very bytes."""
     try:
         variable = blocks.variable(access.key)
@@ -121,8 +121,8 @@ class SharedGraph(ConsumerGraph):
     def __init__(self, ways: list[Way], common: Common) -> None:
         self.ways = ways
         self.common = common
-        self.uniforms: dict[Node, list[Inst]] = {}  # as this module has them
-        self.own: dict[Node, tuple[Inst, int]] = {}  # the first lane here that a node is
+        self.uniforms: dict[ScalarNode, list[Inst]] = {}  # as this module has them
+        self.own: dict[ScalarNode, tuple[Inst, int]] = {}  # the first lane here that a node is
         self.found: dict[Inst, bool] = {}  # whether what they read is there in all pipelines
         before = {node: len(node.places) for node in common.nodes}
         link, transfer = ways[0]  # no star: mypyc puts what follows it first

@@ -118,8 +118,8 @@ class Contract:
 def has_patches_apart(contract: Contract) -> bool:
     """Whether Patch variables lay over others where this was written (``APART``)."""
     places = [*contract.wire_keys(), *(fact.key for fact in contract.known)]
-    wholes = [*(contract.outputs or ()), *(contract.inputs or ())]
-    return any(key >> 3 >= APART for key in places) or any(w.location >= APART for w in wholes)
+    aggregates = [*(contract.outputs or ()), *(contract.inputs or ())]
+    return any(key >> 3 >= APART for key in places) or any(w.location >= APART for w in aggregates)
 
 
 def place_of(key: int) -> str:

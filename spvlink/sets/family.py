@@ -35,7 +35,7 @@ class Family(Chain):
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
-        open: frozenset[int], stiff: frozenset[tuple[int, int]],
+        open: frozenset[int], unlinkable_borders: frozenset[tuple[int, int]],
     ) -> None:  # fmt: skip
         pairs = {pair: None for row in pipelines for pair in zip(row, row[1:])}
         met = [(stages[a], stages[b]) for a, b in pairs]
@@ -46,7 +46,7 @@ class Family(Chain):
         # what would move: (consumer, its name and key, the stage in the way, how) (``motion``)
         self.held: list[tuple[Stage, str, int, Stage, str]] = []
         self.open = frozenset(stages[n] for n in open)
-        self.stiff_pairs = frozenset((stages[a], stages[b]) for a, b in stiff)
+        self.stiff_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
 
     def seams(self) -> list[list[Border]]:
         """The borders, those together whose sides meet."""

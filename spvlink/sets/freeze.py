@@ -20,11 +20,11 @@ from spvlink.ir.known import forget_all
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.check.input import flaws
-from spvlink.link.values import dedup
+from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
 from spvlink.pipeline import NOTHING_TO_GAIN, Flaw, Linked, Source
 from spvlink.sets import stub
-from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
+from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, Fact, Wire, from_json, has_patches_apart, to_json
 from spvlink.sets.obedient import Needed, obey_all
 from spvlink.sets.sweep import consume, hold, produce
@@ -137,7 +137,7 @@ class Freezer:
         if last.name != "mesh":
             return []
         contract = Contract("mesh", "")
-        contract.kept, contract.outputs = _MESH, wholes(last, OUTPUT)
+        contract.kept, contract.outputs = _MESH, aggregates(last, OUTPUT)
         return [contract]
 
     def all_of(self, stage: Stage, storage: int, border: int) -> list[Wanted]:
@@ -202,9 +202,9 @@ class Freezer:
 def _keep(contract: Contract, border: Border) -> None:
     contract.kept = border.kept
     if contract.producer:
-        contract.outputs = wholes(border.producer, OUTPUT)
+        contract.outputs = aggregates(border.producer, OUTPUT)
     if contract.consumer:
-        contract.inputs = wholes(border.consumer, INPUT)
+        contract.inputs = aggregates(border.consumer, INPUT)
 
 
 class _Known:
@@ -221,7 +221,7 @@ class _Known:
         self.same: Same = {}
         keys = [key for key in link.loads if key in link.stores]
         for key in keys:
-            self.same[key] = [o for o in keys if o != key and dedup.same(link, key, o)]
+            self.same[key] = [o for o in keys if o != key and dedup_outputs.same(link, key, o)]
 
 
 def _fill(contract: Contract, crossing: Crossing, known: _Known, options: Options) -> None:

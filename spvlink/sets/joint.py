@@ -19,7 +19,7 @@ from spvlink.sets import stub
 from spvlink.sets.apart import Apart, all_of, unsupported
 from spvlink.sets.contract import Contract, Wire, place_of, to_json
 from spvlink.sets.freeze import Freezer
-from spvlink.sets.obedient import Unfit, obey_all
+from spvlink.sets.obedient import CannotObey, obey_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -75,7 +75,7 @@ def _obey(member: Member, contract: Contract, held: set[int]) -> set[int]:
     """Link it; gives what has to cross so that it can obey."""
     try:
         member.linked = obey_all(member.stages, [contract], member.options)
-    except Unfit as unfit:
+    except CannotObey as unfit:
         more = unfit.keys - held
         if not more:
             member.leave(unfit)

@@ -34,8 +34,8 @@ from spvlink.pipeline import (
 from spvlink.sets import motion
 from spvlink.sets.family import Family, open_family
 from spvlink.sets.lowering import KEPT, TWO_ENTRIES, lower
-from spvlink.sets.raising import Odd, write
-from spvlink.sets.shared import Held, Shared, held_wires, shared_wires
+from spvlink.sets.raising import SeamMismatch, write
+from spvlink.sets.shared import HeldInputs, Shared, held_wires, shared_wires
 from spvlink.sets.sweep import sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
@@ -67,7 +67,7 @@ class LinkedSet:
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
-        self.held: list[Held] = []
+        self.held: list[HeldInputs] = []
         self.least = (0, 0)
         self.went: dict[bytes, set[bytes]] = {}
         self.kept: frozenset[bytes] = frozenset()
@@ -127,7 +127,7 @@ def link_set(
     do not stay as they are. Raises ``Usage`` for options that make no sense together;
     ``MemoryError``."""
     made = LinkedSet(len(rows))
-    reader = _Reader(rows, versions, made)
+    reader = _SetReader(rows, versions, made)
     for at, error in (wrong or {}).items():
         made.pipelines[at] = error
         reader.pipelines.pop(at, None)
@@ -164,7 +164,7 @@ def _alone(row: Row) -> Linked | SpvlinkError:
         return error
 
 
-class _Reader:
+class _SetReader:
     """The distinct modules, and which pipeline has which, in pipeline order."""
 
     def __init__(
@@ -275,7 +275,7 @@ class _Linker:
     """A family and what becomes of it."""
 
     def __init__(
-        self, reader: _Reader, numbers: list[int], made: LinkedSet, kept: frozenset[bytes]
+        self, reader: _SetReader, numbers: list[int], made: LinkedSet, kept: frozenset[bytes]
     ) -> None:
         self.reader = reader
         self.made = made
@@ -322,13 +322,13 @@ class _Linker:
             self.sources = [
                 patches.separate(s.name, read_stage(s.source).module, s.source) for s in self.read
             ]
-        stiff: frozenset[tuple[int, int]] = frozenset()
+        unlinkable_borders: frozenset[tuple[int, int]] = frozenset()
         while True:
             try:
-                family, crossings, outputs = self.attempt(stiff)
+                family, crossings, outputs = self.attempt(unlinkable_borders)
                 break
-            except Odd as odd:
-                stiff |= {odd.pair}
+            except SeamMismatch as odd:
+                unlinkable_borders |= {odd.pair}
         final = outputs
         if self.sources is not came:
             names = [stage.name for stage in self.read]
@@ -367,20 +367,22 @@ class _Linker:
         return row, self.reader.places[row][at[1]]
 
     def attempt(
-        self, stiff: frozenset[tuple[int, int]]
+        self, unlinkable_borders: frozenset[tuple[int, int]]
     ) -> tuple[Family, list[Crossing], list[bytes]]:
         """All passes. Raises Odd where two stages do not fit that did not fit before."""
         self.stages = [read_stage(source) for source in self.sources]
         self.before = [count(stage.module) for stage in self.stages]
         self.bare = [len(s.source.data) - described_bytes(s.module) for s in self.stages]
-        family = Family(self.stages, self.rows, self.options, self.runner, self.open, stiff)
+        family = Family(
+            self.stages, self.rows, self.options, self.runner, self.open, unlinkable_borders
+        )
         lower(family, self.specs, self.staying)
         for stage in family.touched():
             in_file(stage, clean, family, stage)
         open_family(family)
         sweep(family)
         for _ in range(MAX_ROUNDS):
-            if not motion.run(family):
+            if not motion.move_in_set(family):
                 break
             sweep(family)
         seams = [seam for seam in family.seams() if not seam[0].kept]

@@ -32,7 +32,7 @@ def lower(family: Family, specs: list[Spec], staying: Mapping[int, str]) -> None
     runner = family.runner
     for stage, (values, defaults) in zip(family.stages, specs):
         if values or defaults:
-            act = spec_constants.run
+            act = spec_constants.specialize
             in_file(stage, runner.run, "specialize", stage, act, stage.module, values, defaults)
     if not family.literal:  # a stub says nothing of patches
         give_builtins(family)
@@ -48,7 +48,7 @@ def lower(family: Family, specs: list[Spec], staying: Mapping[int, str]) -> None
     held, now = -1, _whole(lows)
     while held != now:
         for border in borders:
-            agreement.run(lows[border.producer], lows[border.consumer])
+            agreement.agree(lows[border.producer], lows[border.consumer])
         held, now = now, _whole(lows)
     for stage, low in lows.items():
         in_file(stage, runner.run, "promote", stage, low.finish, runner.plain)

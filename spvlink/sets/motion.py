@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from spvlink.chain.state import in_file
 from spvlink.chain.sweep import clean
-from spvlink.chain.table import Site
+from spvlink.chain.table import PassContext
 from spvlink.facts import scalars
 from spvlink.facts.floats import Floats
 from spvlink.facts.scalars import Lane
@@ -33,8 +33,8 @@ from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
 from spvlink.link.motion import algebra
 from spvlink.link.motion.backward import MAX_NODES, MAX_TRIES, comes_back
 from spvlink.link.motion.consumer_graph import ConsumerGraph
-from spvlink.link.motion.nodes import Node
-from spvlink.link.motion.relocate import Maker, Move
+from spvlink.link.motion.nodes import ScalarNode
+from spvlink.link.motion.relocate import Move, NodeMaker
 from spvlink.link.resources.transfer import Transfer
 from spvlink.pipeline import REMOVED
 from spvlink.sets.common_graph import Common, SharedGraph
@@ -45,7 +45,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Home = tuple[SharedGraph, Transfer, Inst, int]  # where a producer finds a node's code
 
 
-def run(family: Family) -> bool:
+def move_in_set(family: Family) -> bool:
     """Move what pays at each seam; whether anything did."""
     if family.literal or not family.runner.enabled("backward"):
         return False
@@ -65,7 +65,7 @@ def _may_move(link: Link) -> bool:
 def _seam(family: Family, links: list[Link]) -> bool:
     stages = list(dict.fromkeys([s for link in links for s in (link.producer, link.consumer)]))
     versions = {stage: stage.module.version for stage in stages}
-    ways = {link: Site(family, link).back for link in links}
+    ways = {link: PassContext(family, link).to_producer for link in links}
     first = stages[0]
     made = _Seam(family, ways)
     family.runner.run("backward", first, made.run)
@@ -94,8 +94,8 @@ class _Seam:
         last = {family.stages[row[-1]] for row in family.pipelines}
         self.common = Common(ways, self.exact, last)
         self.graphs: dict[Stage, SharedGraph] = {}
-        self.places: dict[Node, int] = {}
-        self.made: list[Node] = []
+        self.places: dict[ScalarNode, int] = {}
+        self.made: list[ScalarNode] = []
         self.freed: set[int] = set()
         # (what a pair by itself would do without, who stands in the way) -> (the pair, how)
         self.held: dict[tuple[int, Stage], tuple[Link, str]] = {}
@@ -138,9 +138,9 @@ class _Seam:
             common.homeless.update(node for node in crossing if node not in self.places)
         return False
 
-    def assign(self, crossing: list[Node]) -> dict[Node, int]:
+    def assign(self, crossing: list[ScalarNode]) -> dict[ScalarNode, int]:
         """For each new value one that goes, of its kind, which all whom it concerns had."""
-        left, found = sorted(self.freed), dict[Node, int]()
+        left, found = sorted(self.freed), dict[ScalarNode, int]()
         for node in crossing:
             key = next((key for key in left if self.fits(node, key)), None)
             if key is not None:
@@ -148,7 +148,7 @@ class _Seam:
                 found[node] = key
         return found
 
-    def fits(self, node: Node, key: int) -> bool:
+    def fits(self, node: ScalarNode, key: int) -> bool:
         assert node.inst.type is not None
         base = scalars.scalar(node.inst.type)
         kind = (ops.OpTypeInt, 32) if base.op == ops.OpTypeBool else (base.op, base.imm[0])
@@ -161,13 +161,13 @@ class _Seam:
         common = self.common
         return common.producers(node.sites) <= common.producers(common.sites[key])
 
-    def stages_of(self, node: Node) -> set[Stage]:
+    def stages_of(self, node: ScalarNode) -> set[Stage]:
         """The consumers that have a node."""
         return {stage for stage, graph in self.graphs.items() if node in graph.own}
 
-    def homes(self, producer: Stage) -> dict[Node, Home]:
+    def homes(self, producer: Stage) -> dict[ScalarNode, Home]:
         """Where a producer finds the code of what it makes: in one of its consumers."""
-        found: dict[Node, Home] = {}
+        found: dict[ScalarNode, Home] = {}
         for link, transfer in self.ways.items():
             if link.producer is producer:
                 graph = self.graphs[link.consumer]
@@ -263,10 +263,10 @@ class _Seam:
         return freed if crossing else set()
 
 
-def _as_here(graph: SharedGraph, node: Node) -> Node:
+def _as_here(graph: SharedGraph, node: ScalarNode) -> ScalarNode:
     """A node as one consumer has it."""
     inst, lane = graph.own[node]
-    made = Node((inst, lane), node.qualifiers, node.flat, node.sites)
+    made = ScalarNode((inst, lane), node.qualifiers, node.flat, node.sites)
     made.places = [place for place in node.places if place[0] in graph.table]
     made.convergent, made.relaxed, made.deps = node.convergent, node.relaxed, node.deps
     return made
@@ -297,14 +297,14 @@ class _Production(Move):
         offset = seam.common.first[producer]
         self.sites = {store: offset + site for store, site in first.sites.items()}
 
-    def maker(self, out: list[Inst], site: int) -> Maker:
+    def maker(self, out: list[Inst], site: int) -> NodeMaker:
         known: dict[Lane, Inst] = {}
-        homes: dict[Lane, tuple[_Maker, Lane]] = {}
-        makers: dict[Transfer, _Maker] = {}
+        homes: dict[Lane, tuple[_SetMaker, Lane]] = {}
+        makers: dict[Transfer, _SetMaker] = {}
         for node, (graph, transfer, inst, lane) in self.homes.items():
             maker = makers.get(transfer)
             if maker is None:
-                maker = makers[transfer] = _Maker(graph, out, site, transfer, known, homes)
+                maker = makers[transfer] = _SetMaker(graph, out, site, transfer, known, homes)
             homes[node.inst, node.lane] = maker, (inst, lane)
         return next(iter(makers.values()))
 
@@ -314,12 +314,12 @@ class _Production(Move):
         return algebra.typed(self.ways[link], out, store.args[0], type)
 
 
-class _Maker(Maker):
+class _SetMaker(NodeMaker):
     """Makes what one consumer has. ``homes``: who makes a node; ``known``: what is made."""
 
     def __init__(
         self, graph: SharedGraph, out: list[Inst], site: int, transfer: Transfer,
-        known: dict[Lane, Inst], homes: dict[Lane, tuple[_Maker, Lane]],
+        known: dict[Lane, Inst], homes: dict[Lane, tuple[_SetMaker, Lane]],
     ) -> None:  # fmt: skip
         super().__init__(graph, out, site, transfer)
         self.known = known

@@ -17,7 +17,7 @@ from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.link.values import dedup
+from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
 from spvlink.pipeline import (
     KEPT,
@@ -30,9 +30,9 @@ from spvlink.pipeline import (
     StageResult,
 )
 from spvlink.sets import stub
-from spvlink.sets.apart import Apart, all_of, constant, unsupported, wholes
+from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, place_of
-from spvlink.sets.raising import Odd, write
+from spvlink.sets.raising import SeamMismatch, write
 from spvlink.sets.sweep import consume, hold, sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.wires import Crossing, Unit
@@ -66,7 +66,7 @@ def _tell_kept(linked: Linked, contract: Contract) -> None:
     linked.told.append(Remark(title, "the interface", "", KEPT, contract.kept))
 
 
-class Unfit(BadSpirv):
+class CannotObey(BadSpirv):
     """A stage that could obey an interface in which these components cross."""
 
     def __init__(self, stage: Stage, what: str, contract: Contract, keys: set[int]) -> None:
@@ -76,7 +76,7 @@ class Unfit(BadSpirv):
         self.keys = keys
 
 
-class Needed(Unfit):
+class Needed(CannotObey):
     """Components that a stage needs and an interface does not have, or only knows."""
 
     def __init__(self, stage: Stage, link: Link, contract: Contract, keys: set[int]) -> None:
@@ -205,7 +205,7 @@ class _Obedient:
                 remove_stores(link.producer, link.stores.keys() - contract.wire_keys().keys())
         try:
             outputs = write(family, crossings)
-        except Odd:
+        except SeamMismatch:
             raise self.row[0].bad("it does not fit its neighbour, or the interface") from None
         for border in family.borders:
             self.tell(family, border)
@@ -258,13 +258,16 @@ class _Obedient:
             if fact.bits is not None:
                 fits, said = constant(link, fact.key) == fact.bits, f"0x{fact.bits:08x}"
             elif fact.twin is not None:
-                fits, said = dedup.same(link, fact.key, fact.twin), f"as {place_of(fact.twin)}"
+                fits, said = (
+                    dedup_outputs.same(link, fact.key, fact.twin),
+                    f"as {place_of(fact.twin)}",
+                )
             else:
                 fits, said = False, "never written"
             if not fits:
                 what = f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the"
                 what += f" interface says that it is {said}, and this stage writes something else"
-                raise Unfit(stage, what, contract, {fact.key})
+                raise CannotObey(stage, what, contract, {fact.key})
 
     def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:
         """Give what crosses the places of the contract. Raises BadSpirv for what has none."""
@@ -306,13 +309,13 @@ class _Obedient:
         if known is None:
             return
         there = {(w.location, w.component): w.shape for w in known}
-        for own in wholes(stage, INPUT) or ():  # what is not in order is not ours to judge
+        for own in aggregates(stage, INPUT) or ():  # what is not in order is not ours to judge
             if there.get((own.location, own.component)) != own.shape:
                 raise stage.bad(f"input {own.name} is not part of the interface")
 
     def check_whole(self, stage: Stage, contract: Contract) -> None:
         """Behind a stage everything stays as it is: it has to write all. Raises BadSpirv."""
-        found = wholes(stage, OUTPUT)
+        found = aggregates(stage, OUTPUT)
         if found is None:
             return
         mine = {(v.location, v.component): v.shape for v in found}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.sets.family import Side
 
 
-class Odd(Exception):
+class SeamMismatch(Exception):
     """Two stages, by their indices, do not fit, and did not when they came."""
 
     def __init__(self, producer: int, consumer: int) -> None:
@@ -57,7 +57,9 @@ def _check(family: Family, border: Border) -> None:
         try:
             interface.check(original(producer), original(consumer), consumer.name == "frag")
         except Broken:
-            raise Odd(family.stages.index(producer), family.stages.index(consumer)) from None
+            raise SeamMismatch(
+                family.stages.index(producer), family.stages.index(consumer)
+            ) from None
         raise
 
 

@@ -29,7 +29,7 @@ class Shared:
         self.among = among
 
 
-class Held:
+class HeldInputs:
     """Inputs of a module that would move in a pipeline by itself. ``at``: (a pipeline that has the
     module, its index there); ``by``: the same of the module in the way; ``what``: how it is."""
 
@@ -45,16 +45,16 @@ class Held:
         self.what = what
 
 
-def held_wires(family: Family) -> list[Held]:
+def held_wires(family: Family) -> list[HeldInputs]:
     """What did not move, because of whom."""
     groups: dict[tuple[Stage, str, int, Stage, str], list[int]] = {}
     for consumer, name, key, stage, what in family.held:
         groups.setdefault((consumer, name, shown(key >> 3), stage, what), []).append(key)
-    found: list[Held] = []
+    found: list[HeldInputs] = []
     for (consumer, name, location, stage, what), keys in groups.items():
         lanes = "".join("xyzw"[key >> 1 & 3] for key in sorted(keys))
         places = _place(family, consumer), _place(family, stage)
-        found.append(Held(places[0], name, f"{location}.{lanes}", places[1], what))
+        found.append(HeldInputs(places[0], name, f"{location}.{lanes}", places[1], what))
     return found
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from spvlink.chain.border import hold_all
 from spvlink.chain.state import in_file
 from spvlink.chain.sweep import MAX_SWEEPS, clean
-from spvlink.chain.table import Site
+from spvlink.chain.table import PassContext
 from spvlink.facts import invariant
 from spvlink.ir import types
 from spvlink.ir.core import Inst
@@ -23,13 +23,13 @@ from spvlink.ir.slot import Pinned
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
-from spvlink.link.dead import varyings
+from spvlink.link.dead import dead_varyings
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Grant, Transfer
-from spvlink.link.values import dedup, propagate
-from spvlink.passes import read_back
+from spvlink.link.values import dedup_outputs, propagate_values
+from spvlink.passes import promote_own_outputs
 from spvlink.pipeline import REMOVED, UNDEFINED
 from spvlink.sets.family import Family
 
@@ -100,7 +100,7 @@ def _producer(family: Family, stage: Stage, links: list[Link]) -> None:
     for _ in range(MAX_SWEEPS):
         version = stage.module.version
         if stage.name in IN_PLACE:
-            if runner.run("promote", stage, read_back.forward, stage.module):
+            if runner.run("promote", stage, promote_own_outputs.forward, stage.module):
                 in_file(stage, clean, family, stage)
         if runner.enabled("dead"):
             stage.linked |= runner.run("dead", stage, _drop_unread, stage, links)
@@ -115,9 +115,9 @@ def _drop_unread(stage: Stage, links: list[Link]) -> None:
         return
     for link in links:
         link.gather()
-    if varyings.drop_undefined(links[0]):
+    if dead_varyings.drop_undefined(links[0]):
         return
-    unread = [varyings.unread(link) for link in links]
+    unread = [dead_varyings.unread(link) for link in links]
     dead = unread[0].intersection(*unread[1:])
     if dead:
         remove_stores(stage, dead)
@@ -125,7 +125,7 @@ def _drop_unread(stage: Stage, links: list[Link]) -> None:
             why = f"no {link.consumer.name} stage reads it"
             for key in dead:
                 link.fate.setdefault(key, (REMOVED, why))
-    varyings.read_back_as_zero(links[0])
+    dead_varyings.read_back_as_zero(links[0])
     for pinned in list(links[0].outputs.pinned):
         _drop_whole(stage, links, pinned)
 
@@ -155,10 +155,10 @@ def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
     ways = [_way(family, link) for link in links]
     acts: list[tuple[str, Callable[[], object]]] = [
         ("dead", lambda: _read_as_zero(links)),
-        ("dedup", lambda: dedup.run(links[0], options.exact, links[1:], family.literal)),
+        ("dedup", lambda: dedup_outputs.dedup_outputs(links[0], options.exact, links[1:], family.literal)),
         (
             "propagate",
-            lambda: propagate.run(
+            lambda: propagate_values.propagate_values(
                 links[0], ways[0](), options.exact, options.cost_limit,
                 [(link, way()) for link, way in zip(links[1:], ways[1:])],
             ),
@@ -179,8 +179,8 @@ def _way(family: Family, link: Link) -> Callable[[], Transfer]:
     """The way of a producer's expressions into its consumer, as it is when it is needed."""
     if family.literal:
         return lambda: Literal(link.producer.module, link.consumer.module, Grant(frozenset()))
-    site = Site(family, link)
-    return lambda: site.forth
+    site = PassContext(family, link)
+    return lambda: site.to_consumer
 
 
 class Literal(Transfer):
@@ -206,7 +206,7 @@ def _read_as_zero(links: list[Link]) -> None:
         link.gather()
         unwritten.append(link.loads.keys() - link.stores.keys() - link.held)
     lost = unwritten[0].intersection(*unwritten[1:])
-    varyings.zero_loads(links[0], lost)
+    dead_varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"
     for key in lost:
         links[0].fate[key] = (UNDEFINED, why)

@@ -46,7 +46,7 @@ _SECTION: Final[dict[int, int]] = {
 
 def parse(text: str) -> Module:
     """Read the text form of a module."""
-    reader = _Reader()
+    reader = _TextReader()
     lines = text.split("\n")
     reader.number_names(lines)
     for number, line in enumerate(lines, 1):
@@ -64,7 +64,7 @@ def parse(text: str) -> Module:
 class _Operands:
     """The operands of one line: tokens in, args and imm out, by the grammar's shape."""
 
-    def __init__(self, reader: _Reader, words: list[str], type: Inst | None) -> None:
+    def __init__(self, reader: _TextReader, words: list[str], type: Inst | None) -> None:
         self.reader = reader
         self.words = words
         self.at = 0
@@ -180,7 +180,7 @@ def _word(token: str) -> int:
     return value
 
 
-class _Reader:
+class _TextReader:
     """The state of one parse."""
 
     def __init__(self) -> None:

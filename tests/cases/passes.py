@@ -9,7 +9,7 @@ from spvlink.chain import chain
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
 from spvlink.chain.sweep import place
-from spvlink.chain.table import REPACKING, TABLE, Pass, Site
+from spvlink.chain.table import REPACKING, TABLE, Pass, PassContext
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums
 from spvlink.ir.core import Module
@@ -28,7 +28,7 @@ from tests.linking import base_options
 
 def trim_all(module: Module) -> None:
     """``trim`` of a module whose interface stays."""
-    trim.run(module)
+    trim.trim(module)
 
 
 def promote(module: Module) -> None:
@@ -75,34 +75,34 @@ def _optimize(producer: Module, consumer: Module, options: Options) -> Linked:
         module.facts = {}
         stages.append(Stage(Source(b""), STAGES[module.entry.model], module))
     linked = Linked()
-    chain.run(Chain(stages, options, Runner(options), linked))
+    chain.link_chain(Chain(stages, options, Runner(options), linked))
     return linked
 
 
 # One pass of the table, on slots (tests/cases/slots.py): what became of each, and why.
 
 
-def backward(site: Site) -> list[str]:
+def backward(site: PassContext) -> list[str]:
     return _row(site, TABLE, "backward")
 
 
-def forward(site: Site) -> list[str]:
+def forward(site: PassContext) -> list[str]:
     return _row(site, TABLE, "forward")
 
 
-def halves(site: Site) -> list[str]:
+def halves(site: PassContext) -> list[str]:
     return _row(site, TABLE, "halves")
 
 
-def halves_that_save(site: Site) -> list[str]:
+def halves_that_save(site: PassContext) -> list[str]:
     return _row(site, REPACKING, "halves")
 
 
-def narrow(site: Site) -> list[str]:
+def narrow(site: PassContext) -> list[str]:
     return _row(site, REPACKING, "narrow")
 
 
-def _row(site: Site, table: tuple[Pass, ...], name: str) -> list[str]:
+def _row(site: PassContext, table: tuple[Pass, ...], name: str) -> list[str]:
     (row,) = [row for row in table if row.name == name]
     row.run(site)
     link = site.link
@@ -111,7 +111,7 @@ def _row(site: Site, table: tuple[Pass, ...], name: str) -> list[str]:
     return [f"{_lane(key)} {told[key]}" for key in sorted(told)]
 
 
-def compact(site: Site) -> list[str]:
+def compact(site: PassContext) -> list[str]:
     """New place, type and qualifiers of each variable, and what it holds."""
     names = {n: name.removeprefix("Decoration_") for name, n in vars(enums).items()
              if name.startswith("Decoration_")}  # fmt: skip

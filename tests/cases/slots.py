@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from spvlink.chain.border import hold_outputs
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
-from spvlink.chain.table import Site
+from spvlink.chain.table import PassContext
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.slot import Interface, Slot, Varying, key_of
@@ -60,7 +60,7 @@ def interface_of(module: Module, lines: Sequence[str]) -> Interface:
     return side
 
 
-def site_of(modules: Sequence[Module], lines: Sequence[str], options: Options) -> Site:
+def site_of(modules: Sequence[Module], lines: Sequence[str], options: Options) -> PassContext:
     """The border of two modules; both sides declare all slots."""
     stages = []
     for module in modules:
@@ -73,4 +73,4 @@ def site_of(modules: Sequence[Module], lines: Sequence[str], options: Options) -
     link = chain.borders[0].link = Link(producer, consumer)
     find_visible(stages)
     hold_outputs(chain.borders)
-    return Site(chain, link)
+    return PassContext(chain, link)

@@ -89,7 +89,7 @@ class Link(Known):
         self.outputs: Interface = sides[0]
         self.inputs: Interface = sides[1]
         self.keys = keys  # the first one, and the one behind the last, that it is about
-        self.built: Link | None = None  # the built-ins that cross here (``link/built_ins``)
+        self.built: Link | None = None  # the built-ins that cross here (``link/builtins``)
         self.after: Link | None = None  # the border at which the consumer is the producer
         self.pack = ""  # what may be torn (``Options.pack``)
         self.fixed = ""  # PRODUCER or CONSUMER: whose module stays as it is

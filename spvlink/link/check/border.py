@@ -13,7 +13,7 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.link.check import interface
 from spvlink.link.check.findings import Finding
-from spvlink.link.check.interface import Declared, Label, apart, other_space, where
+from spvlink.link.check.interface import DeclaredVariable, Label, apart, other_space, where
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -21,7 +21,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.link.check.interface import Place
-    from spvlink.link.check.stage import Stage
+    from spvlink.link.check.stage import CheckedStage
 
     Scalar = tuple[int, ...]  # opcode, width, sign of integers or encoding of floats, if it has one
 
@@ -39,11 +39,11 @@ _KINDS: Final = {
 _PASSES_THROUGH: Final = enums.Decoration_PassthroughNV
 
 
-class Border:
+class InterfaceRules:
     """``maintenance4``: whether the feature is on, so that an output vector may be longer than the
     input that it feeds."""
 
-    def __init__(self, producer: Stage, consumer: Stage, maintenance4: bool) -> None:
+    def __init__(self, producer: CheckedStage, consumer: CheckedStage, maintenance4: bool) -> None:
         self.producer = producer
         self.consumer = consumer
         self.maintenance4 = maintenance4
@@ -52,7 +52,7 @@ class Border:
         self.linking = LINKING_FRAGMENTS if fragment else LINKING
         # what goes to another vertex stream feeds no fragment
         self.outputs = [o for o in producer.outputs if not (fragment and producer.streamed(o))]
-        self.by_place: dict[Place, Declared] = {}
+        self.by_place: dict[Place, DeclaredVariable] = {}
         for output in self.outputs:
             for place in apart(output, output.covers):
                 self.by_place.setdefault(place, output)
@@ -76,11 +76,11 @@ class Border:
             for o in self.producer.outputs
         )
 
-    def _error(self, rule: str, one: Declared, place: Place, message: str) -> Finding:
+    def _error(self, rule: str, one: DeclaredVariable, place: Place, message: str) -> Finding:
         (seen,) = interface.shown_places({place})
         return Finding(rule, message, str(one.label), seen, self.between)
 
-    def _input(self, one: Declared) -> list[Finding]:
+    def _input(self, one: DeclaredVariable) -> list[Finding]:
         """The errors of one input."""
         covers = apart(one, one.covers)
         missing = {place for place in covers if self._twin(place) is None}
@@ -92,7 +92,7 @@ class Border:
                 f" at {at}"
             )
             found.append(self._error(interface.INTERFACE, one, min(missing), message))
-        twins: dict[Declared, Place] = {}
+        twins: dict[DeclaredVariable, Place] = {}
         for place in sorted(covers - missing):
             twin = self._twin(place)
             assert twin is not None
@@ -108,12 +108,14 @@ class Border:
                 found.append(self._error(rule, one, place, message))
         return found
 
-    def _twin(self, place: Place) -> Declared | None:
+    def _twin(self, place: Place) -> DeclaredVariable | None:
         """The output that an input component faces: the one of its number, if there is none of its
         kind."""
         return self.by_place.get(place) or self.by_place.get(other_space(place))
 
-    def _mismatch(self, one: Declared, twin: Declared, short: bool) -> tuple[str, str] | None:
+    def _mismatch(
+        self, one: DeclaredVariable, twin: DeclaredVariable, short: bool
+    ) -> tuple[str, str] | None:
         """The rule that an input and an output break, and how; ``short``: that components have no
         output is told already."""
         other = _classes(one, twin)
@@ -183,7 +185,7 @@ def _first(places: set[Place]) -> Place:
     return min(interface.shown_places(places))
 
 
-def unread_of(producer: Stage, output: Declared, read: set[Place]) -> set[Place]:
+def unread_of(producer: CheckedStage, output: DeclaredVariable, read: set[Place]) -> set[Place]:
     """The components (``apart``) of an output that nobody reads, if the next stage reads these: not
     transform feedback, no other stream's reader, and not the stage itself."""
     if producer.captured(output) or producer.streamed(output):
@@ -191,7 +193,7 @@ def unread_of(producer: Stage, output: Declared, read: set[Place]) -> set[Place]
     return apart(output, output.covers - producer.uses.reads(output)) - read
 
 
-def _classes(one: Declared, twin: Declared) -> str | None:
+def _classes(one: DeclaredVariable, twin: DeclaredVariable) -> str | None:
     """How the numbers of an input and an output differ in a component that both have."""
     mine, its = scalars(one), scalars(twin)
     for place in sorted(mine.keys() & its.keys()):
@@ -225,7 +227,7 @@ def _float(imm: Sequence[int]) -> str:
     return ENUM_NAMES["FPEncoding"].get(imm[1], f"float{imm[0]}")
 
 
-def scalars(one: Declared) -> dict[Place, Scalar]:
+def scalars(one: DeclaredVariable) -> dict[Place, Scalar]:
     """What is in each component of a variable."""
     found: dict[Place, Scalar] = {}
     _fill(one.type, one.place, found, one.label)
@@ -256,7 +258,7 @@ def _told(rule: str, label: object, place: object, message: str) -> None:
     """What is odd was told of where the variable was read."""
 
 
-def described(one: Declared) -> str:
+def described(one: DeclaredVariable) -> str:
     """A variable for people: name, type, where it begins."""
     location, component = one.place
     lane = f".{'xyzw'[component & 3]}" if component else ""

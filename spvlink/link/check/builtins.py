@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.ir.core import Inst
-    from spvlink.link.check.stage import BuiltIn, Stage
+    from spvlink.link.check.stage import BuiltIn, CheckedStage
 
     Between = tuple[str | None, str | None]
 
@@ -60,7 +60,7 @@ _NAMES: Final = {
 }
 
 
-def findings(producer: Stage, consumer: Stage) -> list[Finding]:
+def findings(producer: CheckedStage, consumer: CheckedStage) -> list[Finding]:
     """What two neighbours declare of built-ins that does not match."""
     between = producer.name, consumer.name
     if consumer.name == "frag":
@@ -86,7 +86,9 @@ def findings(producer: Stage, consumer: Stage) -> list[Finding]:
     return found
 
 
-def _unmatched(one: BuiltIn, twin: BuiltIn | None, producer: Stage, consumer: Stage) -> str:
+def _unmatched(
+    one: BuiltIn, twin: BuiltIn | None, producer: CheckedStage, consumer: CheckedStage
+) -> str:
     """What is wrong with a built-in that the consumer declares, or nothing."""
     name = names_of([one.kind])
     if twin is None:
@@ -104,7 +106,9 @@ def _elements(type: Inst) -> Inst:
     return inner if inner.op == ops.OpTypeArray else type
 
 
-def _to_fragments(producer: Stage, consumer: Stage, between: Between) -> list[Finding]:
+def _to_fragments(
+    producer: CheckedStage, consumer: CheckedStage, between: Between
+) -> list[Finding]:
     """Fragment shaders may declare built-ins that nobody writes. Few are undefined then."""
     written = {b.kind for b in producer.builtins[OUTPUT] if b.written}
     found = []
@@ -122,7 +126,7 @@ def _to_fragments(producer: Stage, consumer: Stage, between: Between) -> list[Fi
     return found
 
 
-def _payloads(producer: Stage, consumer: Stage) -> list[Finding]:
+def _payloads(producer: CheckedStage, consumer: CheckedStage) -> list[Finding]:
     """What a task shader hands to its mesh shaders."""
     storage = enums.StorageClass_TaskPayloadWorkgroupEXT
     wanted, given = consumer.listed(storage), producer.listed(storage)
@@ -145,7 +149,7 @@ def _payloads(producer: Stage, consumer: Stage) -> list[Finding]:
 # -- patches and primitives --------------------------------------------------------------------
 
 
-def modes(stages: dict[str, Stage]) -> list[Finding]:
+def modes(stages: dict[str, CheckedStage]) -> list[Finding]:
     """Execution modes that stages must have, or agree on."""
     found = []
     control, evaluation = stages.get("tesc"), stages.get("tese")
@@ -160,7 +164,7 @@ def modes(stages: dict[str, Stage]) -> list[Finding]:
     return found
 
 
-def _tessellation(control: Stage, evaluation: Stage) -> list[Finding]:
+def _tessellation(control: CheckedStage, evaluation: CheckedStage) -> list[Finding]:
     found = []
     between = control.name, evaluation.name
     ours, theirs = (
@@ -182,7 +186,7 @@ def _tessellation(control: Stage, evaluation: Stage) -> list[Finding]:
     return found
 
 
-def _made_by(control: Stage | None, evaluation: Stage) -> str:
+def _made_by(control: CheckedStage | None, evaluation: CheckedStage) -> str:
     """The primitives that tessellation makes."""
     held = set(evaluation.modes) | (set(control.modes) if control is not None else set())
     if enums.ExecutionMode_PointMode in held:
@@ -192,5 +196,5 @@ def _made_by(control: Stage | None, evaluation: Stage) -> str:
     return "triangles" if held & _DOMAINS.keys() else ""
 
 
-def _wanted_by(geometry: Stage) -> str:
+def _wanted_by(geometry: CheckedStage) -> str:
     return next((name for mode, name in _PRIMITIVES.items() if mode in geometry.modes), "")

@@ -54,13 +54,13 @@ def _found(stages: Sequence[Given], maintenance4: bool) -> list[tuple[str, Findi
     """What is wrong, each with the stage that it is about. What is needed for it is imported here:
     most fit."""
     from spvlink.link.check import builtins
-    from spvlink.link.check.border import Border
-    from spvlink.link.check.stage import Stage, own_findings
+    from spvlink.link.check.border import InterfaceRules
+    from spvlink.link.check.stage import CheckedStage, own_findings
 
-    read = [Stage(*one) for one in stages]
+    read = [CheckedStage(*one) for one in stages]
     found = [(stage.name, one) for at, stage in enumerate(read) for one in own_findings(read, at)]
     for producer, consumer in zip(read, read[1:]):
-        wrong = Border(producer, consumer, maintenance4).errors()
+        wrong = InterfaceRules(producer, consumer, maintenance4).errors()
         wrong += builtins.findings(producer, consumer)
         found += [(consumer.name, one) for one in wrong]
     modes = builtins.modes({stage.name: stage for stage in read})

@@ -84,7 +84,7 @@ class Label:
         return name if self.index < 0 else f"{name}.{self.names.of_member(self.type, self.index)}"
 
 
-class Declared:
+class DeclaredVariable:
     """One user variable, or one member of a user block, as declared."""
 
     __slots__ = ("covers", "integral", "kind", "label", "place", "qualifiers", "shape", "type")
@@ -123,7 +123,7 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
     """Raise ``Broken`` if the two modules do not fit."""
     outputs = declared(producer, enums.StorageClass_Output)
     inputs = declared(consumer, enums.StorageClass_Input)
-    by_place: dict[Place, Declared] = {}
+    by_place: dict[Place, DeclaredVariable] = {}
     for variable in outputs:
         for place in apart(variable, variable.covers):
             by_place[place] = variable
@@ -151,7 +151,7 @@ def check(producer: Module, consumer: Module, fragment: bool) -> None:
         check_fragment(inputs)
 
 
-def apart(one: Declared, places: set[Place]) -> set[Place]:
+def apart(one: DeclaredVariable, places: set[Place]) -> set[Place]:
     """Components of a variable; those of Patch ones, whose Locations are a space of their own, have
     ``APART`` more."""
     if enums.Decoration_Patch not in one.kind:
@@ -192,9 +192,9 @@ def _built_alike(output: Inst, input: Inst) -> bool:
     return _built_alike(output.args[0], input.args[0])
 
 
-def check_fragment(inputs: list[Declared], refuse: Refuse = broken) -> None:
+def check_fragment(inputs: list[DeclaredVariable], refuse: Refuse = broken) -> None:
     """The rules on interpolation decorations."""
-    per_location: dict[int, Declared] = {}
+    per_location: dict[int, DeclaredVariable] = {}
     for variable in inputs:
         if variable.integral and not variable.qualifiers & {
             enums.Decoration_Flat,
@@ -213,7 +213,7 @@ def check_fragment(inputs: list[Declared], refuse: Refuse = broken) -> None:
                 break
 
 
-def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Declared]:
+def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[DeclaredVariable]:
     """The user variables of one side, without those that make no sense. ``refuse`` is told where
     they break a rule, also among themselves."""
     entry = module.entry
@@ -221,7 +221,7 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
     listed = [v for v in entry.inst.args[1:] if v.imm[0] == storage and v.type is not None]
     targets, members = _decorations(module, listed)
     names = Names(module)
-    found: list[Declared] = []
+    found: list[DeclaredVariable] = []
     taken: dict[tuple[bool, Place], Label] = {}
     arrays = (entry.model, storage) in _ARRAYED
     for variable in listed:
@@ -297,7 +297,7 @@ def _decorations(
 
 
 def _add(
-    found: list[Declared],
+    found: list[DeclaredVariable],
     taken: dict[tuple[bool, Place], Label],
     label: Label,
     place: Place,
@@ -326,7 +326,7 @@ def _add(
         if {p[0] for p in covers} & {p[0] for p in other.covers}:
             what = f"{label} and {other.name} share a Location, and one is per primitive"
             refuse(OVERLAPS[storage], label, place, what)
-    found.append(Declared(label, place, shape, qualifiers, covers, integral, kind, type))
+    found.append(DeclaredVariable(label, place, shape, qualifiers, covers, integral, kind, type))
     return length
 
 

@@ -8,7 +8,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.link.check import interface
 from spvlink.link.check.findings import Finding
-from spvlink.link.check.interface import Declared, Label
+from spvlink.link.check.interface import DeclaredVariable, Label
 from spvlink.link.check.uses import Uses
 from spvlink.pipeline import Source
 
@@ -31,7 +31,7 @@ class BuiltIn:
 
     __slots__ = ("kind", "label", "stage", "type")
 
-    def __init__(self, kind: int, label: Label, type: Inst, stage: Stage) -> None:
+    def __init__(self, kind: int, label: Label, type: Inst, stage: CheckedStage) -> None:
         self.kind = kind  # enums.BuiltIn_...
         self.label = label
         self.type = type  # without the array over vertices, for a member of a block
@@ -50,7 +50,7 @@ class BuiltIn:
         return self.label.index >= 0
 
 
-class Stage:
+class CheckedStage:
     """``name``: "vert" ... "frag". ``wrong``: what breaks a rule within the stage, by storage
     class. ``modes``: execution modes and their operands."""
 
@@ -73,7 +73,7 @@ class Stage:
             self._uses = Uses(self.module)
         return self._uses
 
-    def _declared(self, storage: int) -> list[Declared]:
+    def _declared(self, storage: int) -> list[DeclaredVariable]:
         wrong = self.wrong[storage]
 
         def refuse(rule: str, label: Label, place: Place | None, message: str) -> None:
@@ -119,7 +119,7 @@ class Stage:
         """What a variable is called."""
         return str(Label(Names(self.module), variable, variable))
 
-    def decoration(self, one: Declared, decoration: int) -> int | None:
+    def decoration(self, one: DeclaredVariable, decoration: int) -> int | None:
         """The operand of a decoration of a variable, its block or its member; None without."""
         label = one.label
         found = self.tables.find(label.variable, decoration)
@@ -127,7 +127,7 @@ class Stage:
             found = self.tables.find_member(label.type, label.index, decoration) or found
         return found[0] if found else None
 
-    def captured(self, one: Declared) -> bool:
+    def captured(self, one: DeclaredVariable) -> bool:
         """Whether transform feedback takes it: then somebody reads it."""
         label, held = one.label, enums.Decoration_Offset
         if self.tables.find(label.variable, held) is not None:
@@ -141,12 +141,12 @@ class Stage:
             if label.index < 0
         )
 
-    def streamed(self, one: Declared) -> bool:
+    def streamed(self, one: DeclaredVariable) -> bool:
         """Whether it goes to another vertex stream than the one that is rasterized."""
         return bool(self.decoration(one, enums.Decoration_Stream))
 
 
-def own_findings(stages: list[Stage], at: int) -> Iterator[Finding]:
+def own_findings(stages: list[CheckedStage], at: int) -> Iterator[Finding]:
     """What breaks a rule within one stage."""
     stage = stages[at]
     before = stages[at - 1].name if at else None

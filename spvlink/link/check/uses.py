@@ -18,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.link.check.interface import Declared, Place
+    from spvlink.link.check.interface import DeclaredVariable, Place
 
     # A variable, and the way into it: constant indices, None for one that is not constant.
     Path = tuple[int | None, ...]
@@ -97,11 +97,11 @@ class Uses:
                         self.read[variable].add((*path, at - first))
             first += size
 
-    def reads(self, one: Declared) -> set[Place]:
+    def reads(self, one: DeclaredVariable) -> set[Place]:
         """The components of a variable, or of a member of a block, that are read."""
         return _places(one, self.read[one.label.variable])
 
-    def writes(self, one: Declared) -> set[Place]:
+    def writes(self, one: DeclaredVariable) -> set[Place]:
         return _places(one, self.written[one.label.variable])
 
     def touches_member(self, variable: Inst, index: int, written: bool) -> bool:
@@ -121,7 +121,7 @@ def _member(path: Path, outer: bool) -> int | None:
     return rest[0] if rest else None
 
 
-def _places(one: Declared, paths: set[Path]) -> set[Place]:
+def _places(one: DeclaredVariable, paths: set[Path]) -> set[Place]:
     """The components of one variable that these ways into it reach."""
     found: set[Place] = set()
     label = one.label
@@ -138,7 +138,7 @@ def _places(one: Declared, paths: set[Path]) -> set[Place]:
     return found & one.covers
 
 
-def _reach(type: Inst, place: Place, path: Path, found: set[Place], one: Declared) -> int:
+def _reach(type: Inst, place: Place, path: Path, found: set[Place], one: DeclaredVariable) -> int:
     """Add the components that a way into a type reaches; gives the Locations of the type."""
     op = type.op
     if not path or op not in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeStruct):
@@ -157,7 +157,7 @@ def _reach(type: Inst, place: Place, path: Path, found: set[Place], one: Declare
     return total
 
 
-def _lane(type: Inst, place: Place, lane: int, found: set[Place], one: Declared) -> int:
+def _lane(type: Inst, place: Place, lane: int, found: set[Place], one: DeclaredVariable) -> int:
     """The same for one component of a vector."""
     scalar = type.args[0]
     words = 2 if scalar.imm and scalar.imm[0] == 64 else 1

@@ -27,7 +27,7 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.edit import annotate, touched, value
 from spvlink.link.border.link import Link
-from spvlink.link.dead.builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
+from spvlink.link.dead.dead_builtins import CONSUMERS, HANDED_ON, BuiltInUses, captures, struct_of
 from spvlink.pipeline import KEPT, REMOVED
 
 TYPE_CHECKING = False
@@ -146,7 +146,7 @@ def _renumbered(op: int, imm: tuple[int, ...], numbers: dict[int, int]) -> tuple
     return (numbers[imm[0]], *imm[1:]) if imm[0] in numbers else ()
 
 
-def run(link: Link) -> bool:
+def trim_builtin_blocks(link: Link) -> bool:
     """Drop the members that neither stage uses, of both; whether there were any. Both modules must
     be as they go out, and want trimming afterwards."""
     if link.consumer.name not in CONSUMERS:

@@ -103,7 +103,7 @@ class PayloadUses:
             self.read.add(index)
 
 
-def run(link: Link) -> bool:
+def payload_members(link: Link) -> bool:
     """Take away what nobody reads; whether there was anything."""
     changed = False
     for out, twin in link.pinned():

@@ -11,7 +11,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import ALL, Inst, Module
 from spvlink.link.border.link import Link
-from spvlink.link.dead.builtins import BuiltInUses
+from spvlink.link.dead.dead_builtins import BuiltInUses
 
 _INPUT = enums.StorageClass_Input
 

@@ -17,7 +17,7 @@ from spvlink.ir.core import IS_CHAIN, Inst
 from spvlink.ir.edit import become, replace_annotations, sweep
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.passes.parts import INTERPOLATIONS
+from spvlink.passes.memory_access import INTERPOLATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -78,7 +78,7 @@ def make_local(stage: Stage, variable: Inst) -> bool:
     """Turn an output that nobody else reads into a local variable; whether that was possible."""
     module = stage.module
     assert variable.type is not None and module.entry is not None
-    if types.is_lent(module, variable.type.args[0]):
+    if types.is_borrowed(module, variable.type.args[0]):
         return False
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface

@@ -142,7 +142,7 @@ class Cloner:
         self.transfer = transfer
         self.out = out  # new instructions are appended
         self.known: dict[Lane, Inst] = {}
-        self.wholes: dict[Inst, Inst] = {}
+        self.aggregates: dict[Inst, Inst] = {}
         self.results: dict[Inst, Inst] = {}  # of what is computed as a whole
         self.effects = Effects.of(transfer.source)
 
@@ -199,12 +199,12 @@ class Cloner:
 
     def whole(self, inst: Inst) -> Inst:
         """All lanes of a value as one."""
-        found = self.wholes.get(inst)
+        found = self.aggregates.get(inst)
         if found is not None:
             return found
         assert inst.type is not None
         if self.free(inst):
-            return self.transfer.copy(inst, self.out, self.wholes)
+            return self.transfer.copy(inst, self.out, self.aggregates)
         places = [self.origin((inst, n)) for n in range(scalars.count(inst.type))]
         source = places[0][0]
         same = source.type is inst.type and all(p == (source, n) for n, p in enumerate(places))
@@ -216,7 +216,7 @@ class Cloner:
             made = self.construct(inst.type, [self.lane(p) for p in places])
         else:
             made = self.result(inst)
-        self.wholes[inst] = made
+        self.aggregates[inst] = made
         return made
 
     def own(self, inst: Inst) -> bool:
@@ -369,7 +369,7 @@ def redefine(
         slot.qualifiers = qualifiers
         slot.length = old.length
         side.slots[key] = slot
-        side.wholes = [w for w in side.wholes if not any(key in c for c in w.columns)]
+        side.aggregates = [w for w in side.aggregates if not any(key in c for c in w.columns)]
     return [side.slots[key] for side in (link.inputs, link.outputs)]
 
 

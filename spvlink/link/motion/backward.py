@@ -43,7 +43,7 @@ MAX_TRIES: Final = 4  # to find components for what shall cross
 MAX_NODES: Final = 20000  # of one search; a shader with more keeps its inputs
 
 
-def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
+def backward(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int]) -> bool:
     """Move what pays; whether anything did. ``transfer`` leads from the consumer to the
     producer, ``expect``: how often a vertex and how often a fragment is expected to run."""
     link.gather()

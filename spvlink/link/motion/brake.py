@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.facts.pressure import How, Range
 
 
-class Family:
+class ReplacedInputs:
     """Inputs that are replaced together. ``made``: for each value that crosses then, the inputs
     that are made of it."""
 
@@ -44,7 +44,9 @@ class Family:
         return (len(self.keys) - len(self.made)) * COMPONENT_PRICE * limit // 2 - 100 * self.work
 
 
-def held(consumer: Module, families: list[Family], limit: int) -> list[tuple[Family, int]]:
+def held(
+    consumer: Module, families: list[ReplacedInputs], limit: int
+) -> list[tuple[ReplacedInputs, int]]:
     """The families that cost more registers than they are worth, each with the number of values
     more that the consumer would hold. ``limit``: as ``Options.cost_limit``."""
     crossing = sum([len(family.made) for family in families])
@@ -52,7 +54,7 @@ def held(consumer: Module, families: list[Family], limit: int) -> list[tuple[Fam
     peak = highest = pressure.peak()
     if peak + crossing <= FREE_REGISTERS:
         return []
-    found: list[tuple[Family, int]] = []
+    found: list[tuple[ReplacedInputs, int]] = []
     gone: list[Range] = []
     new: list[Range] = []
     ranges = {k: pressure.ranges(k) for family in families for k in family.keys}
@@ -70,7 +72,7 @@ def held(consumer: Module, families: list[Family], limit: int) -> list[tuple[Fam
     return found
 
 
-def _reach(family: Family, ranges: dict[int, dict[How, Range]]) -> int:
+def _reach(family: ReplacedInputs, ranges: dict[int, dict[How, Range]]) -> int:
     """How many places longer its values live than what they replace."""
     hulls = [r for keys in family.made for r in _hull(keys, ranges).values()]
     own = [r for key in family.keys for r in ranges[key].values()]

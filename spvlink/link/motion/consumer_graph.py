@@ -15,7 +15,16 @@ from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.mincut import INFINITE, SINK, SOURCE, Network
-from spvlink.link.motion.nodes import WIDTHS, Entry, Kind, Node, Use, closest, replaceable, single
+from spvlink.link.motion.nodes import (
+    WIDTHS,
+    Entry,
+    Kind,
+    ScalarNode,
+    Use,
+    closest,
+    replaceable,
+    single,
+)
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Transfer
 from spvlink.link.rounding import sensitive
@@ -51,9 +60,9 @@ class ConsumerGraph:
         self.frozen = invariant.frozen(link.consumer.module)
         self.convergent = convergent
         self.table: dict[Inst, list[Entry]] = {}
-        self.nodes: list[Node] = []
-        self.inputs: dict[int, Node] = {}  # key -> what its loads give
-        self.numbered: dict[object, Node] = {}
+        self.nodes: list[ScalarNode] = []
+        self.inputs: dict[int, ScalarNode] = {}  # key -> what its loads give
+        self.numbered: dict[object, ScalarNode] = {}
         self.places: dict[frozenset[int], frozenset[int]] = {}  # where inputs are stored
         self.stuck: set[int] = set()  # keys that are read in a way that stays
         self.kinds: dict[object, Kind] = {}
@@ -62,7 +71,7 @@ class ConsumerGraph:
         self.sensitive: Sensitive | None = None  # both found when first asked for
         self.poles: dict[Lane, Inst] | None = None
         self.unable: dict[Inst, str] = {}  # what stays, since the producer may not have it
-        self.homeless: set[Node] = set()  # that no component could be found for
+        self.homeless: set[ScalarNode] = set()  # that no component could be found for
         self.open = set(link.loads)  # keys of inputs that nothing needs so far that stays
         kept = Floats.of(link.consumer.module).preserved
         own = Floats.of(link.producer.module).preserved
@@ -138,7 +147,7 @@ class ConsumerGraph:
         if node is None:
             slot, found = self.link.inputs.slots[key], self.sites_of(key)
             sites = self.places.setdefault(found, found)  # equal ones are one
-            node = Node((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
+            node = ScalarNode((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
             node.key = key
             node.convergent = key in self.convergent
             self.inputs[key] = node
@@ -187,7 +196,7 @@ class ConsumerGraph:
                 if isinstance(entry, Use):
                     self.sink(entry.node)
 
-    def sink(self, node: Node) -> None:
+    def sink(self, node: ScalarNode) -> None:
         """Something that stays needs this."""
         node.sink = True
         if node.key is not None:
@@ -305,7 +314,7 @@ class ConsumerGraph:
         node = self.numbered.get(name)
         if node is None:
             like = found.node
-            node = Node((inst, number), like.qualifiers, like.flat, like.sites)
+            node = ScalarNode((inst, number), like.qualifiers, like.flat, like.sites)
             node.convergent = all(d.node.convergent for d in deps)
             node.deps = list(dict.fromkeys(d.node for d in deps))
             node.work = work
@@ -446,7 +455,9 @@ class ConsumerGraph:
 
     # -- choosing ----------------------------------------------------------------------------------
 
-    def choose(self, vertices: int, fragments: int) -> tuple[list[Node], list[Node], set[int]]:
+    def choose(
+        self, vertices: int, fragments: int
+    ) -> tuple[list[ScalarNode], list[ScalarNode], set[int]]:
         """(what the producer makes, in order; what of it crosses; the inputs that cross no
         more)."""
         price = COMPONENT_PRICE * fragments
@@ -456,7 +467,7 @@ class ConsumerGraph:
                 return made, crossing, freed
         return [], [], set()
 
-    def needed(self) -> list[Node]:
+    def needed(self) -> list[ScalarNode]:
         """The nodes that something which stays is made of."""
         found = {n for n in self.nodes if n.sink}
         todo = list(found)
@@ -469,12 +480,12 @@ class ConsumerGraph:
 
     def cut(
         self, vertices: int, fragments: int, price: int
-    ) -> tuple[list[Node], list[Node], set[int]]:
+    ) -> tuple[list[ScalarNode], list[ScalarNode], set[int]]:
         """The cheapest cut, as ``choose``. What must be on the sink's side is the sink."""
         network = Network()
         nodes = self.needed()
         outer = {n: SINK if n.sink else network.node() for n in nodes}
-        inner: dict[Node, int] = {}  # of an input the same as its outer one
+        inner: dict[ScalarNode, int] = {}  # of an input the same as its outer one
         for node in nodes:
             out = outer[node]
             if node.key is not None:
@@ -499,7 +510,7 @@ class ConsumerGraph:
         freed = {k for k, n in self.inputs.items() if n not in inner or side[inner[n]]}
         return made, [n for n in made if not side[outer[n]]], freed
 
-    def crossing(self, node: Node, fragments: int, price: int) -> int:
+    def crossing(self, node: ScalarNode, fragments: int, price: int) -> int:
         """The price of a node if it crosses; INFINITE if it must not."""
         assert node.inst.type is not None
         type = scalars.scalar(node.inst.type)
@@ -508,7 +519,7 @@ class ConsumerGraph:
         return price + 2 * fragments if type.op == ops.OpTypeBool else _priced(node, price)
 
 
-def _priced(node: Node, price: int) -> int:
+def _priced(node: ScalarNode, price: int) -> int:
     """The price of a component: less where it holds 16 bits, of which devices may pack two."""
     assert node.inst.type is not None
     return price * 3 // 4 if scalars.scalar(node.inst.type).imm[:1] == (16,) else price

@@ -59,14 +59,14 @@ SMALL: Final = 16.0  # a sum with a constant up to this keeps all digits that ma
 Group = tuple[tuple[int, ...], frozenset[int]]  # qualifiers, places where the outputs are stored
 
 
-class Node:
+class ProducerNode:
     """A scalar of the producer that could cross, or be computed behind the border."""
 
     __slots__ = ("deps", "inst", "lane", "leaf", "uniforms", "work")
 
     def __init__(self, lane: Lane) -> None:
         self.inst, self.lane = lane
-        self.deps: list[Node] = []
+        self.deps: list[ProducerNode] = []
         self.uniforms: list[Inst] = []
         self.work = 0
         self.leaf = True  # the consumer cannot compute it
@@ -83,11 +83,11 @@ class ProducerGraph:
         self.exact = exact
         self.affine = True  # the weights of the interpolation sum to one
         self.effects = Effects.of(link.producer.module)
-        self.table: dict[Lane, Node | Lane] = {}
+        self.table: dict[Lane, ProducerNode | Lane] = {}
         self.verdicts: dict[Inst, bool] = {}  # whether operations are ``movable``
         self.unable: dict[Inst, str] = {}  # what stays, since the consumer may not have it
-        self.nodes: list[Node] = []
-        self.roots: dict[int, Node] = {}  # key -> what is stored there
+        self.nodes: list[ProducerNode] = []
+        self.roots: dict[int, ProducerNode] = {}  # key -> what is stored there
         self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
@@ -96,7 +96,7 @@ class ProducerGraph:
         if stored is None or not scalars.count(stored.type):
             return
         found = self.expand((stored, 0), 0)
-        if isinstance(found, Node):
+        if isinstance(found, ProducerNode):
             self.roots[key] = found
 
     def origin(self, lane: Lane) -> Lane:
@@ -107,7 +107,7 @@ class ProducerGraph:
         """Whether a value hangs on nothing but what the consumer can read too."""
         return self.transfer.moves(inst)
 
-    def expand(self, lane: Lane, depth: int) -> Node | Lane:
+    def expand(self, lane: Lane, depth: int) -> ProducerNode | Lane:
         """The node of a lane, or the lane itself if it is uniform."""
         lane = self.origin(lane)
         held = self.table.get(lane)
@@ -119,7 +119,7 @@ class ProducerGraph:
         movable = depth < MAX_DEPTH and self.verdicts[inst]
         if (movable or depth) and self.free(inst):  # a whole output that is, has been propagated
             return lane
-        node = self.table[lane] = Node(lane)
+        node = self.table[lane] = ProducerNode(lane)
         if movable:
             self.open(node, depth)
         self.nodes.append(node)
@@ -141,7 +141,7 @@ class ProducerGraph:
             return False
         return scalars.splits(inst, self.effects.flags(inst)) or scalars.unpacks(inst)
 
-    def open(self, node: Node, depth: int) -> None:
+    def open(self, node: ProducerNode, depth: int) -> None:
         """Look behind an operation."""
         by_lane = scalars.lanewise(node.inst, self.effects.flags(node.inst))
         made_of = scalars.made_of(node.inst, node.lane, by_lane)
@@ -150,7 +150,7 @@ class ProducerGraph:
                 return  # see ``small``
         groups = [[self.expand(lane, depth + 1) for lane in group] for group in made_of]
         if not self.flat:
-            varies = [any(isinstance(e, Node) for e in group) for group in groups]
+            varies = [any(isinstance(e, ProducerNode) for e in group) for group in groups]
             linear = scalars.linear(node.inst, varies, self.affine)
             if not linear or not self.small(node.inst, groups):
                 return
@@ -159,18 +159,18 @@ class ProducerGraph:
             if any(sensitive.unbounded(module, i) for i in (node.inst, *free)):
                 return  # an infinity does not interpolate
         node.leaf = False
-        node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, Node)))
+        node.deps = list(dict.fromkeys(e for g in groups for e in g if isinstance(e, ProducerNode)))
         node.uniforms = [e[0] for g in groups for e in g if isinstance(e, tuple)]
         node.work = algebra.cost_of(node.inst)
 
-    def small(self, inst: Inst, groups: list[list[Node | Lane]]) -> bool:
+    def small(self, inst: Inst, groups: list[list[ProducerNode | Lane]]) -> bool:
         """Whether what is added to an interpolated value is a small constant."""
         added = groups if inst.op in _SUMS else []
         if inst.op == ops.OpFmaKHR or inst.op == ops.OpExtInst:
             a, b, c = (g[0] for g in groups)
             if isinstance(a, tuple) and isinstance(b, tuple):
                 return abs(_number(*a) * _number(*b)) <= SMALL
-            added = [[c], [a if isinstance(a, Node) else b]]
+            added = [[c], [a if isinstance(a, ProducerNode) else b]]
         if not added:
             return True
         constants = [e for g in added for e in g if isinstance(e, tuple)]
@@ -203,7 +203,7 @@ class ProducerGraph:
         """Whether every output is made of something that no other one is made of. Then so is all
         that is made on the way, so nothing less than one value for each can cross."""
         once = twice = 0  # bits of leaves
-        made_of: dict[Node, int] = {}
+        made_of: dict[ProducerNode, int] = {}
         for number, node in enumerate(self.nodes):  # operands come first
             leaves = 1 << number if node.leaf else 0
             for dep in node.deps:
@@ -215,7 +215,7 @@ class ProducerGraph:
             once |= leaves
         return all(made_of[node] & ~twice for node in self.roots.values())
 
-    def choose(self, fragments: int, limit: int) -> tuple[list[Node], list[Node]]:
+    def choose(self, fragments: int, limit: int) -> tuple[list[ProducerNode], list[ProducerNode]]:
         """(what crosses, what the consumer computes), the cheapest. Nobody but the source computes
         leaves, and the sink has what the outputs say."""
         network = Network()
@@ -256,7 +256,9 @@ def _number(inst: Inst, lane: int) -> float:
     return math.nan if found is None else found
 
 
-def run(link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int) -> bool:
+def forward(
+    link: Link, transfer: Transfer, exact: bool, expect: tuple[int, int], limit: int
+) -> bool:
     """Move what saves components and pays; whether anything did. ``transfer`` leads from the
     producer to the consumer; ``expect`` and ``limit``: see ``options``."""
     link.gather()
@@ -322,7 +324,7 @@ def _group(
         crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False
-    stay: dict[Node, int] = {}
+    stay: dict[ProducerNode, int] = {}
     for key, node in graph.roots.items():
         if node in crossing:
             stay.setdefault(node, key)
@@ -342,11 +344,11 @@ def _kept(name: str, more: int) -> str:
 
 
 def _families(
-    graph: ProducerGraph, crossing: list[Node], computed: list[Node]
-) -> list[brake.Family]:
+    graph: ProducerGraph, crossing: list[ProducerNode], computed: list[ProducerNode]
+) -> list[brake.ReplacedInputs]:
     """What hangs together of a choice, as far as it saves components."""
     bits = {node: 1 << number for number, node in enumerate(crossing)}
-    of: dict[Node, int] = {}  # what each value is made of, of what crosses
+    of: dict[ProducerNode, int] = {}  # what each value is made of, of what crosses
     for node in graph.nodes:  # operands come first
         of[node] = bits.get(node, 0)
         if not of[node]:
@@ -359,7 +361,7 @@ def _families(
             parts.remove(part)
             mine |= part
         parts.append(mine)
-    families: list[brake.Family] = []
+    families: list[brake.ReplacedInputs] = []
     for part in parts:
         keys = [key for key, node in graph.roots.items() if of[node] & part]
         made = [
@@ -367,11 +369,11 @@ def _families(
         ]
         if len(made) < len(keys):
             work = sum([n.work for n in computed if of[n] & part])
-            families.append(brake.Family(keys, made, work))
+            families.append(brake.ReplacedInputs(keys, made, work))
     return families
 
 
-class _Maker(algebra.Cloner):
+class _ConsumerMaker(algebra.Cloner):
     """Computes nodes in the consumer, for one vertex where its inputs are arrays over these."""
 
     def __init__(
@@ -398,7 +400,7 @@ class _Maker(algebra.Cloner):
 
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
-        if isinstance(node, Node) and node in self.move.places:
+        if isinstance(node, ProducerNode) and node in self.move.places:
             return self.move.load(node, self.vertex, self.out)
         return super().make(lane)
 
@@ -407,7 +409,7 @@ class _Move:
     """One move: what crosses, and the loads of the rest."""
 
     def __init__(
-        self, link: Link, graph: ProducerGraph, places: dict[Node, int], new: list[Node],
+        self, link: Link, graph: ProducerGraph, places: dict[ProducerNode, int], new: list[ProducerNode],
         freed: set[int], sites: frozenset[int],
     ) -> None:  # fmt: skip
         self.link = link
@@ -464,7 +466,7 @@ class _Move:
                 self.link.insert(site, out)
         touched(self.source)
 
-    def load(self, node: Node, vertex: list[Inst], out: list[Inst]) -> Inst:
+    def load(self, node: ProducerNode, vertex: list[Inst], out: list[Inst]) -> Inst:
         """Read what crosses, as the producer's type."""
         key = self.places[node]
         type = self.link.inputs.slots[key].type
@@ -488,7 +490,7 @@ class _Move:
             if not any(i.op == LOAD_INPUT and i.imm[0] in self.freed for i in block.insts):
                 continue
             out: list[Inst] = []
-            makers: dict[tuple[Inst, ...], _Maker] = {}
+            makers: dict[tuple[Inst, ...], _ConsumerMaker] = {}
             for inst in block.insts:
                 # a slot may hold another value by now: what is loaded anew is in no block yet
                 if inst.op != LOAD_INPUT or inst.imm[0] not in self.freed:
@@ -497,7 +499,9 @@ class _Move:
                 node = self.graph.roots[inst.imm[0]]
                 maker = makers.get(tuple(inst.args))
                 if maker is None:
-                    maker = makers[tuple(inst.args)] = _Maker(self.graph, out, self, inst.args)
+                    maker = makers[tuple(inst.args)] = _ConsumerMaker(
+                        self.graph, out, self, inst.args
+                    )
                 made = maker.lane((node.inst, node.lane))
                 if made.type is not inst.type:
                     made = maker.emit(ops.OpBitcast, inst.type, [made], ())

@@ -47,7 +47,7 @@ class Kind:
         return self.op == LOAD_INPUT and centred(qualifiers)
 
 
-class Node:
+class ScalarNode:
     """A scalar that the producer could make: an expression over what it stores, whichever way the
     consumer reads that."""
 
@@ -65,7 +65,7 @@ class Node:
         self.flat = flat  # comes over to the bit
         self.convergent = False
         self.sites = sites  # where the outputs that it is made from are stored
-        self.deps: list[Node] = []
+        self.deps: list[ScalarNode] = []
         self.uniforms: list[Inst] = []  # the other operands, which the producer can read too
         self.key: int | None = None  # of an input: its slot
         self.work = 0  # operations
@@ -79,7 +79,7 @@ class Use:
 
     __slots__ = ("kind", "node")
 
-    def __init__(self, node: Node, kind: Kind) -> None:
+    def __init__(self, node: ScalarNode, kind: Kind) -> None:
         self.node = node
         self.kind = kind
 

@@ -10,7 +10,7 @@ from spvlink.ir.core import STORE_OUTPUT, Block, Inst, op_of_name, text_of_name
 from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
-from spvlink.link.motion.nodes import Kind, Node, Use
+from spvlink.link.motion.nodes import Kind, ScalarNode, Use
 from spvlink.pipeline import MOVED_BACKWARD
 
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.resources.transfer import Transfer
 
 
-class Maker(algebra.Cloner):
+class NodeMaker(algebra.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
     def __init__(
@@ -45,7 +45,7 @@ class Maker(algebra.Cloner):
         return self.graph.together(inst, self.site)
 
 
-def same_range(node: Node) -> bool:
+def same_range(node: ScalarNode) -> bool:
     """Whether a value that crosses is one that the consumer computed, not one that it interpolates:
     RelaxedPrecision allows a range of 2^14 (SPIR-V 2.15), and a sum at a vertex off the screen may
     be far beyond what any fragment saw."""
@@ -64,8 +64,8 @@ class Move:
         self,
         link: Link,
         graph: ConsumerGraph,
-        made: list[Node],
-        places: dict[Node, int],
+        made: list[ScalarNode],
+        places: dict[ScalarNode, int],
         freed: set[int],
     ) -> None:
         self.link = link
@@ -119,16 +119,16 @@ class Move:
                 made = algebra.as_number(self.target, made, out)
                 out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], (key,)))
 
-    def maker(self, out: list[Inst], site: int) -> Maker:
+    def maker(self, out: list[Inst], site: int) -> NodeMaker:
         """What makes nodes at one place."""
-        return Maker(self.graph, out, site)
+        return NodeMaker(self.graph, out, site)
 
     def stored(self, store: Inst, out: list[Inst]) -> Inst:
         """What is stored, as the consumer reads it."""
         type = self.link.inputs.slots[store.imm[0]].type
         return algebra.typed(self.graph.transfer, out, store.args[0], type)
 
-    def made_in_order(self) -> list[Node]:
+    def made_in_order(self) -> list[ScalarNode]:
         """What the producer makes, operands first, and what ends with the same input together: in
         the consumer's order, which may be that of a long shader, many inputs would be held at once
         that are needed once more much later."""
@@ -143,7 +143,7 @@ class Move:
 
     def consume(self) -> None:
         """Loads of the new values in place of what they stand for."""
-        new: dict[Inst, dict[int, tuple[Node, Kind]]] = {}
+        new: dict[Inst, dict[int, tuple[ScalarNode, Kind]]] = {}
         for node in self.places:
             for inst, lane, kind in node.places:
                 new.setdefault(inst, {})[lane] = node, kind
@@ -175,7 +175,7 @@ class Move:
                 become(self.source, load, types.null(self.source, load.type))
 
     def replaced(
-        self, block: Block, new: dict[Inst, dict[int, tuple[Node, Kind]]],
+        self, block: Block, new: dict[Inst, dict[int, tuple[ScalarNode, Kind]]],
         partly: dict[Inst, tuple[Inst, frozenset[Inst]]],
     ) -> list[Inst]:  # fmt: skip
         out: list[Inst] = []
@@ -206,7 +206,7 @@ class Move:
         return out
 
     def as_vector(
-        self, inst: Inst, lanes_: dict[int, tuple[Node, Kind]], out: list[Inst]
+        self, inst: Inst, lanes_: dict[int, tuple[ScalarNode, Kind]], out: list[Inst]
     ) -> Inst | None:
         """All lanes of a vector in one, where each is the same sum over vertices."""
         assert inst.type is not None
@@ -220,7 +220,7 @@ class Move:
         slots = self.link.inputs.slots
         return kinds[0].read(self.source, [(k, slots[k].type) for k in keys], out)
 
-    def load(self, node: Node, kind: Kind, out: list[Inst]) -> Inst:
+    def load(self, node: ScalarNode, kind: Kind, out: list[Inst]) -> Inst:
         """Read a new value where an old one was computed."""
         key = self.places[node]
         slot = self.link.inputs.slots[key]
@@ -232,7 +232,7 @@ class Move:
             out.append(value(self.source, ops.OpINotEqual, type, [made, zero], ()))
         return out[-1]
 
-    def slots(self, new: dict[Inst, dict[int, tuple[Node, Kind]]]) -> None:
+    def slots(self, new: dict[Inst, dict[int, tuple[ScalarNode, Kind]]]) -> None:
         """The interface's scalars as they are now, and what to say of the old ones."""
         link = self.link
         group = 1 + max(s.group for s in link.inputs.slots.values())
@@ -253,7 +253,7 @@ class Move:
             for slot in algebra.redefine(link, key, types_, name, spot, node.qualifiers):
                 slot.relaxed = node.relaxed and same_range(node)
 
-    def title(self, node: Node, titles: dict[Inst, bytes]) -> str:
+    def title(self, node: ScalarNode, titles: dict[Inst, bytes]) -> str:
         """The name of the consumer's value, or of the inputs that it is made of."""
         own = titles.get(node.inst)
         if own is not None:

@@ -51,7 +51,7 @@ from spvlink.ir.edit import value
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.motion import algebra, backward, consumer_graph, polynomials
-from spvlink.link.motion.nodes import Entry, Kind, Node, Use, single
+from spvlink.link.motion.nodes import Entry, Kind, ScalarNode, Use, single
 from spvlink.link.motion.polynomials import ONE, Weights
 from spvlink.link.resources.transfer import Transfer
 from spvlink.passes.raise_io import glsl_import
@@ -123,10 +123,10 @@ class Blend(Kind):
         )
 
     def read(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> Inst:
-        return _Reader(module, keys, out).read(self)
+        return _FunctionalWriter(module, keys, out).read(self)
 
 
-class _Reader:
+class _FunctionalWriter:
     """Writes a functional down once more, for other inputs: several are the lanes of a vector."""
 
     def __init__(self, module: Module, keys: list[tuple[int, Inst]], out: list[Inst]) -> None:
@@ -369,7 +369,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         self, what: tuple[int, int], operands: Sequence[Sequence[Use | Lane]]
     ) -> list[Use]:  # fmt: skip
         """What comes of each choice of operands, where these are of one node."""
-        made: dict[Node, Use] = {}
+        made: dict[ScalarNode, Use] = {}
         for choice in itertools.product(*operands):
             use = self.linked(what, choice)
             if use is not None:
@@ -450,7 +450,7 @@ def _times(a: Parts | None, weight: Polynomial) -> Parts | None:
     return out
 
 
-def run(
+def weighted(
     link: Link, transfer: Transfer, exact: bool, beyond: frozenset[int] = frozenset()
 ) -> bool:  # fmt: skip
     """Move what saves a component; whether anything did. ``transfer`` leads from the evaluation to

@@ -50,18 +50,18 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.pack.placement import Group
 
 
-def run(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
+def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
     """The new interface of a border. Nothing is edited here: ``raise_io`` does that."""
     link.gather()
-    wholes = whole_values(link)
-    best = _old_places(link, wholes)
+    aggregates = whole_values(link)
+    best = _old_places(link, aggregates)
     highest = best.cost()[3]
     mixed = _is_mixed(best)  # then anything else is better
     if link.halves and not mixed:
         mixed = _mixes_widths(best)
-    if mixed or wholes or best.moved or best.aside or not _is_least(link, best, convergent):
-        choices: list[list[Aggregate]] = [wholes, [w for w in wholes if fills(link, w)], []]
-        for keep in choices if wholes else [[]]:
+    if mixed or aggregates or best.moved or best.aside or not _is_least(link, best, convergent):
+        choices: list[list[Aggregate]] = [aggregates, [w for w in aggregates if fills(link, w)], []]
+        for keep in choices if aggregates else [[]]:
             new = packed(link, keep, convergent)
             if (new.cost()[3] <= highest or (mixed and (link.shared or link.halves))) and (
                 mixed or new.cost() < best.cost()
@@ -133,15 +133,15 @@ def in_order(link: Link) -> Placement:
     return at_old_places(link, whole_values(link))
 
 
-def at_old_places(link: Link, wholes: list[Aggregate]) -> Placement:
+def at_old_places(link: Link, aggregates: list[Aggregate]) -> Placement:
     """What is alive, where it was."""
-    placement = _old_places(link, wholes)
+    placement = _old_places(link, aggregates)
     for varying in placement.varyings:
         describe(link, varying)
     return placement
 
 
-def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
+def _old_places(link: Link, aggregates: list[Aggregate]) -> Placement:
     """The same, but for names and decorations."""
     moved: dict[Pinned, int] = {}
     locations: set[int] = set()
@@ -153,7 +153,7 @@ def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
     bins: dict[int, list[int]] = {}
     varyings: list[Varying] = []
     taken: set[int] = set()
-    for whole in wholes:
+    for whole in aggregates:
         varying = whole_varying(link, whole, whole.columns[0][0] >> 3)
         varyings.append(varying)
         taken.update(varying.keys)
@@ -172,13 +172,13 @@ def _old_places(link: Link, wholes: list[Aggregate]) -> Placement:
 
 
 def packed(
-    link: Link, wholes: list[Aggregate], convergent: frozenset[int] = frozenset()
+    link: Link, aggregates: list[Aggregate], convergent: frozenset[int] = frozenset()
 ) -> Placement:
     """Everything in the fewest Locations, if these matrices and arrays stay whole."""
     bins: dict[int, Bin] = {}
     moved: dict[Pinned, int] = {}
     place_whole(link, bins, moved)
-    varyings = [place_matrix(link, bins, w) for w in wholes]
+    varyings = [place_matrix(link, bins, w) for w in aggregates]
     taken = {k for v in varyings for k in v.keys}
     aside = aside_keys(link)
     _place_groups(link, bins, _groups(link, taken | convergent | aside), frozenset())

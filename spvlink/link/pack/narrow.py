@@ -115,7 +115,7 @@ def possible(link: Link) -> bool:
     return link.exact or any(link.carries_bits(link.inputs.slots[k]) for k in link.loads)
 
 
-def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
+def narrow(link: Link, convergent: frozenset[int], limit: int) -> bool:
     """Pack what saves a Location; whether anything was. ``convergent``: as for ``compact``;
     ``limit``: --cost-limit, in percent."""
     changed = False
@@ -126,7 +126,7 @@ def run(link: Link, convergent: frozenset[int], limit: int) -> bool:
 
 def _lent(link: Link, slot: Slot) -> bool:
     """Whether a stage must not put two of them together in the end (``storage16``)."""
-    return any(types.is_lent(s.module, slot.type) for s in (link.producer, link.consumer))
+    return any(types.is_borrowed(s.module, slot.type) for s in (link.producer, link.consumer))
 
 
 def _pack(link: Link, convergent: frozenset[int], limit: int) -> bool:
@@ -368,7 +368,7 @@ def _locations(
     """How many Locations the border would need with these words. What is looked at is changed for
     as long as that takes."""
     sides = link.inputs, link.outputs
-    held = link.stores, link.loads, [(s.slots, s.wholes) for s in sides]
+    held = link.stores, link.loads, [(s.slots, s.aggregates) for s in sides]
     firsts = [keys[word[0]] for word in words]
     gone = {keys[n] for word in words for n in word[1:]}
     packed = gone.union(firsts)
@@ -379,14 +379,14 @@ def _locations(
     try:
         for side in sides:
             side.slots = dict(side.slots)
-            side.wholes = [w for w in side.wholes if not _touches(w.columns, packed)]
+            side.aggregates = [w for w in side.aggregates if not _touches(w.columns, packed)]
             for key in firsts:
                 side.slots[key] = _word_slot(side.slots[key], number)
-        return compact.run(link, convergent - packed).cost()[0]
+        return compact.compact(link, convergent - packed).cost()[0]
     finally:
         link.stores, link.loads = held[:2]
-        for side, (slots, wholes) in zip(sides, held[2]):
-            side.slots, side.wholes = slots, wholes
+        for side, (slots, aggregates) in zip(sides, held[2]):
+            side.slots, side.aggregates = slots, aggregates
 
 
 def _touches(columns: list[list[int]], keys: set[int]) -> bool:

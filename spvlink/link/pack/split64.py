@@ -46,9 +46,9 @@ from spvlink.link.pack.words64 import (
     RESIZES,
     WIDE,
     WORD,
-    Maker,
+    NumberWords,
     Word,
-    Words,
+    WordMaker,
     bits_of_lane,
     width_of,
 )
@@ -71,7 +71,7 @@ CROSSES, UNREAD, CONSTANT, SIGN = range(4)
 _RIGHT: Final = frozenset((ops.OpShiftRightLogical, ops.OpShiftRightArithmetic))
 
 
-class Plan:
+class SplitPlan:
     """A slot that could be split."""
 
     __slots__ = ("fates", "key", "stored", "worth")
@@ -91,7 +91,7 @@ class Plan:
         return self.worth or self.fates != [CROSSES, CROSSES]
 
 
-def run(link: Link, enabled: Callable[[str], bool]) -> bool:
+def halves_words(link: Link, enabled: Callable[[str], bool]) -> bool:
     """Split what has a word that need not cross; whether there was any. ``enabled`` says of other
     passes whether they may run: what they are for is done here only then."""
     # old places could put words beside numbers of 64 bits; a payload has no places
@@ -106,7 +106,7 @@ def run(link: Link, enabled: Callable[[str], bool]) -> bool:
     return bool(chosen)
 
 
-def split_to_save(link: Link, convergent: frozenset[int]) -> bool:
+def halves_locations(link: Link, convergent: frozenset[int]) -> bool:
     """Split what is left as far as that saves a Location, or lowers the highest; whether it did.
     ``convergent``: as for ``compact``."""
     plans = _plans(link)
@@ -124,7 +124,7 @@ def split_to_save(link: Link, convergent: frozenset[int]) -> bool:
 # -- what can be -----------------------------------------------------------------------------------
 
 
-def _plans(link: Link) -> list[Plan]:
+def _plans(link: Link) -> list[SplitPlan]:
     """The 64-bit slots of a border that may be split: all of them or none."""
     link.gather()
     slots = {k: link.slot(k) for k in link.used()}
@@ -135,9 +135,9 @@ def _plans(link: Link) -> list[Plan]:
         return []
     if any(_is_wide(p) for pair in link.pinned() for p in pair if p is not None):
         return []
-    words = Words(link.producer.module)
+    words = NumberWords(link.producer.module)
     plans = [
-        Plan(
+        SplitPlan(
             k,
             [
                 (words.of((s.args[0], 0), LOW), words.of((s.args[0], 0), HIGH))
@@ -149,7 +149,7 @@ def _plans(link: Link) -> list[Plan]:
     return [] if any(_is_denormal(link, plan) for plan in plans) else plans
 
 
-def _is_denormal(link: Link, plan: Plan) -> bool:
+def _is_denormal(link: Link, plan: SplitPlan) -> bool:
     """Whether a slot is one denormal number, which would come over as two constants
     (``makes_denormal``)."""
     if link.inputs.slots[plan.key].type.op != ops.OpTypeFloat:
@@ -188,7 +188,7 @@ def _is_wide(pinned: Pinned) -> bool:
 # -- what need not cross ---------------------------------------------------------------------------
 
 
-def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> None:
+def _judge(link: Link, plans: list[SplitPlan], enabled: Callable[[str], bool]) -> None:
     """What becomes of each word by itself."""
     uses = WordUses(link.consumer.module)
     for plan in plans:
@@ -203,12 +203,12 @@ def _judge(link: Link, plans: list[Plan], enabled: Callable[[str], bool]) -> Non
                 plan.fates[HIGH] = SIGN
 
 
-def _compare(link: Link, plans: list[Plan]) -> dict[Inst, Word]:
+def _compare(link: Link, plans: list[SplitPlan]) -> dict[Inst, Word]:
     """Find words that other words, or other slots, say as well; gives the stores of such slots with
     the words of numbers that they store."""
-    said: dict[tuple[object, ...], list[Plan | None]] = {}
+    said: dict[tuple[object, ...], list[SplitPlan | None]] = {}
     single: dict[tuple[object, ...], dict[Inst, Word]] = {}
-    words = Words(link.producer.module)
+    words = NumberWords(link.producer.module)
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
         if slot is None or slot.width != WORD or slot.relaxed or key not in link.stores:
@@ -245,7 +245,7 @@ class WordUses:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        self.words = Words(module)
+        self.words = NumberWords(module)
         self.users: Users = {}
         assert module.entry is not None
         for block in module.entry.function.blocks:
@@ -347,7 +347,7 @@ def _needs(
     """How many Locations the border would need if these slots were split, and the highest. What is
     looked at is changed for as long as that takes."""
     sides = link.inputs, link.outputs
-    held = link.stores, link.loads, link.halves, [(s.slots, s.wholes) for s in sides]
+    held = link.stores, link.loads, link.halves, [(s.slots, s.aggregates) for s in sides]
     link.stores = {**link.stores, **{k + STEP: link.stores[k] for k in keys}}
     link.loads = {**link.loads, **{k + STEP: link.loads[k] for k in keys}}
     link.halves = {**link.halves, **dict.fromkeys(keys, "")}
@@ -356,12 +356,12 @@ def _needs(
             side.slots = dict(side.slots)
         # of types that no module knows, so that nothing changes there
         _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], (WORD, 0)) for _ in sides])
-        cost = compact.run(link, convergent).cost()
+        cost = compact.compact(link, convergent).cost()
         return cost[0], cost[3]
     finally:
         link.stores, link.loads, link.halves = held[:3]
-        for side, (slots, wholes) in zip(sides, held[3]):
-            side.slots, side.wholes = slots, wholes
+        for side, (slots, aggregates) in zip(sides, held[3]):
+            side.slots, side.aggregates = slots, aggregates
 
 
 def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
@@ -377,13 +377,15 @@ def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
                 slot.length = old.length
                 side.slots[place] = slot
         split = set(keys)
-        side.wholes = [w for w in side.wholes if not any(k in split for c in w.columns for k in c)]
+        side.aggregates = [
+            w for w in side.aggregates if not any(k in split for c in w.columns for k in c)
+        ]
 
 
 # -- doing it --------------------------------------------------------------------------------------
 
 
-def _split(link: Link, plans: list[Plan], alike: dict[Inst, Word]) -> None:
+def _split(link: Link, plans: list[SplitPlan], alike: dict[Inst, Word]) -> None:
     """``alike``: stores of other slots that are to say the same words in the same way."""
     for plan in plans:
         _explain(link, plan)
@@ -394,7 +396,7 @@ def _split(link: Link, plans: list[Plan], alike: dict[Inst, Word]) -> None:
     _redefine(link, by_key, [types.integer(stage.module) for stage in stages])
 
 
-def _explain(link: Link, plan: Plan) -> None:
+def _explain(link: Link, plan: SplitPlan) -> None:
     slot = link.outputs.slots[plan.key]
     name = slot.name or f"location {shown(plan.key >> 3)}"
     for half in HALVES:
@@ -410,7 +412,7 @@ def _explain(link: Link, plan: Plan) -> None:
             link.fate[key] = (MOVED_FORWARD, why)
 
 
-def _produce(link: Link, plans: dict[int, Plan], alike: dict[Inst, Word]) -> None:
+def _produce(link: Link, plans: dict[int, SplitPlan], alike: dict[Inst, Word]) -> None:
     """The words that cross are stored where the number was."""
     stored = {s: n for key in plans for n, s in enumerate(link.stores[key])}
     module = link.producer.module
@@ -419,7 +421,7 @@ def _produce(link: Link, plans: dict[int, Plan], alike: dict[Inst, Word]) -> Non
         if stored.keys().isdisjoint(block.insts) and alike.keys().isdisjoint(block.insts):
             continue
         out: list[Inst] = []
-        maker = Maker(module, out)
+        maker = WordMaker(module, out)
         for inst in block.insts:
             if inst in alike:
                 made, type = maker.make(alike[inst]), inst.args[0].type
@@ -439,7 +441,7 @@ def _produce(link: Link, plans: dict[int, Plan], alike: dict[Inst, Word]) -> Non
     touched(module)
 
 
-def _consume(link: Link, plans: dict[int, Plan]) -> None:
+def _consume(link: Link, plans: dict[int, SplitPlan]) -> None:
     """What was loaded is put together from words; what only took it apart takes these."""
     loads = {load for key in plans for load in link.loads[key]}
     module = link.consumer.module
@@ -449,7 +451,7 @@ def _consume(link: Link, plans: dict[int, Plan]) -> None:
         if not any(i.op == LOAD_INPUT and i.imm[0] in plans for i in block.insts):
             continue
         out: list[Inst] = []
-        maker = Maker(module, out)
+        maker = WordMaker(module, out)
         for inst in block.insts:
             if inst not in loads:
                 out.append(inst)
@@ -470,7 +472,7 @@ def _consume(link: Link, plans: dict[int, Plan]) -> None:
     sweep(module, function)
 
 
-def _read(maker: Maker, plan: Plan, half: int, load: Inst) -> Inst | None:
+def _read(maker: WordMaker, plan: SplitPlan, half: int, load: Inst) -> Inst | None:
     """One word in place of a load; None if it is the sign of the other one."""
     fate = plan.fates[half]
     if fate == SIGN:
@@ -488,9 +490,9 @@ def _take_words(module: Module, block: Block) -> None:
     """What makes words of 64-bit numbers takes those that these were made of."""
     if not any(_is_narrow(module, i) for i in block.insts):
         return
-    words = Words(module)
+    words = NumberWords(module)
     out: list[Inst] = []
-    maker = Maker(module, out)
+    maker = WordMaker(module, out)
     for inst in block.insts:
         made = _words_of(words, maker, inst) if _is_narrow(module, inst) else None
         if made is not None:
@@ -502,10 +504,12 @@ def _take_words(module: Module, block: Block) -> None:
 def _is_narrow(module: Module, inst: Inst) -> bool:
     if inst.op in RESIZES:
         return width_of(inst) <= WORD and width_of(inst.args[0]) == WIDE
-    return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and Words(module).unpacks(inst)
+    return (inst.op == ops.OpBitcast or inst.op == ops.OpExtInst) and NumberWords(module).unpacks(
+        inst
+    )
 
 
-def _words_of(words: Words, maker: Maker, inst: Inst) -> Inst | None:
+def _words_of(words: NumberWords, maker: WordMaker, inst: Inst) -> Inst | None:
     """What such an instruction gives, if all of it can be made of words."""
     source = inst.args[-1]
     count = scalars.count(source.type)

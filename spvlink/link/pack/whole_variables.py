@@ -12,13 +12,13 @@ from spvlink.link.pack.unread import alone
 
 def whole_values(link: Link) -> list[Aggregate]:
     """The matrices and arrays that both sides declare alike and all of which is alive."""
-    if not link.inputs.wholes or not link.outputs.wholes:
+    if not link.inputs.aggregates or not link.outputs.aggregates:
         return []
-    theirs = {(w.op, str(w.columns)) for w in link.outputs.wholes}
+    theirs = {(w.op, str(w.columns)) for w in link.outputs.aggregates}
     used = set(link.used())
     return [
         w
-        for w in link.inputs.wholes
+        for w in link.inputs.aggregates
         if (w.op, str(w.columns)) in theirs
         and all(k in used for c in w.columns for k in c)
         and any(k in link.loads for c in w.columns for k in c)

@@ -118,7 +118,7 @@ def bits_of_lane(module: Module, lane: Lane) -> int | None:
     return types.bits_of(inst if parts is None else parts[number])
 
 
-class Words:
+class NumberWords:
     """Looks behind 64-bit numbers of one module."""
 
     def __init__(self, module: Module) -> None:
@@ -262,7 +262,7 @@ def _computed(op: int, bits: int, number: int) -> int:
     return bits >> number
 
 
-class Maker:
+class WordMaker:
     """Makes words in the code of their module."""
 
     def __init__(self, module: Module, out: list[Inst]) -> None:

@@ -29,7 +29,7 @@ class Cannot(Exception):
     """Why an expression cannot be copied."""
 
 
-class Access:
+class ResourceAccess:
     """A load of a resource: which, array element, byte offset, and the member it begins in."""
 
     __slots__ = ("element", "key", "offset", "struct_member", "type", "words")
@@ -110,7 +110,7 @@ class Blocks:
         self.tables = self.effects.tables
         self.held: dict[Key, list[Inst]] | None = None  # the variables, once somebody asked
 
-    def access(self, load: Inst) -> Access:
+    def access(self, load: Inst) -> ResourceAccess:
         """What a load reads. Raises Cannot."""
         pointer, indices = _chain(load.args[0])
         if not IS_VARIABLE[pointer.op] or load.type is None:
@@ -135,7 +135,7 @@ class Blocks:
             raise Cannot("it is no block")
         offset, words = self.walk(type, path[at:])
         shape(load.type)
-        return Access(key, element, offset, load.type, words)
+        return ResourceAccess(key, element, offset, load.type, words)
 
     def walk(self, type: Inst, path: list[int | None]) -> tuple[int, list[tuple[int, ...]]]:
         """(byte offset, matrix words) of the part of a block at constant indices. Raises Cannot."""
@@ -191,7 +191,7 @@ class Blocks:
             raise Cannot("several variables alias the resource there")
         return found[0] if found else None
 
-    def find(self, struct: Inst, wanted: Access) -> list[int] | None:
+    def find(self, struct: Inst, wanted: ResourceAccess) -> list[int] | None:
         """The constant indices of the member at an offset with a type; None if the block has
         nothing at these bytes. Raises Cannot if something else lies there."""
         want = shape(wanted.type)

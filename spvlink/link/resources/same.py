@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
-from spvlink.link.resources.blocks import Access, shape
+from spvlink.link.resources.blocks import ResourceAccess, shape
 from spvlink.link.resources.transfer import Transfer
 
 
@@ -34,7 +34,7 @@ def same_value(one: Transfer, a: Inst, two: Transfer, b: Inst) -> bool:
     return True
 
 
-def _same_place(a: Access, b: Access) -> bool:
+def _same_place(a: ResourceAccess, b: ResourceAccess) -> bool:
     """Whether two loads read the same bytes as the same type."""
     return (
         (a.key, a.element, a.offset, a.words) == (b.key, b.element, b.offset, b.words)

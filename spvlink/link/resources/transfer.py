@@ -24,7 +24,15 @@ from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.declared import Declared
 from spvlink.ir.edit import annotate, define_before, list_variable, value
 from spvlink.ir.known import fact
-from spvlink.link.resources.blocks import Access, Blocks, Cannot, Key, held_by, shape, size_of
+from spvlink.link.resources.blocks import (
+    Blocks,
+    Cannot,
+    Key,
+    ResourceAccess,
+    held_by,
+    shape,
+    size_of,
+)
 from spvlink.passes.raise_io import glsl_import
 from spvlink.rules.arithmetic import BITS
 
@@ -57,7 +65,7 @@ class Grant:
         self.ranges = ranges
         self.bindings = bindings
 
-    def allows(self, access: Access, declared: bool) -> str | None:
+    def allows(self, access: ResourceAccess, declared: bool) -> str | None:
         """None, or why the stage may not read this. ``declared``: its own block has these very
         bytes."""
         storage, group, binding = access.key
@@ -248,8 +256,8 @@ class Transfer:
         lacking = self.declared.lacking(inst)
         if lacking is not None:
             raise Cannot(f"the other stage does not declare {lacking}")
-        if self.target.lent and inst.op not in _WITHOUT_ARITHMETIC:
-            if any(types.is_lent(self.target, v.type) for v in (inst, *inst.args)):
+        if self.target.borrowed_capabilities and inst.op not in _WITHOUT_ARITHMETIC:
+            if any(types.is_borrowed(self.target, v.type) for v in (inst, *inst.args)):
                 raise Cannot("the other stage may only load, convert and store 16-bit values")
 
     def check_type(self, type: Inst | None) -> None:
@@ -259,7 +267,7 @@ class Transfer:
             shape(type)
             self.numeric.add(type)
 
-    def permit(self, access: Access) -> None:
+    def permit(self, access: ResourceAccess) -> None:
         """Raise Cannot unless the target may read this."""
         variable = self.to_blocks.variable(access.key)
         path = None
@@ -277,14 +285,14 @@ class Transfer:
         if variable is None and access.element:
             raise Cannot("the other stage does not declare the array of resources")
 
-    def is_bound(self, access: Access) -> bool:
+    def is_bound(self, access: ResourceAccess) -> bool:
         """Whether bytes are surely there. All bytes of push constants that a stage uses statically
         are in a range of the layout, and have a value or need none."""
         if access.key[0] == enums.StorageClass_PushConstant:
             return True
         return surely_there(access, self.from_blocks, self.to_blocks)
 
-    def block_of(self, variable: Inst, access: Access) -> Inst:
+    def block_of(self, variable: Inst, access: ResourceAccess) -> Inst:
         type = held_by(variable)
         for index in access.element:
             if type.op != ops.OpTypeArray or not index < types.size_of(type):
@@ -363,9 +371,9 @@ class Transfer:
         """The target's type that is the same."""
         return types.like(self.target, type)
 
-    def accesses(self, root_value: Inst) -> list[Access]:
+    def accesses(self, root_value: Inst) -> list[ResourceAccess]:
         """What the loads of a movable expression read."""
-        todo, seen, found = [root_value], set[Inst](), list[Access]()
+        todo, seen, found = [root_value], set[Inst](), list[ResourceAccess]()
         while todo:
             inst = todo.pop()
             if inst in seen:
@@ -382,7 +390,7 @@ class Transfer:
         storage = enums.StorageClass_PushConstant
         return any(access.key[0] != storage for access in self.accesses(root_value))
 
-    def place(self, access: Access) -> tuple[Inst, list[int]]:
+    def place(self, access: ResourceAccess) -> tuple[Inst, list[int]]:
         """The target's variable and the path to the same bytes in it, declared if it has none.
         Raises Cannot if what was declared for another access is in the way."""
         variable = self.to_blocks.variable(access.key)
@@ -402,7 +410,7 @@ class Transfer:
         if self.target.spirv_version >= 0x00010400 and variable not in entry.inst.args:
             list_variable(self.target, variable)
 
-    def pointer(self, access: Access, type: Inst, out: list[Inst]) -> Inst:
+    def pointer(self, access: ResourceAccess, type: Inst, out: list[Inst]) -> Inst:
         """A pointer to the same bytes in the target."""
         variable, path = self.place(access)
         number = types.integer(self.target, 32, True)
@@ -416,7 +424,7 @@ class Transfer:
         out.append(value(self.target, op, pointer_type, args, ()))
         return out[-1]
 
-    def append(self, struct: Inst, access: Access) -> int:
+    def append(self, struct: Inst, access: ResourceAccess) -> int:
         """Give a block one more member."""
         index = len(struct.args)
         member = self.type(access.type)
@@ -428,7 +436,7 @@ class Transfer:
         self.refresh()
         return index
 
-    def declare(self, access: Access) -> Inst:
+    def declare(self, access: ResourceAccess) -> Inst:
         """A new block with one member, for a resource that the layout grants."""
         target = self.target
         storage, group, binding = access.key
@@ -523,7 +531,7 @@ def _of_first(blocks: Blocks, value: Inst) -> int | None:
     return types.bits_of(value) if value.type is not None and value.type.imm[:1] == (32,) else None
 
 
-def surely_there(access: Access, *stages: Blocks) -> bool:
+def surely_there(access: ResourceAccess, *stages: Blocks) -> bool:
     """Whether one of the stages reads these bytes in each invocation, or bytes behind them."""
     name = access.key, *access.element
     end = access.offset + size_of(access.type, access.words)

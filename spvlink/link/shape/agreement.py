@@ -19,7 +19,7 @@ _WITH_KINDS: Final = frozenset(
 )
 
 
-def run(producer: Lowering, consumer: Lowering) -> None:
+def agree(producer: Lowering, consumer: Lowering) -> None:
     """Exchange pins until both sides agree. Each round pins at least one node more, so it ends."""
     assert producer.outputs is not None and consumer.inputs is not None
     if _WITH_KINDS & {producer.model, consumer.model}:

@@ -40,7 +40,7 @@ class ArraySide:
         self.chains: list[Inst] = []
         self.loads: list[Inst] = []
         self.stores: list[Inst] = []
-        may = plain(self.whole) and not types.is_lent(stage.module, self.whole)
+        may = plain(self.whole) and not types.is_borrowed(stage.module, self.whole)
         found = accesses(stage, variable, called=True) if may else None
         if found is not None:
             self.known = True

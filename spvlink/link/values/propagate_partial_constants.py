@@ -30,7 +30,7 @@ _MOST: Final = 64  # lanes that one looks at
 _LOOKED_THROUGH: Final = scalars.MOVES | {ops.OpPhi, ops.OpSelect, ops.OpCompositeInsert}
 
 
-def run(link: Link, exact: bool) -> bool:
+def propagate_partial_constants(link: Link, exact: bool) -> bool:
     """Store constants in place of what is one or undefined; whether there was any. ``exact``: what
     is interpolated could not come to the next stage as one."""
     link.gather()

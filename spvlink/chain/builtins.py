@@ -1,11 +1,11 @@
-"""Built-ins that cross borders: opened before the sweep, closed behind it (``link/built_ins``)."""
+"""Built-ins that cross borders: opened before the sweep, closed behind it (``link/builtins``)."""
 
 from __future__ import annotations
 
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.sweep import clean
 from spvlink.link.border.stage import Stage
-from spvlink.link.built_ins import closing, opening
+from spvlink.link.builtins import closing, opening
 
 
 def open_built_ins(chain: Chain) -> None:
@@ -21,7 +21,7 @@ def open_built_ins(chain: Chain) -> None:
         if not opening.reads(link):
             continue
         versions = link.producer.module.version, link.consumer.module.version
-        link.built = opening.run(link, many_views)
+        link.built = opening.open_builtins(link, many_views)
         if link.producer.module.version != versions[0]:
             changed[link.producer] = None
         if link.consumer.module.version != versions[1]:

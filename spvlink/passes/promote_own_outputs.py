@@ -30,7 +30,7 @@ from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Function, Inst, Module
 from spvlink.ir.edit import become, resolve, rewrite, sweep, touched, value
 
 
-def run(module: Module) -> bool:
+def promote_own_outputs(module: Module) -> bool:
     """Give each output that is read back so a local variable; whether there was one. Promotion
     comes next."""
     assert module.entry is not None

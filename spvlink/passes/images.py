@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _TYPES: Final = (ops.OpTypeImage, ops.OpTypeSampler, ops.OpTypeSampledImage)
 
 
-def run(module: Module, function: Function) -> None:
+def images(module: Module, function: Function) -> None:
     """Of all functions, since a call that stays may have had another one inlined."""
     if not any(types.of_op(module, op) for op in _TYPES):
         return

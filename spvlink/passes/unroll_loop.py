@@ -1,4 +1,4 @@
-"""The rounds of a counted loop (``facts/counted``), one after the other.
+"""The rounds of a counted loop (``facts/trip_counts``), one after the other.
 
     header:  i = phi 0, i + 1              header':  ... store c[0] ...
              loop merge                    header'': ... store c[1] ...
@@ -12,7 +12,7 @@ may use the values that it used. All other rounds are copies before it.
 
 from __future__ import annotations
 
-from spvlink.facts.counted import Counted
+from spvlink.facts.trip_counts import CountedLoop
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _VALUE: Final = 2  # where a DebugValue names the value
 
 
-def run(module: Module, function: Function, loop: Counted) -> None:
+def unroll_loop(module: Module, function: Function, loop: CountedLoop) -> None:
     """Unroll one loop of a function. What is known of other loops holds no more."""
     header, phis = loop.header, loop.phis()
     values = _counters(module, loop, 0)
@@ -67,7 +67,7 @@ def run(module: Module, function: Function, loop: Counted) -> None:
     drop_unreachable(module, function)
 
 
-def _counters(module: Module, loop: Counted, number: int) -> dict[Inst, Inst]:
+def _counters(module: Module, loop: CountedLoop, number: int) -> dict[Inst, Inst]:
     """The counters of one round as constants."""
     found: dict[Inst, Inst] = {}
     for phi, value in loop.rounds[number].items():
@@ -82,7 +82,7 @@ def _twin(table: dict[Inst, Inst], block: Block) -> Block:
     return twin
 
 
-def _onward(loop: Counted) -> Block:
+def _onward(loop: CountedLoop) -> Block:
     """Where the test leads that does not leave the loop."""
     (block,) = [b for b in loop.test.successors() if b is not loop.merge]
     return block
@@ -93,7 +93,7 @@ def _straighten(header: Block) -> None:
     header.insts = [inst for inst in header.insts if inst.op != ops.OpLoopMerge]
 
 
-def _enter(function: Function, loop: Counted, first: Block) -> None:
+def _enter(function: Function, loop: CountedLoop, first: Block) -> None:
     """What led to the header from outside, or named it as a merge block, means the first round."""
     inside = set(loop.blocks)
     for block in function.blocks:
@@ -103,7 +103,7 @@ def _enter(function: Function, loop: Counted, first: Block) -> None:
                     inst.args = [first if arg is loop.header else arg for arg in inst.args]
 
 
-def _copy_notes(module: Module, loop: Counted, table: dict[Inst, Inst]) -> None:
+def _copy_notes(module: Module, loop: CountedLoop, table: dict[Inst, Inst]) -> None:
     """What debug information says of variables in the loop it says of each round."""
     held = noted(module)
     if held is None:

@@ -38,8 +38,8 @@ from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import BUILT_IN_KEYS, Interface, Slot, built_in_key
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.link.built_ins.side import LEVELS, NAMES, PRIMITIVE_NUMBER, Access, Holder, Side
-from spvlink.passes.parts import extract
+from spvlink.link.builtins.side import LEVELS, NAMES, PRIMITIVE_NUMBER, BuiltinAccess, Holder, Side
+from spvlink.passes.memory_access import extract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -89,7 +89,7 @@ def reads(link: Link) -> bool:
     return link.producer.name == "tesc"
 
 
-def run(link: Link, many_views: bool) -> BuiltIns | None:
+def open_builtins(link: Link, many_views: bool) -> BuiltIns | None:
     """Open what crosses at a border; None if nothing does. Promotion and a cleaning of both stages
     come next. ``many_views``: there may be several."""
     wanted = CROSSING[link.consumer.name]
@@ -189,7 +189,7 @@ def _qualifiers(built: BuiltIns, builtin: int) -> tuple[int, ...]:
 
 
 def _open_stores(
-    stage: Stage, stores: list[Access], loads: list[Access], wanted: frozenset[int]
+    stage: Stage, stores: list[BuiltinAccess], loads: list[BuiltinAccess], wanted: frozenset[int]
 ) -> None:
     """``loads``: what the producer reads back; ``wanted``: the keys that somebody reads."""
     if not stores:
@@ -200,7 +200,7 @@ def _open_stores(
         _store_at_ends(stage, stores, loads, wanted)
 
 
-def _store_in_place(module: Module, stores: list[Access], wanted: frozenset[int]) -> None:
+def _store_in_place(module: Module, stores: list[BuiltinAccess], wanted: frozenset[int]) -> None:
     """Store the slots where the built-ins are stored."""
     assert module.entry is not None
     found = {access.inst: access for access in stores}
@@ -219,7 +219,7 @@ def _store_in_place(module: Module, stores: list[Access], wanted: frozenset[int]
 
 
 def _stores(
-    access: Access, stored: Inst, vertex: list[Inst], module: Module, wanted: frozenset[int]
+    access: BuiltinAccess, stored: Inst, vertex: list[Inst], module: Module, wanted: frozenset[int]
 ) -> list[Inst]:
     """STORE_OUTPUT of each component of a value, from the access's first one on."""
     out: list[Inst] = []
@@ -237,7 +237,7 @@ def _stores(
 
 
 def _store_at_ends(
-    stage: Stage, stores: list[Access], loads: list[Access], wanted: frozenset[int]
+    stage: Stage, stores: list[BuiltinAccess], loads: list[BuiltinAccess], wanted: frozenset[int]
 ) -> None:
     """Keep a copy of each built-in in a local variable, and store the slots of it where a vertex is
     done. What is read back is read from the copy."""
@@ -280,14 +280,16 @@ def _is_end(module: Module, stage: Stage, inst: Inst) -> bool:
     return inst.op == ops.OpReturn
 
 
-def _copy(module: Module, access: Access, copy: Inst, out: list[Inst]) -> None:
+def _copy(module: Module, access: BuiltinAccess, copy: Inst, out: list[Inst]) -> None:
     """Store in the copy what an access stores in the built-in."""
     stored = access.inst.args[1]
     pointer = _part(module, access, copy, stored.type, out)
     out.append(Inst(ops.OpStore, None, [pointer, stored], ()))
 
 
-def _part(module: Module, access: Access, copy: Inst, type: Inst | None, out: list[Inst]) -> Inst:
+def _part(
+    module: Module, access: BuiltinAccess, copy: Inst, type: Inst | None, out: list[Inst]
+) -> Inst:
     """A pointer to the part of a copy that an access is about."""
     if type is access.holder.type:
         return copy
@@ -303,10 +305,10 @@ def _store_copies(
     for holder, copy in copies.items():
         held = value(module, ops.OpLoad, holder.type, [copy], ())
         out.append(held)
-        out += _stores(Access(held, holder, None, 0), held, [], module, wanted)
+        out += _stores(BuiltinAccess(held, holder, None, 0), held, [], module, wanted)
 
 
-def _open_loads(module: Module, loads: list[Access], op: int) -> None:
+def _open_loads(module: Module, loads: list[BuiltinAccess], op: int) -> None:
     """Loads of built-ins become loads of slots."""
     if not loads:
         return
@@ -318,7 +320,7 @@ def _open_loads(module: Module, loads: list[Access], op: int) -> None:
     sweep(module, module.entry.function)
 
 
-def _open_block(module: Module, block: Block, found: dict[Inst, Access], op: int) -> None:
+def _open_block(module: Module, block: Block, found: dict[Inst, BuiltinAccess], op: int) -> None:
     told = noted(module)
     out: list[Inst] = []
     for inst in block.insts:
@@ -333,7 +335,9 @@ def _open_block(module: Module, block: Block, found: dict[Inst, Access], op: int
     block.insts = out
 
 
-def _loads(module: Module, access: Access, type: Inst | None, op: int, out: list[Inst]) -> Inst:
+def _loads(
+    module: Module, access: BuiltinAccess, type: Inst | None, op: int, out: list[Inst]
+) -> Inst:
     """The value that an access loads, made of loads of slots."""
     holder = access.holder
     assert type is not None
@@ -341,7 +345,7 @@ def _loads(module: Module, access: Access, type: Inst | None, op: int, out: list
         parts: list[Inst] = []
         for number in range(types.size_of(type)):
             vertex = types.constant(module, types.integer(module), number)
-            one = Access(access.inst, holder, vertex, 0)
+            one = BuiltinAccess(access.inst, holder, vertex, 0)
             parts.append(_loads(module, one, holder.type, op, out))
     else:
         vertices = [access.vertex] if access.vertex is not None else []

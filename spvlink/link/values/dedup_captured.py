@@ -16,7 +16,7 @@ from spvlink.link.border.values import component
 from spvlink.pipeline import MERGED
 
 
-def read_captured(link: Link) -> bool:
+def dedup_captured(link: Link) -> bool:
     """Let the consumer read captured slots that it does not read yet in place of slots that say the
     same; whether there were any. Both must be stored at the same places."""
     captured = link.outputs.captured

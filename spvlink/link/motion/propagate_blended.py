@@ -47,7 +47,7 @@ _MAX_DEPTH: Final = 24
 _SIGN: Final = 1 << 31  # of a float of 32 bits
 
 
-def run(link: Link, transfer: Transfer, exact: bool) -> bool:
+def propagate_blended(link: Link, transfer: Transfer, exact: bool) -> bool:
     """Store what is blended where all of it is one value; whether anything was found. ``transfer``
     leads from the producer to the consumer."""
     if exact or link.exact:

@@ -76,7 +76,7 @@ class Candidate:
         self.cost = 0
 
 
-def run(
+def propagate_values(
     link: Link, transfer: Transfer, exact: bool, limit: int,
     others: Sequence[tuple[Link, Transfer]] | None = None,
 ) -> bool:  # fmt: skip

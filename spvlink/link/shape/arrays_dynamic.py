@@ -43,7 +43,7 @@ from spvlink.ir.slot import Pinned
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE
-from spvlink.link.shape import split_late
+from spvlink.link.shape import promote_late_indices
 from spvlink.link.shape.array_side import (
     ArraySide,
     Reach,
@@ -70,7 +70,7 @@ _NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
 BOTH: Final = "both stages access it with a dynamic index"
 
 
-def run(
+def arrays_dynamic(
     link: Link, moves: Callable[[Inst], bool] | None, exact: bool = False, limit: int = 100
 ) -> bool:
     """Split what should be; whether anything was. ``moves``: whether the consumer could make a
@@ -80,7 +80,7 @@ def run(
         return False
     pairs = [
         (out, twin) for out, twin in link.pinned()
-        if twin is not None and split_late.hopeful(out) and split_late.hopeful(twin)
+        if twin is not None and promote_late_indices.hopeful(out) and promote_late_indices.hopeful(twin)
     ]  # fmt: skip
     split = False
     for out, twin in pairs:
@@ -94,7 +94,7 @@ def run(
         elif consumer.dynamic:
             may = moves if link.carries_bits(twin) or not exact else None
             split |= _through_local_input(link, producer, consumer, (out, twin), may, limit)
-    return split_late.run(link) if split else False
+    return promote_late_indices.promote_late_indices(link) if split else False
 
 
 # -- the producer's copy ---------------------------------------------------------------------------

@@ -58,7 +58,7 @@ _FUNCTIONS: Final = (enums.Capability_InterpolationFunction, enums.Capability_Sa
 _LOOKED_THROUGH: Final = (ops.OpFNegate, ops.OpBitcast)
 
 
-class Rules:
+class DedupRules:
     """What the consumer and the user allow, the same for all slots of a border."""
 
     __slots__ = ("equal", "fast_math", "functions", "preserved", "signed", "ways")
@@ -76,15 +76,17 @@ class Rules:
         self.functions = asking and not plain
 
 
-def run(link: Link, exact: bool, others: Sequence[Link] | None = None, plain: bool = False) -> bool:
+def dedup_outputs(
+    link: Link, exact: bool, others: Sequence[Link] | None = None, plain: bool = False
+) -> bool:
     """Merge duplicates; whether there were any. ``others``: in a set, the links of the same
     consumer to its other producers: all have to agree, and nothing is done to producers, which may
     have other consumers. ``plain``: only what is the same as it is, read in the same way."""
     link.gather()
     if not _alike(link):
         return False
-    rules = Rules(link, exact, plain)
-    agreeing = [(other, Rules(other, exact, plain)) for other in others or ()]
+    rules = DedupRules(link, exact, plain)
+    agreeing = [(other, DedupRules(other, exact, plain)) for other in others or ()]
     kept: dict[tuple[object, ...], list[int]] = {}
     merged: dict[int, Twin] = {}
     for key in _order(link):
@@ -225,7 +227,7 @@ def _names(sites: dict[int, Scalar]) -> list[tuple[object, ...]]:
 
 def _twin(
     link: Link, key: int, sites: dict[int, Scalar], kept: dict[tuple[object, ...], list[int]],
-    rules: Rules, agreeing: list[tuple[Link, Rules]],
+    rules: DedupRules, agreeing: list[tuple[Link, DedupRules]],
 ) -> Twin | None:  # fmt: skip
     """What to read instead, or None."""
     site, stored = next(iter(sites.items()))
@@ -251,7 +253,7 @@ def _twin(
     return None
 
 
-def _agrees(link: Link, key: int, twin: Twin, rules: Rules) -> bool:
+def _agrees(link: Link, key: int, twin: Twin, rules: DedupRules) -> bool:
     """Whether another producer lets the consumer read the same slot instead in the same way."""
     other, how, way = twin
     link.gather()
@@ -282,7 +284,7 @@ def _covers(link: Link, other: int, sites: dict[int, Scalar], how: int) -> bool:
     return True
 
 
-def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None:
+def _way(link: Link, key: int, other: int, how: int, rules: DedupRules) -> int | None:
     """Which way to read ``other`` in place of ``key``; None if the qualifiers do not allow it."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]
     if mine.relaxed != theirs.relaxed or not _comes_alike(link, key, other):
@@ -307,7 +309,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: Rules) -> int | None
     return way
 
 
-def _way_if_equal(link: Link, key: int, other: int, rules: Rules) -> int | None:
+def _way_if_equal(link: Link, key: int, other: int, rules: DedupRules) -> int | None:
     """Which way to read a slot that has another qualifier, if it is equal at all vertices of a
     primitive."""
     mine, theirs = link.inputs.slots[key], link.inputs.slots[other]

@@ -26,7 +26,7 @@ from spvlink.passes.captures import CAPTURED_WHY
 from spvlink.pipeline import REMOVED, UNDEFINED
 
 
-def run(link: Link) -> bool:
+def dead_varyings(link: Link) -> bool:
     """Remove what is dead at this border now; whether anything changed (cleaning up may bring more
     to light)."""
     if link.in_place and drop_overwritten(link.producer):

@@ -22,11 +22,11 @@ from spvlink.ir.known import forget_all
 from spvlink.ir.slot import BUILT_IN_KEYS, Interface, built_in_key, built_in_of
 from spvlink.link.border.link import Link
 from spvlink.link.border.values import single_value
-from spvlink.link.built_ins.opening import BuiltIns
-from spvlink.link.built_ins.side import NAMES
-from spvlink.link.dead import varyings
+from spvlink.link.builtins.opening import BuiltIns
+from spvlink.link.builtins.side import NAMES
+from spvlink.link.dead import dead_varyings
 from spvlink.link.resources.transfer import Transfer
-from spvlink.link.values import dedup, propagate
+from spvlink.link.values import dedup_outputs, propagate_values
 from spvlink.pipeline import KEPT, UNDEFINED
 
 TYPE_CHECKING = False
@@ -41,7 +41,7 @@ _ALL: Final = ".xyzw"  # of a position
 def dead(built: Link) -> bool:
     """What nobody reads, and what nobody writes; whether there was any."""
     built.gather()
-    if varyings.drop_undefined(built):
+    if dead_varyings.drop_undefined(built):
         return True
     if _SIZE in built.loads and _SIZE not in built.stores:
         module = built.consumer.module
@@ -53,7 +53,7 @@ def dead(built: Link) -> bool:
         why = f"the {built.producer.name} stage never writes it; read as one"
         built.fate[_SIZE] = (UNDEFINED, why)
         return True
-    return varyings.run(built)
+    return dead_varyings.dead_varyings(built)
 
 
 def move(built: BuiltIns, transfer: Transfer, exact: bool, limit: int) -> bool:
@@ -72,7 +72,7 @@ def move(built: BuiltIns, transfer: Transfer, exact: bool, limit: int) -> bool:
     handed, used = _uses(built, vectors) if vectors else (vectors, vectors)
     built.held = (vectors - handed - used) | _counted(built)
     before = built.loads.keys()
-    propagate.run(built, transfer, exact, limit)
+    propagate_values.propagate_values(built, transfer, exact, limit)
     built.gather()
     quiet = (before - built.loads.keys()) & (vectors - used)
     for key in quiet:  # as nothing became of it here
@@ -131,7 +131,7 @@ def merge(link: Link, built: BuiltIns, exact: bool) -> bool:
     both.gather()
     both.held = _counted(built)
     before = [(key, loads) for key, loads in both.loads.items() if key >= BUILT_IN_KEYS]
-    done = dedup.run(both, exact)
+    done = dedup_outputs.dedup_outputs(both, exact)
     for key, loads in before:
         if all(i.op == LOAD_INPUT and i.imm[0] != key for i in loads):
             built.same[key] = loads[0].imm[0]

@@ -16,8 +16,8 @@ from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import BUILT_IN_KEYS, Slot, Varying, base_of, built_in_key, built_in_of
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
-from spvlink.link.built_ins.opening import BuiltIns
-from spvlink.link.built_ins.side import Holder
+from spvlink.link.builtins.opening import BuiltIns
+from spvlink.link.builtins.side import Holder
 from spvlink.passes.raise_io import Raise
 
 TYPE_CHECKING = False

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from spvlink.chain import chain
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import Chain, Misfit, original
+from spvlink.chain.state import Chain, InterfaceMismatch, original
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import Linked
 
 
-def run(stages: list[Stage], options: Options, runner: Runner, linked: Linked) -> list[bytes]:
+def link_around_fixed(
+    stages: list[Stage], options: Options, runner: Runner, linked: Linked
+) -> list[bytes]:
     """All passes over all pieces: the new binaries. ``stages`` are those that went out. Raises
     Refused if no border of a piece can be linked."""
     cuts = [n for n, s in enumerate(stages) if n and s.name in options.keep_interface]
@@ -38,12 +40,12 @@ def _piece(
     piece: list[Stage], options: Options, runner: Runner, linked: Linked, more: bool
 ) -> list[bytes]:
     """One piece; once more where what was made does not fit what stays."""
-    stiff: frozenset[str] = frozenset()
+    unlinkable_borders: frozenset[str] = frozenset()
     while True:
         try:
-            return chain.run(Chain(piece, options, runner, linked, stiff, more))
-        except Misfit as misfit:
-            stiff |= {misfit.border}
+            return chain.link_chain(Chain(piece, options, runner, linked, unlinkable_borders, more))
+        except InterfaceMismatch as misfit:
+            unlinkable_borders |= {misfit.border}
             piece[:] = map(_again, piece)
 
 

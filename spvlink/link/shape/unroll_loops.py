@@ -4,7 +4,7 @@
     FS  for (i = 0; i < 8; ++i) s += g(w[i])  ->   s += g(w[0]); s += g(w[1]); ...
 
 An array with a dynamic index stays whole, on both sides, with a Location for each element. Where
-all such indices are made of the counters of loops whose rounds are known (``facts/counted``), they
+all such indices are made of the counters of loops whose rounds are known (``facts/trip_counts``), they
 are constants once these loops are unrolled, and the array becomes slots like any other.
 
 It is done on both sides, and only if something comes of it: a component that is not read or not
@@ -16,8 +16,8 @@ since a depth pre-pass with the same shader keeps it.
 
 from __future__ import annotations
 
-from spvlink.facts import counted, invariant
-from spvlink.facts.counted import Counted
+from spvlink.facts import invariant, trip_counts
+from spvlink.facts.trip_counts import CountedLoop
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Block, Inst
@@ -33,7 +33,7 @@ from spvlink.link.shape.array_side import (
     vectors,
     word_count,
 )
-from spvlink.passes import attributes, unroll
+from spvlink.passes import attributes, unroll_loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -42,14 +42,14 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     from spvlink.link.shape.array_side import Path
 
-    Loops = dict[Block, Counted]
+    Loops = dict[Block, CountedLoop]
 
 MOST_ADDED: Final = 512  # instructions, to one stage for one array
 _WORDS: Final = 4  # of a Location
 _MOST_LOOKS: Final = 64  # at instructions, for one value
 
 
-def run(link: Link, packs: bool, moves: bool, exact: bool, limit: int) -> bool:
+def unroll_loops(link: Link, packs: bool, moves: bool, exact: bool, limit: int) -> bool:
     """Unroll the loops over one array; whether that was done. ``packs``: components of several
     elements may share a Location; ``moves``: constants may; ``exact``: none that is interpolated;
     ``limit``: --cost-limit, in percent."""
@@ -83,12 +83,12 @@ def _loops(side: ArraySide, most: int) -> Loops | None:
         return {}
     module = side.stage.module
     assert module.entry is not None
-    every, wanted = counted.find(module, module.entry.function), set[Block]()
-    counters = counted.counters_of(every)
+    every, wanted = trip_counts.counted_loops(module, module.entry.function), set[Block]()
+    counters = trip_counts.counters_of(every)
     for chain in side.chains:
         for step in side.steps(chain):
             if types.index_of(step) is None:
-                used = counted.made_of(step, counters)
+                used = trip_counts.made_of(step, counters)
                 if used is None:
                     return None
                 wanted |= used
@@ -110,11 +110,11 @@ def _unroll(side: ArraySide, loops: Loops) -> None:
     assert module.entry is not None
     function = module.entry.function
     for header in sorted(loops, key=lambda h: len(loops[h].blocks)):
-        loop = counted.find(module, function).get(header)
+        loop = trip_counts.counted_loops(module, function).get(header)
         if loop is not None:
-            unroll.run(module, function, loop)
+            unroll_loop.unroll_loop(module, function, loop)
     if side.stage.name == "vert":
-        attributes.run(module)  # what the counters named are components now
+        attributes.read_attributes_once(module)  # what the counters named are components now
 
 
 # -- what comes of it ------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ _ENDS: Final = (0, debug.DebugNoLine, debug.DebugNoScope)
 _FIRST: Final = frozenset((ops.OpPhi, ops.OpVariable))  # nothing but OpLine may stand before these
 
 
-def weave(module: Module) -> None:
+def restore_debug(module: Module) -> None:
     """Put everything back into the functions that is left of it."""
     held = noted(module)
     if held is None or held.woven:
@@ -290,7 +290,7 @@ def _same(a: Inst | None, b: Inst | None) -> bool:
     )
 
 
-def weave_globals(module: Module) -> None:
+def restore_debug_globals(module: Module) -> None:
     """Lines of types, constants and variables; again after what they stood before is gone."""
     held = noted(module)
     if held is None:

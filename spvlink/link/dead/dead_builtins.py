@@ -122,7 +122,7 @@ def concerns(link: Link) -> bool:
     return link.consumer.name in CONSUMERS
 
 
-def run(link: Link) -> bool:
+def dead_builtins(link: Link) -> bool:
     """Remove the stores to built-ins that the next stage does not read; whether there were any."""
     if not concerns(link):
         return False

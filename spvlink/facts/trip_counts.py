@@ -5,7 +5,7 @@
 Such a loop is left at one place, by a test of numbers that each round makes of those of the round
 before, beginning with constants. Nothing in it ends the invocation or goes on with the next round
 early: each invocation that comes in runs all of it the same number of times. So its rounds may as
-well stand one after the other (``passes/unroll``): barriers, derivatives and operations of a
+well stand one after the other (``passes/unroll_loop``): barriers, derivatives and operations of a
 subgroup are executed by the same invocations, in the same order, as often as before.
 """
 
@@ -28,7 +28,7 @@ MOST_ROUNDS: Final = 32
 _MOST_DEPTH: Final = 24  # of an expression
 
 
-class Counted:
+class CountedLoop:
     """A loop. ``blocks``: all of it in their order, the header first, unreachable merge blocks
     inside included. ``test`` branches to ``merge`` or on, and nothing else leaves. ``latch`` goes
     back. ``rounds``: the counters each time that the test is run; the last time it fails."""
@@ -61,13 +61,13 @@ class Counted:
         return sum([len(block.insts) for block in self.blocks])
 
 
-def find(module: Module, function: Function) -> dict[Block, Counted]:
+def counted_loops(module: Module, function: Function) -> dict[Block, CountedLoop]:
     """The counted loops of a function by their headers."""
     if len(function.blocks) == 1:
         return {}
     cfg, structure = Cfg.of(module, function), Structure.of(module, function)
     places = {block: at for at, block in enumerate(function.blocks)}
-    found: dict[Block, Counted] = {}
+    found: dict[Block, CountedLoop] = {}
     for header in structure.continue_of:  # in order, as loops are not
         loop = _loop(cfg, structure, header, places)
         if loop is not None and _count(loop):
@@ -75,7 +75,7 @@ def find(module: Module, function: Function) -> dict[Block, Counted]:
     return found
 
 
-def counters_of(loops: dict[Block, Counted]) -> dict[Inst, Block]:
+def counters_of(loops: dict[Block, CountedLoop]) -> dict[Inst, Block]:
     """The counters of loops, and the header of each."""
     return {phi: h for h, loop in loops.items() for phi in loop.rounds[0]}
 
@@ -117,7 +117,7 @@ def number_of(inst: Inst, values: Values, depth: int = 0) -> int | None:
 
 def _loop(
     cfg: Cfg, structure: Structure, header: Block, places: dict[Block, int]
-) -> Counted | None:
+) -> CountedLoop | None:
     """The loop of a header, if it is one that could be counted."""
     merge, again = structure.merge_of[header], structure.continue_of[header]
     if merge not in cfg.index or again not in cfg.index:
@@ -129,7 +129,7 @@ def _loop(
     back = [b for b in cfg.preds[header] if b in inside]
     if len(cfg.preds[header]) != 2 or len(back) != 1 or len(cfg.preds[merge]) != 1:
         return None
-    loop = Counted(header, blocks, back[0], cfg.preds[merge][0], merge)
+    loop = CountedLoop(header, blocks, back[0], cfg.preds[merge][0], merge)
     if loop.test not in inside or any(b in cfg.index and not b.successors() for b in blocks):
         return None
     first = header.insts[-1]
@@ -181,7 +181,7 @@ def _is_loop(block: Block) -> bool:
     return merge is not None and merge.op == ops.OpLoopMerge
 
 
-def _goes_back(cfg: Cfg, structure: Structure, loop: Counted, again: Block) -> bool:
+def _goes_back(cfg: Cfg, structure: Structure, loop: CountedLoop, again: Block) -> bool:
     """Whether one way leads to the continue target, from outside of all that is nested in the
     loop, and straight back from there."""
     if again is loop.header:
@@ -195,7 +195,7 @@ def _goes_back(cfg: Cfg, structure: Structure, loop: Counted, again: Block) -> b
     return _straight(cfg, again, loop.latch) and not _is_loop(again)
 
 
-def _tests(loop: Counted) -> bool:
+def _tests(loop: CountedLoop) -> bool:
     """Whether the test is a branch between the merge block and the rest."""
     end = loop.test.terminator
     nested = loop.test.merge() is not None and loop.test is not loop.header
@@ -205,7 +205,7 @@ def _tests(loop: Counted) -> bool:
 # -- its rounds ------------------------------------------------------------------------------------
 
 
-def _count(loop: Counted) -> bool:
+def _count(loop: CountedLoop) -> bool:
     """Run the counters; whether the test fails before long."""
     values = _first(loop)
     condition, yes, _ = loop.test.terminator.args
@@ -228,7 +228,7 @@ def _count(loop: Counted) -> bool:
     return False
 
 
-def _first(loop: Counted) -> Values:
+def _first(loop: CountedLoop) -> Values:
     """The counters and what they begin with: those that the next round makes of others."""
     values: Values = {}
     for phi in loop.phis():

@@ -77,7 +77,7 @@ MAX_PATCH_COMPONENTS: Final = 120  # what every device allows of Patch outputs
 _MAX_DEPTH: Final = 16  # of an expression that is made again where the indices are stored
 
 
-def run(link: Link, before: Link | None, exact: bool) -> bool:
+def share_per_patch(link: Link, before: Link | None, exact: bool) -> bool:
     """Store once what is equal; whether anything was. ``before``: the border at which the producer
     reads its inputs."""
     ends = link.producer.name, link.consumer.name
@@ -215,7 +215,9 @@ def _change(
     link.shared = True
     gone = set(keys)
     for side in (link.inputs, link.outputs):
-        side.wholes = [w for w in side.wholes if not any(gone.intersection(c) for c in w.columns)]
+        side.aggregates = [
+            w for w in side.aggregates if not any(gone.intersection(c) for c in w.columns)
+        ]
     _drop_vertices(link.producer.module, gone, STORE_OUTPUT, 1)
     _drop_vertices(link.consumer.module, gone, LOAD_INPUT, 0)
     return True

@@ -21,7 +21,7 @@ from spvlink.passes.cells import MEMORY
 from spvlink.passes.lower_io import Lowering
 
 
-def run(link: Link) -> bool:
+def promote_late_indices(link: Link) -> bool:
     """Take apart what can be by now; whether anything could."""
     pairs = [pair for pair in link.pinned() if all(p is None or hopeful(p) for p in pair)]
     again = {p.variable for pair in pairs for p in pair if p is not None}
@@ -29,7 +29,7 @@ def run(link: Link) -> bool:
         return False
     low_out = _analysed(Lowering(link.producer.module, False, True), link.outputs, again)
     low_in = _analysed(Lowering(link.consumer.module, True, False), link.inputs, again)
-    agreement.run(low_out, low_in)
+    agreement.agree(low_out, low_in)
     lows = (low_out, link.outputs), (low_in, link.inputs)
     if all(low.roots[v].kind == MEMORY for low, _ in lows for v in low.sides):
         return False
@@ -67,5 +67,5 @@ def _merge(low: Lowering, side: Interface) -> None:
     side.slots.update(new.slots)
     side.captured.update(new.captured)
     side.variables += new.variables
-    side.wholes += new.wholes
+    side.aggregates += new.aggregates
     side.pinned = [p for p in side.pinned if p.variable not in low.sides] + new.pinned

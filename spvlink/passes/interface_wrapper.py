@@ -32,7 +32,7 @@ from spvlink.ir.edit import (
 )
 from spvlink.ir.slot import Interface, Slot, Varying
 from spvlink.passes.debuginfo import is_debug, rename_globals
-from spvlink.passes.parts import is_volatile
+from spvlink.passes.memory_access import is_volatile
 from spvlink.passes.raise_io import Raise, move_whole
 
 TYPE_CHECKING = False
@@ -49,11 +49,11 @@ _OUTPUT: Final = enums.StorageClass_Output
 _PRIVATE: Final = enums.StorageClass_Private
 
 
-class Unfit(Exception):
+class NotWrappable(Exception):
     """Something is done with a variable that only the interface can do."""
 
 
-def run(
+def wrap_interface(
     module: Module,
     storage: int,
     side: Interface,
@@ -68,16 +68,16 @@ def run(
     assert entry is not None
     alone = len(module.sections[ENTRY_POINTS]) == 1
     if not alone or (storage == _OUTPUT and entry.model not in _OWN_OUTPUTS) or side.captured:
-        raise Unfit
+        raise NotWrappable
     listed = {v.id: v for v in entry.inst.args[1:]}
     if not listed.keys() >= moved.keys():
-        raise Unfit  # what is a variable of its own by now was a member of a struct
+        raise NotWrappable  # what is a variable of its own by now was a member of a struct
     for id, (location, qualifiers) in moved.items():
         move_whole(module, listed[id], location, qualifiers)
     olds: dict[int, list[Slot]] = {}
     for _, slot in sorted(side.slots.items()):
         if slot.length is not None or slot.width < 32 or slot.variable.id not in listed:
-            raise Unfit
+            raise NotWrappable
         olds.setdefault(slot.variable.id, []).append(slot)
     left = dict(zip(map(_keys, varyings), varyings))
     gone: list[_Old] = []
@@ -118,7 +118,7 @@ def _move(module: Module, variable: Inst, place: Varying, storage: int) -> None:
         elif said in info.INTERPOLATION_DECORATIONS and said not in wanted:
             surplus.append(note)
     if kinds != info.KIND_DECORATIONS.intersection(place.qualifiers):
-        raise Unfit
+        raise NotWrappable
     if surplus:
         replace_annotations(module, [n for n in module.annotations if n not in surplus])
     if place.component and not at_component:
@@ -135,7 +135,7 @@ class _Old:
         self.type: Inst = variable.type.args[0]
         self.slots = slots
         if _scalars(self.type) != len(slots):
-            raise Unfit
+            raise NotWrappable
 
     def is_like(self, varying: Varying) -> bool:
         """Whether the variable is just this, in its place or in another one."""
@@ -159,7 +159,7 @@ def _scalars(type: Inst) -> int:
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
         return 1
     if type.op not in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
-        raise Unfit  # members of structs have decorations of their own
+        raise NotWrappable  # members of structs have decorations of their own
     return types.size_of(type) * _scalars(type.args[0])
 
 
@@ -227,7 +227,7 @@ class _Shell:
                             continue
                         used.add(old_of[arg])
                         if not _is_access(inst, at):
-                            raise Unfit
+                            raise NotWrappable
                         if inst.op in _PASSES_ON:
                             old_of[inst] = old_of[arg]
                             assert inst.type is not None
@@ -258,7 +258,7 @@ class _Shell:
         loaded: dict[int, Inst] = {}
         lost = {held: lanes for old, held in kept if (lanes := self.lost(old))}
         if lost and relies(self.module, lost):
-            raise Unfit
+            raise NotWrappable
         for old, held in kept:
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
             out.append(Inst(ops.OpStore, None, [held, whole], ()))

@@ -21,7 +21,7 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, LOAD_INPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.types import NUMBERS
-from spvlink.passes.parts import is_volatile
+from spvlink.passes.memory_access import is_volatile
 from spvlink.passes.vectors import origin
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Access = tuple[Block, int, Inst, list[Inst]]  # where, the load or store, its indices
 
 
-def run(module: Module, function: Function) -> bool:
+def promote_vertex_copies(module: Module, function: Function) -> bool:
     """Read the inputs in place of such copies, in code whose inputs are slots; whether there was
     any."""
     copies = {v: _Copy(v) for v in function.blocks[0].insts if _is_array(v)}

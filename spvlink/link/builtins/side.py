@@ -16,7 +16,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.slot import MAX_NUMBER
-from spvlink.passes.parts import is_volatile
+from spvlink.passes.memory_access import is_volatile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -81,7 +81,7 @@ class Holder:
         return any(words[0] == decoration for words in self.words)
 
 
-class Access:
+class BuiltinAccess:
     """A load or store. ``vertex``: its index, None where there is none or all are meant;
     ``first``: number of the first component."""
 
@@ -104,8 +104,8 @@ class Side:
         self.tables = Decorations.of(module)
         self.holders: dict[int, Holder] = {}
         self.obstacles: dict[int, str] = {}  # built-ins that are left alone -> why
-        self.loads: list[Access] = []
-        self.stores: list[Access] = []
+        self.loads: list[BuiltinAccess] = []
+        self.stores: list[BuiltinAccess] = []
         self.variables: dict[Inst, dict[int, Holder]] = {}  # variable -> member, or -1 -> it
         for variable in module.entry.inst.args[1:]:
             if variable.op == ops.OpVariable and variable.imm[0] == storage:
@@ -211,11 +211,11 @@ class Side:
         if inst.op == ops.OpLoad and not is_volatile(inst.imm):
             if rest and vertex is None and holder.length is not None:
                 return "it is accessed in an unusual way"
-            self.loads.append(Access(inst, holder, vertex, number))
+            self.loads.append(BuiltinAccess(inst, holder, vertex, number))
             return ""
         if inst.op == ops.OpStore and at == 0 and not is_volatile(inst.imm):
             if vertex is None and holder.length is not None:
                 return "it is stored for all vertices at once"
-            self.stores.append(Access(inst, holder, vertex, number))
+            self.stores.append(BuiltinAccess(inst, holder, vertex, number))
             return ""
         return "it is accessed in a way that is not followed"

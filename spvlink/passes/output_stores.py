@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Inst
-from spvlink.passes.parts import extract, store_slot
+from spvlink.passes.memory_access import extract, store_slot
 from spvlink.passes.promote import Promotion
 
 
