@@ -122,7 +122,11 @@ _WORDS: Final = OptionWords(
     SEE,
 )
 # Passes that every link needs, so that they cannot be switched; their results can be looked at.
-ALWAYS: Final = ("indices", "inline", "promote", "raise", "tidy", "trim")
+ALWAYS: Final = (
+    "images", "indices", "inline", "inline.attributes", "promote", "promote.late_indices",
+    "promote.own_outputs", "promote.repeated_reads", "promote.variables", "promote.vertex_copies",
+    "raise", "tidy", "trim",
+)  # fmt: skip
 
 
 class Command:

@@ -75,7 +75,7 @@ def _main(words: Sequence[str]) -> int:
     if command == "passes":
         if rest:
             raise Usage("passes takes no arguments")
-        return _print("".join(f"{name:16} {line}\n" for name, line in passes().items()))
+        return _print("".join(f"{name:28} {line}\n" for name, line in passes().items()))
     if command == "link":
         return _link(parse(rest))
     if command.startswith("-"):

@@ -18,7 +18,7 @@ import copy
 from random import Random
 
 from generate import Fragment, Vertex
-from generate_built_ins import woven
+from generate_builtins import woven
 from generate_interface import (
     Array,
     Interface,

@@ -17,7 +17,7 @@ from random import Random
 from typing import Any
 
 from generate_body import Body
-from generate_built_ins import woven
+from generate_builtins import woven
 from generate_chains import KINDS, Border, ChainFragment, ChainVertex, Shape, _complete
 from generate_interface import Array, Struct, Type, Value, declare
 from generate_stages import Control, Evaluation, Geometry, Mesh, Task

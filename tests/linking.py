@@ -37,7 +37,7 @@ def fragment(body: str, environment: str = "vulkan1.0") -> bytes:
 def base_options() -> spvlink.Options:
     """Only the passes of ``BASE``, and code in its simplest form, which is what tests look at."""
     options = spvlink.Options(clean=True)
-    options.disabled = frozenset(table.PASSES) - BASE
+    options.disabled = frozenset(table.GROUPS) - BASE
     return options
 
 
@@ -84,7 +84,7 @@ def link(vert: str, frag: str, options: spvlink.Options | None = None) -> Result
     return Result(vertex(vert), fragment(frag), options)
 
 
-def built_ins(module: Module) -> set[int]:
+def builtins(module: Module) -> set[int]:
     """The built-ins that an entry point's variables, or their members, are."""
     found: set[int] = set()
     assert module.entry is not None

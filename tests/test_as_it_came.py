@@ -13,7 +13,7 @@ from tests.linking import (
     FRAGMENT,
     VERTEX,
     Result,
-    built_ins,
+    builtins,
     count,
     fragment,
     module_of,
@@ -114,7 +114,7 @@ def test_a_stage_in_the_middle_stays_between_others_that_change() -> None:
     assert "tesc" in changed and "frag" not in changed
 
 
-def test_blocks_of_built_ins_have_the_same_members_on_both_sides() -> None:
+def test_blocks_of_builtins_have_the_same_members_on_both_sides() -> None:
     """The consumer has no live access to its block, and no pass changes its code; but it declares
     members that its neighbour gives up."""
     tesc = """#version 450
@@ -137,7 +137,7 @@ def test_blocks_of_built_ins_have_the_same_members_on_both_sides() -> None:
     assert linked.validated == "validated" and linked.stages[0].changed
     given, taken = (module_of(stage.data) for stage in linked.stages[:2])
     blocks = {enums.BuiltIn_PointSize, enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance}
-    assert not built_ins(given) & blocks
+    assert not builtins(given) & blocks
     assert not _members(taken) & blocks
 
 

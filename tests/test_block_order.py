@@ -237,7 +237,7 @@ PASSES = {
     "simplify": simplify.simplify,
     "branches": branches.branches,
     "dce": dce.dce,
-    "join": branches.merge_blocks,
+    "join": branches.join,
     "tidy": tidy.tidy,
 }
 

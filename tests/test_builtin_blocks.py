@@ -288,7 +288,7 @@ def limits(code: bytes) -> dict[str, int]:
             mine = [place for place, slot in user.items() if slot.patch is patch]
             found[f"{side} components{kind}"] = len(mine)
         found[f"highest {side} Location"] = max((location for location, _ in user), default=-1)
-        found[f"{side} components"] += built_in_components(stage, storage)
+        found[f"{side} components"] += builtin_components(stage, storage)
     if stage.model in (TESS_CONTROL, GEOMETRY, MESH):
         vertices = stage.modes[26][0]  # OutputVertices
         total = found["output components"] * vertices + found["output components per patch"]
@@ -296,7 +296,7 @@ def limits(code: bytes) -> dict[str, int]:
     return found
 
 
-def built_in_components(stage: Stage, storage: int) -> int:
+def builtin_components(stage: Stage, storage: int) -> int:
     """Of variables and blocks of a storage class, arrays over vertices counted once; the levels of
     a patch have a place of their own."""
     module = stage.module

@@ -11,7 +11,7 @@ from spvlink.grammar import enums
 from spvlink.link.check import interface
 from spvlink.text import parse, print_module
 from tests.chain_hazards import PASS, frag, geom, tesc, tese, vert
-from tests.linking import INPUT, OUTPUT, built_ins, module_of
+from tests.linking import INPUT, OUTPUT, builtins, module_of
 from tests.samples import compile_glsl
 
 Stages = list[tuple[str, str]]
@@ -151,7 +151,7 @@ layout(location = 1) out vec4 unread;"""
     assert {(d.name, d.place) for d in new} == {("c", (0, 0))}
 
 
-def test_built_ins_in_the_middle_of_a_chain() -> None:
+def test_builtins_in_the_middle_of_a_chain() -> None:
     """Position and PointSize of a vertex shader are for the next stage; those of the last stage are
     for the rasterizer."""
     stages = [
@@ -166,7 +166,7 @@ def test_built_ins_in_the_middle_of_a_chain() -> None:
     removed = {(r.interface, r.name) for r in linked.remarks if r.slot == "built-in"}
     names = ("gl_Position", "gl_PointSize", "gl_ClipDistance", "gl_CullDistance")
     assert removed == {("vert->geom", name) for name in names}
-    assert enums.BuiltIn_Position in built_ins(module_of(linked.stages[1].data))
+    assert enums.BuiltIn_Position in builtins(module_of(linked.stages[1].data))
 
 
 def test_inputs_that_are_handed_on_without_code() -> None:

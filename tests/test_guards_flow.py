@@ -119,7 +119,7 @@ def test_what_must_stay_structured(name: str) -> None:
     module = load(HEAD + body + TAIL)
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     branches.branches(module, module.functions[0])
-    branches.merge_blocks(module, module.functions[0])
+    branches.join(module, module.functions[0])
     assert validate_all([encode(module)], "vulkan1.0") == [None]
     assert merges(module) == left
 

@@ -162,5 +162,5 @@ def test_what_decorations_ask_for(target: str) -> None:
     assert left == constants == (target != "n")
 
 
-def test_a_built_in_that_nothing_reads() -> None:
+def test_a_builtin_that_nothing_reads() -> None:
     trimmed(notes="OpDecorate %n BuiltIn SampleId")

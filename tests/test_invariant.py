@@ -16,7 +16,7 @@ from functools import cache
 import pytest
 
 import spvlink
-from spvlink.chain.table import PASSES
+from spvlink.chain.table import GROUPS
 from spvlink.facts import invariant
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
@@ -186,7 +186,7 @@ def link(given: list[bytes], only: str | None = None) -> list[bytes]:
     return [s.data for s in linked.stages]
 
 
-BRINGING = frozenset(PASSES) - {"branches", "compact", "dce", "dead", "join", "simplify"}
+BRINGING = frozenset(GROUPS) - {"branches", "compact", "dce", "dead", "join", "simplify"}
 
 
 # --- what an output is made of, as text -----------------------------------------------------------

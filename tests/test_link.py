@@ -16,7 +16,7 @@ from tests.interpreted import interpreted
 from tests.linking import (
     Result,
     base_options,
-    built_ins,
+    builtins,
     count,
     extended,
     fragment,
@@ -200,7 +200,7 @@ def test_a_cascade() -> None:
 # --- what must stay ---
 
 
-def test_built_ins_of_the_last_stage_before_the_rasterizer_stay() -> None:
+def test_builtins_of_the_last_stage_before_the_rasterizer_stay() -> None:
     done = link(
         """layout(location = 0) out vec4 a; layout(location = 1) out vec4 b;
         out gl_PerVertex { vec4 gl_Position; float gl_PointSize; float gl_ClipDistance[2]; };
@@ -215,7 +215,7 @@ def test_built_ins_of_the_last_stage_before_the_rasterizer_stay() -> None:
         enums.BuiltIn_Position,
         enums.BuiltIn_PointSize,
         enums.BuiltIn_ClipDistance,
-    } <= built_ins(done.vert)
+    } <= builtins(done.vert)
     assert len(extended(done.vert, glsl.Glsl_Cos)) == len(extended(done.vert, glsl.Glsl_Exp)) == 1
     assert not extended(done.vert, glsl.Glsl_Sin)
 
@@ -233,8 +233,8 @@ def test_layer_and_viewport_are_not_touched() -> None:
         void main() { o = vec4(a.x, float(gl_Layer), float(gl_ViewportIndex), 1.0); }""",
     )
     both = {enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex}
-    assert both <= built_ins(done.vert)
-    assert both <= built_ins(done.frag)
+    assert both <= builtins(done.vert)
+    assert both <= builtins(done.frag)
     assert done.table() == {"a": ("0.x", "f32")}
 
 
@@ -245,7 +245,7 @@ def test_layer_that_nobody_reads_stays_written() -> None:
         void main() { a = p; gl_Position = p; gl_Layer = k.x; }""",
         READ_X,
     )
-    assert enums.BuiltIn_Layer in built_ins(done.vert)
+    assert enums.BuiltIn_Layer in builtins(done.vert)
 
 
 def test_transform_feedback_keeps_what_it_captures() -> None:
@@ -308,7 +308,7 @@ def test_the_last_sample_input(body: str, anchored: bool) -> None:
         "void main() { fine = sin(p.xy); uv = p.zw; gl_Position = p; }",
         f"{SAMPLE} void main() {{ {body} }}",
     )
-    per_sample = enums.BuiltIn_SampleId in built_ins(done.frag)
+    per_sample = enums.BuiltIn_SampleId in builtins(done.frag)
     kept = any(enums.Decoration_Sample in d.qualifiers for d in done.inputs)
     assert per_sample == (anchored or "gl_SampleID" in body)
     assert kept == ("fine);" in body), "the input itself goes"

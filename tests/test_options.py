@@ -138,10 +138,10 @@ def test_a_disabled_crossing_stays_off(name: str) -> None:
 
 
 def test_there_is_a_fact_for_every_pass() -> None:
-    # test_built_ins.py, test_halves.py, test_pack.py, test_payload.py, test_shared.py,
+    # test_builtins.py, test_halves.py, test_pack.py, test_payload.py, test_shared.py,
     # test_unrolled.py and test_weighted.py have theirs
-    others = {"arrays", "built-ins", "halves", "narrow", "payload", "share", "unroll", "weighted"}
-    assert OFF.keys() | CROSSING.keys() | others == table.PASSES.keys()
+    others = {"arrays", "builtins", "halves", "narrow", "payload", "share", "unroll", "weighted"}
+    assert OFF.keys() | CROSSING.keys() | others == table.GROUPS.keys()
 
 
 @pytest.mark.parametrize("name", OFF)
@@ -155,7 +155,7 @@ def test_a_disabled_pass_stays_off(name: str) -> None:
 
 def test_all_off() -> None:
     """Nothing but inlining, promotion and the way back: the interface's places and types stay."""
-    done = run(disabled=frozenset(table.PASSES))
+    done = run(disabled=frozenset(table.GROUPS))
     assert fits(done)
     for name, entry in done.table().items():
         assert entry == declared(VERT, OUTPUT)[name][:2]
@@ -191,7 +191,7 @@ def test_inputs_nobody_writes_stay_declared_on_both_sides(off: str) -> None:
 
 def names_of(**settings: object) -> list[str]:
     found: list[str] = []
-    run(observer=lambda number, name, stage, module: found.append(name), **settings)
+    run(observer=lambda number, name, *_: found.append(name.partition(".")[0]), **settings)
     return found
 
 
@@ -228,7 +228,7 @@ def test_stop_after_bisects() -> None:
     assert sizes[-1] == min(sizes) == 4
     assert max(sizes) > 4
     assert run(stop_after=total).data == run().data
-    optional = [n for n in names_of(stop_after=0) if n in table.PASSES]
+    optional = [n for n in names_of(stop_after=0) if n in table.GROUPS]
     assert not optional, "after 0 passes nothing optional runs"
 
 

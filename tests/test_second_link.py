@@ -13,7 +13,7 @@ from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from tests.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
-from tests.linking import built_ins, module_of
+from tests.linking import builtins, module_of
 from tests.payload_chains import Case
 from tests.render import compare, draw, draw_covering
 from tests.samples import assemble, compile_glsl, disassemble
@@ -337,7 +337,7 @@ def test_a_load_goes_behind_the_variables() -> None:
     codes = [compile_glsl(text, stage) for stage, text in (vertex, fragment)]
     linked = spvlink.link([codes[0], with_line(codes[1])], spvlink.Options(clean=True))
     assert linked.passed_through is None and linked.validated == "validated"
-    assert enums.BuiltIn_SampleId in built_ins(module_of(linked.stages[1].data))
+    assert enums.BuiltIn_SampleId in builtins(module_of(linked.stages[1].data))
 
 
 def test_a_dead_lane_does_not_keep_a_part_of_a_vector() -> None:

@@ -8,9 +8,9 @@ from spvlink.link.border.stage import Stage
 from spvlink.link.builtins import closing, opening
 
 
-def open_built_ins(chain: Chain) -> None:
+def open_builtins(chain: Chain) -> None:
     """The built-ins of each border that is linked become slots beside what they are."""
-    if not chain.runner.enabled("built-ins"):
+    if not chain.runner.enabled("builtins"):
         return
     changed: dict[Stage, None] = {}
     many_views = chain.options.view_mask != 0  # or it is unknown
@@ -37,5 +37,5 @@ def drop_stores(chain: Chain) -> None:
         built = closing.of(border.link)
         if built is not None:
             producer = built.producer
-            if chain.runner.run("built-ins", producer, closing.drop_stores, built):
+            if chain.runner.run("builtins", producer, closing.drop_stores, built):
                 in_file(producer, chain.runner.sweep_out, producer)

@@ -13,7 +13,7 @@ import time
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
-from spvlink.chain.builtins import drop_stores, open_built_ins
+from spvlink.chain.builtins import drop_stores, open_builtins
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -47,7 +47,7 @@ def link_chain(chain: Chain) -> list[bytes]:
     for stage in chain.touched():
         in_file(stage, clean, chain, stage)
     open_borders(chain)
-    open_built_ins(chain)
+    open_builtins(chain)
     sweep(chain)
     place_to_fixpoint(chain)
     if not chain.options.clean and as_it_came.nothing_crossed(chain):

@@ -60,7 +60,7 @@ def _raise_border(
     built = closing.of(link)
     if built is not None:
         act = closing.raise_outputs if is_output else closing.raise_inputs
-        runner.run("built-ins", stage, act, built)
+        runner.run("builtins", stage, act, built)
     if border.payload is not None:
         side = border.payload.raise_side
         runner.run("raise", stage, side, link, border.placement, is_output)
@@ -118,15 +118,17 @@ def trim_blocks(chain: Chain) -> None:
         if link is None or border.fixed or border.consumer.name not in dead_builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
-        if runner.enabled("dead"):
+        if runner.enabled("dead.builtin_blocks"):
             from spvlink.link.dead import builtin_blocks  # seldom: see chain/table
 
-            if runner.run("dead", border.producer, builtin_blocks.trim_builtin_blocks, link):
+            if runner.run(
+                "dead.builtin_blocks", border.producer, builtin_blocks.trim_builtin_blocks, link
+            ):
                 stages[border.producer] = None
                 border.producer.linked = True
                 # as it came it has the whole block, even if nothing is left here to shrink
                 border.consumer.linked |= _had_block(chain, link)
-            if runner.changed("dead", border.consumer, version):
+            if runner.changed("dead.builtin_blocks", border.consumer, version):
                 stages[border.consumer] = None
                 border.consumer.linked = True
     for stage in stages:

@@ -55,14 +55,14 @@ class StagePass:
 
 STAGE_PASSES: Final = (
     StagePass(
-        "simplify", simplify.simplify, "constants are folded, equal values merged, algebra applied",
+        "simplify", simplify.simplify, "Fold constants, merge equal values, apply algebra",
     ),
     StagePass(
-        "branches", branches.branches, "constant branches and empty selections are resolved", True,
+        "branches", branches.branches, "Resolve constant branches and empty selections", True,
     ),
-    StagePass("dce", dce.dce, "dead code is removed, by component and with its control flow"),
+    StagePass("dce", dce.dce, "Remove dead code, component by component"),
     StagePass("tidy", tidy.tidy),
-    StagePass("join", branches.merge_blocks, "a block and its only successor become one", True),
+    StagePass("join", branches.join, "Join blocks that always follow each other", True),
     StagePass("images", images.images),
     StagePass("indices", indices.indices),
 )  # fmt: skip
@@ -97,7 +97,8 @@ class Runner:
         self.plain = not seen and "simplify" not in self.disabled
 
     def enabled(self, name: str) -> bool:
-        if name in self.disabled:
+        """Whether a pass, or a group of passes, may run (again)."""
+        if self.disabled and (name in self.disabled or name.partition(".")[0] in self.disabled):
             return False
         last = self.options.stop_after
         return last is None or self.count < last
@@ -187,7 +188,7 @@ class Runner:
         low.analyse()
         if all(leaf.kind == MEMORY for root in low.roots.values() for leaf in root.leaves()):
             return False
-        return self.run("promote", stage, low.finish)
+        return self.run("promote.variables", stage, low.finish)
 
     def drop_dead(self, stage: Stage) -> None:
         """Dead code, and the selections that it leaves empty."""
@@ -223,7 +224,7 @@ class Runner:
         self.run("inline", stage, inline.inline, stage.module)
         debuginfo.take_notes(stage.module)
         if stage.name == "vert":
-            self.run("inline", stage, attributes.read_attributes_once, stage.module)
+            self.run("inline.attributes", stage, attributes.read_attributes_once, stage.module)
 
 
 def _holds_undefined(module: Module) -> bool:

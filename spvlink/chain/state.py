@@ -42,7 +42,8 @@ class Chain:
 
     __slots__ = (
         "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
-        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders", "untouched",
+        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders",
+        "untouched",
     )  # fmt: skip
 
     def __init__(

@@ -15,7 +15,7 @@ import time
 from spvlink.chain.border import Border, hold_outputs
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
-from spvlink.chain.table import PASSES, REPACKING, TABLE, Pass, PassContext
+from spvlink.chain.table import REPACKING, TABLE, Pass, PassContext
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead import dead_varyings
@@ -49,7 +49,11 @@ def _read_vertices(runner: Runner, stage: Stage) -> None:
     entry = stage.module.entry
     assert entry is not None
     if runner.run(
-        "promote", stage, promote_vertex_copies.promote_vertex_copies, stage.module, entry.function
+        "promote.vertex_copies",
+        stage,
+        promote_vertex_copies.promote_vertex_copies,
+        stage.module,
+        entry.function,
     ):
         runner.promote_again(stage)
         runner.clean(stage)
@@ -59,7 +63,9 @@ def _read_back(runner: Runner, stage: Stage) -> None:
     """Values that an invocation reads back from its own outputs."""
     from spvlink.passes import promote_own_outputs  # seldom: see chain/table
 
-    if runner.run("promote", stage, promote_own_outputs.promote_own_outputs, stage.module):
+    if runner.run(
+        "promote.own_outputs", stage, promote_own_outputs.promote_own_outputs, stage.module
+    ):
         runner.promote_again(stage)
         runner.clean(stage)
 
@@ -94,10 +100,12 @@ def _link_last(runner: Runner, link: Link) -> None:
     from spvlink.link.shape import promote_late_indices  # seldom: see chain/table
 
     producer = link.producer
-    if runner.run("promote", producer, promote_late_indices.promote_late_indices, link):
+    if runner.run(
+        "promote.late_indices", producer, promote_late_indices.promote_late_indices, link
+    ):
         runner.clean(producer)
-    if runner.enabled("dead"):
-        producer.linked |= runner.run("dead", producer, dead_varyings.dead_varyings, link)
+    if runner.enabled("dead.varyings"):
+        producer.linked |= runner.run("dead.varyings", producer, dead_varyings.dead_varyings, link)
         runner.sweep_out(producer)
 
 
@@ -114,7 +122,7 @@ def _link(chain: Chain, link: Link, moving: bool) -> None:
             return
         if producer.module.version != versions[0]:
             if row.adds_code:  # what was taken apart just now is read back too
-                in_file(producer, clean, chain, producer, row.name == "promote")
+                in_file(producer, clean, chain, producer, row.group == "promote")
             else:
                 in_file(producer, chain.runner.sweep_out, producer)
         if consumer.module.version != versions[1]:
@@ -125,11 +133,11 @@ def _first_change(runner: Runner, site: PassContext, rows: list[Pass], version: 
     """Run passes until one changed something, which is cleaned up before the next look."""
     producer, consumer = site.link.producer, site.link.consumer
     for row in rows:
-        if runner.enabled(row.name) or row.name not in PASSES:
+        if row.fixed_on or runner.enabled(row.name):
             site.real = True
             ran = runner.run(row.name, producer, row.run, site)
             changed = runner.changed(row.name, consumer, version)
-            if row.name in PASSES:  # not just what a stage does for itself
+            if not row.fixed_on:  # not just what a stage does for itself
                 producer.linked |= ran and not row.beside
                 consumer.linked |= changed and site.real
             if changed or ran:
@@ -153,7 +161,7 @@ def place_to_fixpoint(chain: Chain) -> None:
 
 def _place_all(chain: Chain) -> None:
     for row in REPACKING:
-        if _repack(chain, row) and row.name == "halves":
+        if _repack(chain, row) and row.group == "halves":
             sweep(chain)  # words may move where 64-bit numbers could not
     begin = time.perf_counter()
     for border in chain.borders:

@@ -17,13 +17,16 @@ from spvlink.layout import granted
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.builtins import closing
-from spvlink.link.dead import dead_builtins, dead_varyings
-from spvlink.link.motion import backward, forward
-from spvlink.link.pack import narrow
-from spvlink.link.payload import payload
+from spvlink.link.dead import dead_builtins as builtins
+from spvlink.link.dead import dead_varyings as varyings
+from spvlink.link.motion import backward as backward_motion
+from spvlink.link.motion import forward as forward_motion
+from spvlink.link.pack import narrow as narrow_values
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.rounding import exact
-from spvlink.link.values import dedup_outputs, propagate_partial_constants, propagate_values
+from spvlink.link.values import dedup_outputs as outputs
+from spvlink.link.values import propagate_partial_constants as partial_constants
+from spvlink.link.values import propagate_values as values
 from spvlink.options import Options
 from spvlink.pipeline import STAGE_BITS
 
@@ -88,21 +91,23 @@ def _transfers(link: Link) -> dict[Stage, Transfer]:
 
 
 class Pass:
-    """One row. ``what`` is its line in ``spvlink passes`` (empty: it cannot be switched off, or
-    another row of the name has the line); ``when`` says where there is something to look at;
-    ``needs`` are passes without which it gains nothing; ``why`` it stands where it does;
-    ``beside``: what it changes of the producer was made beside what that does; ``alone``: the sides
-    that may be fixed, since it changes nothing of them that would be written."""
+    """One row. ``name``: GROUP.SUBJECT, or GROUP alone; its module and its function are called the
+    same, with an underscore. ``what``: its line in ``spvlink passes``. ``why``: the reason for its
+    place. ``when``: whether a border has something to look at. ``needs``: groups without which it
+    gains nothing. ``fixed_on``: it cannot be switched off. ``beside``: what it changes in the
+    producer was made beside what that does. ``alone``: the sides that may be fixed, since it
+    changes nothing of them that would be written."""
 
     __slots__ = (
-        "adds_code", "alone", "beside", "moving", "name", "needs", "run", "what", "when", "why",
+        "adds_code", "alone", "beside", "fixed_on", "moving", "name", "needs", "run", "what",
+        "when", "why",
     )  # fmt: skip
 
     def __init__(
-        self, name: str, run: Callable[[PassContext], object], why: str, what: str = "",
+        self, name: str, run: Callable[[PassContext], object], what: str, why: str,
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
         moving: bool = False, adds_code: bool = False, beside: bool = False,
-        alone: tuple[str, ...] = (),
+        alone: tuple[str, ...] = (), fixed_on: bool = False,
     ) -> None:  # fmt: skip
         self.name = name
         self.run = run
@@ -114,6 +119,12 @@ class Pass:
         self.adds_code = adds_code
         self.beside = beside
         self.alone = alone
+        self.fixed_on = fixed_on
+
+    @property
+    def group(self) -> str:
+        """The switch that takes this row with its like."""
+        return self.name.partition(".")[0]
 
     def fits(self, site: PassContext, moving: bool) -> bool:
         """Whether there is anything to look at."""
@@ -139,32 +150,64 @@ def _has_whole(link: Link) -> bool:
     return bool(link.outputs.pinned or link.inputs.pinned)
 
 
-def _has_built_ins(link: Link) -> bool:
+def _has_builtins(link: Link) -> bool:
     return link.built is not None
 
 
-# -- run: what takes more than one word, or is seldom needed ---------------------------------------
+# -- one function a row ----------------------------------------------------------------------------
 
 
-def _read_back(at: PassContext) -> None:
-    from spvlink.passes import promote_own_outputs
+def promote_repeated_reads(at: PassContext) -> None:
+    from spvlink.passes import promote_repeated_reads
 
-    promote_own_outputs.forward(at.link.producer.module)
+    promote_repeated_reads.promote_repeated_reads(at.link.producer.module)
 
 
-def _payload_members(at: PassContext) -> None:
+def payload_constants(at: PassContext) -> None:
+    from spvlink.link.payload import payload_constants
+
+    payload_constants.payload_constants(at.link)
+
+
+def payload_members(at: PassContext) -> None:
     from spvlink.link.dead import payload_members
 
     payload_members.payload_members(at.link)
 
 
-def _split_late(at: PassContext) -> None:
+def dead_varyings(at: PassContext) -> None:
+    varyings.dead_varyings(at.link)
+
+
+def dead_unwritten_builtins(at: PassContext) -> None:
+    from spvlink.link.builtins import dead_unwritten_builtins
+
+    assert at.link.built is not None
+    dead_unwritten_builtins.dead_unwritten_builtins(at.link.built)
+
+
+def dead_builtins(at: PassContext) -> None:
+    builtins.dead_builtins(at.link)
+
+
+def promote_late_indices(at: PassContext) -> None:
     from spvlink.link.shape import promote_late_indices
 
     promote_late_indices.promote_late_indices(at.link)
 
 
-def _arrays(at: PassContext) -> None:
+def unroll_loops(at: PassContext) -> None:
+    """What both sides, or one, index by the counters of loops."""
+    from spvlink.link.shape import unroll_loops
+
+    link, options = at.link, at.options
+    if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
+        packs = at.enabled("compact") and not _has_payload(link)
+        moves = at.enabled("propagate")
+        unroll_loops.unroll_loops(link, packs, moves, options.exact, options.cost_limit)
+
+
+def arrays_dynamic(at: PassContext) -> None:
     """What one side alone indexes dynamically, if what is dead in it may go."""
     from spvlink.link.shape import arrays_dynamic
 
@@ -174,75 +217,72 @@ def _arrays(at: PassContext) -> None:
         arrays_dynamic.arrays_dynamic(link, moves, options.exact, options.cost_limit)
 
 
-def _unroll(at: PassContext) -> None:
-    """What both sides, or one, index by the counters of loops."""
-    from spvlink.link.shape import unroll_loops
-
-    link, options = at.link, at.options
-    if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
-        packs = at.enabled("compact") and not _has_payload(link)
-        unroll_loops.unroll_loops(
-            link, packs, at.enabled("propagate"), options.exact, options.cost_limit
-        )
-
-
-def _dedup(at: PassContext) -> None:
+def dedup_outputs(at: PassContext) -> None:
     """Among varyings, and among built-ins where these cross, too."""
     link, exact = at.link, at.options.exact
     built = closing.of(link)
     if built is None:
-        dedup_outputs.dedup_outputs(link, exact)
+        outputs.dedup_outputs(link, exact)
     else:
         from spvlink.link.builtins import known
 
         known.merge(link, built, exact)
 
 
-def _captured_twins(at: PassContext) -> None:
+def dedup_captured(at: PassContext) -> None:
     from spvlink.link.values import dedup_captured
 
     dedup_captured.dedup_captured(at.link)
 
 
-def _blended(at: PassContext) -> None:
+def propagate_partial_constants(at: PassContext) -> None:
+    partial_constants.propagate_partial_constants(at.link, at.options.exact)
+
+
+def propagate_blended(at: PassContext) -> None:
     from spvlink.link.motion import propagate_blended
 
     propagate_blended.propagate_blended(at.link, at.to_consumer, at.options.exact)
 
 
-def _propagate_built_ins(at: PassContext) -> None:
-    from spvlink.link.builtins import known
-
-    built = closing.of(at.link)
-    assert built is not None
-    at.real = known.move(built, at.to_consumer, at.options.exact, at.options.cost_limit)
-
-
-def _dead_built_ins(at: PassContext) -> None:
-    from spvlink.link.builtins import known
-
-    assert at.link.built is not None
-    known.dead(at.link.built)
-
-
-def _halves(at: PassContext) -> None:
-    from spvlink.link.pack import split64
-
-    split64.halves_words(at.link, at.enabled)
-
-
-def _halves_to_save(at: PassContext) -> None:
-    from spvlink.link.pack import split64
-
-    split64.halves_locations(at.link, at.convergent)
-
-
-def _forward(at: PassContext) -> None:
+def propagate_values(at: PassContext) -> None:
     options = at.options
-    forward.forward(at.link, at.to_consumer, options.exact, at.expect, options.cost_limit)
+    values.propagate_values(at.link, at.to_consumer, options.exact, options.cost_limit)
 
 
-def _weighted(at: PassContext) -> None:
+def propagate_builtins(at: PassContext) -> None:
+    from spvlink.link.builtins import propagate_builtins
+
+    built, options = closing.of(at.link), at.options
+    assert built is not None
+    at.real = propagate_builtins.propagate_builtins(
+        built, at.to_consumer, options.exact, options.cost_limit
+    )
+
+
+def halves_words(at: PassContext) -> None:
+    from spvlink.link.pack import halves_words
+
+    halves_words.halves_words(at.link, at.enabled)
+
+
+def halves_locations(at: PassContext) -> None:
+    from spvlink.link.pack import halves_locations
+
+    halves_locations.halves_locations(at.link, at.convergent)
+
+
+def forward(at: PassContext) -> None:
+    options = at.options
+    to_consumer, expect = at.to_consumer, at.expect
+    forward_motion.forward(at.link, to_consumer, options.exact, expect, options.cost_limit)
+
+
+def backward(at: PassContext) -> None:
+    backward_motion.backward(at.link, at.to_producer, at.options.exact, at.expect)
+
+
+def weighted(at: PassContext) -> None:
     """What the control shader can make for sums over vertices of the evaluation shader."""
     from spvlink.link.motion import weighted
 
@@ -255,13 +295,16 @@ def _weighted(at: PassContext) -> None:
     weighted.weighted(at.link, at.to_producer, at.options.exact, held)
 
 
-def _share(at: PassContext) -> None:
+def share_per_patch(at: PassContext) -> None:
     from spvlink.link.pack import share_per_patch
 
     before = at.chain.before(at.link.producer)
-    share_per_patch.share_per_patch(
-        at.link, before.link if before is not None else None, at.options.exact
-    )
+    link_before = before.link if before is not None else None
+    share_per_patch.share_per_patch(at.link, link_before, at.options.exact)
+
+
+def narrow(at: PassContext) -> None:
+    narrow_values.narrow(at.link, at.convergent, at.options.cost_limit)
 
 
 # -- the table -------------------------------------------------------------------------------------
@@ -269,98 +312,98 @@ def _share(at: PassContext) -> None:
 # At one border, again and again until none of them changes anything.
 TABLE: Final = (
     Pass(
-        "promote", _read_back, "what is read back twice is read once", when=_in_place,
-        adds_code=True, alone=(CONSUMER,),
+        "promote.repeated_reads", promote_repeated_reads, "Reuse the first read-back of an output",
+        "first: later rows see one value", when=_in_place,
+        adds_code=True, alone=(CONSUMER,), fixed_on=True,
     ),
     Pass(
-        "payload", lambda at: payload.read_back_constants(at.link),
-        "what the task stage reads back of its payload is known",
-        "what a task shader hands to its mesh shaders is linked like other interfaces",
-        when=_has_payload, adds_code=True,
-    ),
-    Pass(
-        "payload", _payload_members, "members of structs in arrays that nobody reads",
-        when=_has_payload, adds_code=True,
-    ),
-    Pass(
-        "dead", lambda at: dead_varyings.dead_varyings(at.link),
-        "before all that looks at values: nothing else should look at what goes",
-        "outputs nobody reads and inputs nobody writes are removed on both sides",
-        alone=(CONSUMER, PRODUCER),
-    ),
-    Pass(
-        "dead", _dead_built_ins, "what nobody writes of a built-in has a value all the same",
-        when=_has_built_ins, beside=True,
-    ),
-    Pass(
-        "dead", lambda at: dead_builtins.dead_builtins(at.link), "built-ins that the next stage does not read",
-        when=lambda link: dead_builtins.concerns(link), alone=(CONSUMER,),
-    ),
-    Pass(
-        "promote", _split_late, "an index may be constant by now", when=_has_whole,
+        "payload.constants", payload_constants,
+        "Read back constants of a task payload as constants",
+        "before what looks at values: the task stage may use them", when=_has_payload,
         adds_code=True,
     ),
     Pass(
-        "unroll", _unroll, "before arrays: what is no dynamic index any more needs no copies",
-        "loops over arrays of varyings are unrolled where that takes the arrays apart",
-        when=_has_whole, adds_code=True,
+        "payload.members", payload_members, "Remove payload struct members that nobody reads",
+        "before dead: these members keep their values alive", when=_has_payload, adds_code=True,
     ),
     Pass(
-        "arrays", _arrays, "before dedup: elements become slots like others",
-        "arrays that one stage alone indexes dynamically, or both in part, are taken apart",
-        when=_has_whole, adds_code=True,
+        "dead.varyings", dead_varyings, "Remove varyings that the other stage does not use",
+        "before every row that looks at values: skip those that go", alone=(CONSUMER, PRODUCER),
     ),
     Pass(
-        "dedup", _dedup,
-        "before propagate: one copy of a value is cheaper to move than two",
-        "an output that says what another says is read from that one", alone=(PRODUCER,),
+        "dead.unwritten_builtins", dead_unwritten_builtins,
+        "Read built-ins that nobody writes as their defined value",
+        "with dead varyings", when=_has_builtins, beside=True,
     ),
     Pass(
-        "dedup", _captured_twins, "what is captured crosses anyway",
+        "dead.builtins", dead_builtins, "Remove built-ins that the next stage does not read",
+        "with dead varyings", when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
+    ),
+    Pass(
+        "promote.late_indices", promote_late_indices,
+        "Split varyings whose dynamic index became constant",
+        "after rows that may make an index constant", when=_has_whole, adds_code=True,
+        fixed_on=True,
+    ),
+    Pass(
+        "unroll.loops", unroll_loops, "Unroll loops that index arrays of varyings",
+        "before arrays: constant indices need no copies", when=_has_whole, adds_code=True,
+    ),
+    Pass(
+        "arrays.dynamic", arrays_dynamic, "Split arrays of varyings with dynamic indices",
+        "before dedup: elements become slots like others", when=_has_whole, adds_code=True,
+    ),
+    Pass(
+        "dedup.outputs", dedup_outputs, "Merge duplicate outputs",
+        "before propagate: moving one copy is cheaper than moving two", alone=(PRODUCER,),
+    ),
+    Pass(
+        "dedup.captured", dedup_captured, "Merge outputs with captured ones that hold the same",
+        "with duplicates: a captured output crosses in any case",
         when=lambda link: link.outputs.captured,
     ),
     Pass(
-        "propagate", lambda at: propagate_partial_constants.propagate_partial_constants(at.link, at.options.exact),
-        "what is one constant wherever it is defined is that constant", adds_code=True,
+        "propagate.partial_constants", propagate_partial_constants,
+        "Treat outputs that are constant or undefined as constant",
+        "before propagate, which takes constants alone", adds_code=True,
     ),
     Pass(
-        "propagate", _blended, "what is blended of one value is that value",
+        "propagate.blended", propagate_blended,
+        "Store values that hand-written interpolation keeps equal",
+        "before propagate: the value may then move",
         when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
     ),
     Pass(
-        "propagate",
-        lambda at: propagate_values.propagate_values(at.link, at.to_consumer, at.options.exact, at.options.cost_limit),
-        "before motion, which pays for components that this one frees",
-        "constants and uniform expressions are computed where they are read", alone=(PRODUCER,),
+        "propagate.values", propagate_values,
+        "Compute constant and uniform values where they are read",
+        "before motion, which would pay for these components", alone=(PRODUCER,),
     ),
     Pass(
-        "propagate", _propagate_built_ins, "as of varyings", when=_has_built_ins, beside=True,
+        "propagate.builtins", propagate_builtins,
+        "Compute constant and uniform built-ins where they are read",
+        "with varyings", when=_has_builtins, beside=True,
     ),
     Pass(
-        "halves", _halves, "words die and merge where numbers do not",
-        "64-bit values cross as two words where one need not, or where that saves a Location",
-        when=lambda link: link.wide, adds_code=True,
+        "halves.words", halves_words, "Split 64-bit values if one word need not cross",
+        "after dedup and propagate, whose words it looks for", when=lambda link: link.wide,
+        adds_code=True,
     ),
     Pass(
-        "forward", _forward, "before backward: it saves components outright",
-        "outputs that are cheap functions of fewer values are replaced by these",
-        moving=True, adds_code=True,
+        "forward", forward, "Send fewer values and recompute outputs behind them",
+        "before backward: it saves whole components", moving=True, adds_code=True,
     ),
     Pass(
-        "backward",
-        lambda at: backward.backward(at.link, at.to_producer, at.options.exact, at.expect),
-        "the cheapest cut through what the consumer makes",
-        "what is made of inputs is made before the border where that is cheaper",
-        moving=True, adds_code=True,
+        "backward", backward, "Move work on inputs to the stage before where it is cheaper",
+        "after forward: it takes the cheapest cut through the rest", moving=True, adds_code=True,
     ),
     Pass(
-        "weighted", _weighted, "after backward, whose graph it extends",
-        "code also moves through interpolation that an evaluation shader does itself",
+        "weighted", weighted, "Move code through hand-written interpolation",
+        "after backward, whose graph it extends",
         when=lambda link: link.consumer.name == "tese", moving=True, adds_code=True,
     ),
     Pass(
-        "share", _share, "last: it asks compact what would be saved",
-        "what is equal for a whole patch or mesh workgroup is stored once, not per vertex",
+        "share.per_patch", share_per_patch, "Store values of a whole patch or workgroup once",
+        "last: it asks compact for the Locations that it would save",
         when=_in_place, needs=("compact",), moving=True, adds_code=True,
     ),
 )  # fmt: skip
@@ -368,49 +411,67 @@ TABLE: Final = (
 # At each border once all of them are settled, when it is known how many components are left.
 REPACKING: Final = (
     Pass(
-        "halves", _halves_to_save, "first: words may move where 64-bit numbers could not",
+        "halves.locations", halves_locations, "Split 64-bit values if that saves a Location",
+        "first: words may move where 64-bit numbers could not",
         when=lambda link: link.wide, needs=("compact",),
     ),
     Pass(
-        "narrow", lambda at: narrow.narrow(at.link, at.convergent, at.options.cost_limit),
+        "narrow", narrow, "Pack flags and small integers into shared components",
         "after halves, whose words are components like others",
-        "flat values of few bits share a component if that saves a Location",
-        when=lambda link: narrow.possible(link), needs=("compact",),
+        when=lambda link: narrow_values.possible(link), needs=("compact",),
     ),
 )  # fmt: skip
 
 
 # The switch of what comes first (``chain/builtins``).
-OPENING: Final = {
-    "built-ins": "what is known of varyings is known of built-ins that the next stage reads",
-}
+OPENING: Final = {"builtins": "Link built-ins that the next stage reads"}
 
 # Switches of what comes last, when every border gets its new places (``sweep.place``).
 PLACING: Final = {
-    "compact": "what is left of an interface goes into the fewest Locations",
-    "flatten": "what is equal for a whole primitive is packed with any interpolation",
+    "compact": "Pack varyings into the fewest Locations",
+    "flatten": "Pack values of a whole primitive beside any interpolation",
 }
+
+# Switches of several rows; what only sweep and raising run belongs to them too.
+_SWITCHES: Final = {
+    "arrays": "Take arrays of varyings apart",
+    "dead": "Remove what one side of an interface does not need",
+    "dedup": "Merge outputs that hold the same value",
+    "halves": "Send 64-bit values as two words where that pays",
+    "payload": "Link what a task shader hands to its mesh shaders",
+    "propagate": "Compute known values in the stage that reads them",
+    "share": "Store values of many vertices once",
+    "unroll": "Unroll loops over varyings",
+}
+
+# Rows of groups that run after the last look at a border (``chain/raising``).
+RAISING: Final = {"dead.builtin_blocks": "Remove members of built-in blocks that no stage uses"}
 
 # What must come before what at a border, and why; held by a test.
 ORDER: Final = (
-    ("payload", "dead", "members that nobody reads would keep what they are made of alive"),
-    ("dead", "dedup", "dead slots would be compared, and could be what others are read from"),
-    ("unroll", "arrays", "copies would be made of what loops index"),
-    ("arrays", "dedup", "elements of an array are compared with other slots"),
-    ("dedup", "propagate", "twins would be moved twice"),
-    ("propagate", "forward", "motion would pay for components that are gone anyway"),
-    ("propagate", "backward", "motion would pay for components that are gone anyway"),
+    ("payload.members", "dead.varyings", "unread members would keep their values alive"),
+    ("dead.varyings", "dedup.outputs", "others could be read from dead slots"),
+    ("unroll.loops", "arrays.dynamic", "copies would be made of what loops index"),
+    ("arrays.dynamic", "dedup.outputs", "elements of an array are compared with other slots"),
+    ("dedup.outputs", "propagate.values", "twins would be moved twice"),
+    ("propagate.values", "forward", "motion would pay for components that are gone anyway"),
+    ("propagate.values", "backward", "motion would pay for components that are gone anyway"),
     ("backward", "weighted", "it runs when backward finds nothing more"),
-    ("weighted", "share", "it counts the Locations of what still crosses"),
+    ("weighted", "share.per_patch", "it counts the Locations of what still crosses"),
 )  # fmt: skip
 
 
-def _lines() -> dict[str, str]:
-    rows = (*TABLE, *REPACKING)
-    lines = {row.name: row.what for row in rows if row.what} | PLACING
-    stage_lines = {row.name: row.what for row in STAGE_PASSES if row.what}
-    return dict(sorted((lines | stage_lines | OPENING).items()))
+def _groups() -> dict[str, str]:
+    rows = {row.name: row.what for row in (*TABLE, *REPACKING) if "." not in row.name}
+    stage_rows = {row.name: row.what for row in STAGE_PASSES if row.what}
+    return dict(sorted((rows | stage_rows | _SWITCHES | OPENING | PLACING).items()))
 
 
-# What may be switched off: name -> its line in ``spvlink passes``.
-PASSES: Final[dict[str, str]] = _lines()
+def _passes() -> dict[str, str]:
+    rows = RAISING | {row.name: row.what for row in (*TABLE, *REPACKING) if not row.fixed_on}
+    return dict(sorted((GROUPS | rows).items()))
+
+
+# What may be switched off: a group, or one row of it; name -> its line in ``spvlink passes``.
+GROUPS: Final[dict[str, str]] = _groups()
+PASSES: Final[dict[str, str]] = _passes()

@@ -17,7 +17,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 # Keys of built-ins begin here, so many for each.
-BUILT_IN_KEYS: Final = 1 << 24
+BUILTIN_KEYS: Final = 1 << 24
 _EACH: Final = 512
 MAX_NUMBER: Final = _EACH // 2  # of the components of a built-in
 # Patch variables have a space of Locations of their own. Where they lie over those of vertices,
@@ -34,14 +34,14 @@ def shown(location: int) -> int:
     return location % APART
 
 
-def built_in_key(builtin: int, number: int) -> int:
+def builtin_key(builtin: int, number: int) -> int:
     """The key of a component, or an element, of a built-in."""
-    return BUILT_IN_KEYS + builtin * _EACH + number * 2
+    return BUILTIN_KEYS + builtin * _EACH + number * 2
 
 
-def built_in_of(key: int) -> tuple[int, int]:
+def builtin_of(key: int) -> tuple[int, int]:
     """(built-in, component or element) of such a key."""
-    builtin, rest = divmod(key - BUILT_IN_KEYS, _EACH)
+    builtin, rest = divmod(key - BUILTIN_KEYS, _EACH)
     return builtin, rest >> 1
 
 

@@ -210,7 +210,7 @@ def _select(
     return True
 
 
-def merge_blocks(module: Module, function: Function) -> None:
+def join(module: Module, function: Function) -> None:
     """Append to a block its only successor, if it is that one's only predecessor and no header
     names it. The merge instruction of a loop header moves along to the new end."""
     if len(function.blocks) == 1:

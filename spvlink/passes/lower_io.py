@@ -169,7 +169,7 @@ class Lowering:
                 continue
             words = self.all_words(variable)
             held = {w[0] for w in words if w != (enums.Decoration_Stream, 0)}
-            if enums.Decoration_BuiltIn in held and self.built_in(variable):
+            if enums.Decoration_BuiltIn in held and self.builtin(variable):
                 continue
             if self.only is not None and variable not in self.only:
                 continue
@@ -224,7 +224,7 @@ class Lowering:
             return ""
         return "its 16-bit values may only be loaded, converted and stored"
 
-    def built_in(self, variable: Inst) -> bool:
+    def builtin(self, variable: Inst) -> bool:
         """A built-in or a block of built-ins."""
         if self.tables.find(variable, enums.Decoration_BuiltIn) is not None:
             return True

@@ -552,8 +552,8 @@ class Promotion:
                 out.append(store_slot(key, part, vertex))
 
     def take_apart(
-        self, place: PointerTarget, node: PartNode, whole: Inst, path: tuple[int, ...], block: Block,
-        out: list[Inst],
+        self, place: PointerTarget, node: PartNode, whole: Inst, path: tuple[int, ...],
+        block: Block, out: list[Inst],
     ) -> None:  # fmt: skip
         """Store a composite value into the nodes below ``node``."""
         for index, child in enumerate(node.children):

@@ -10,24 +10,16 @@ InvocationId. A load of another invocation's element stays. A Patch output is ev
 stores count for its loads only where no barrier gives others a turn in between (without a barrier
 their writes race with ours, and the value is undefined if they differ: Vulkan, "Tessellation
 Control Shader Output"), so it is left alone in a shader that has one.
-
-    %y = LOAD_OUTPUT 8                      %y = LOAD_OUTPUT 8
-    %z = LOAD_OUTPUT 8               ->     (%z is %y)
-    STORE_OUTPUT 10 %x; LOAD_OUTPUT 10      STORE_OUTPUT 10 %x      (it is %x)
-
-Within a block whatever is read back is known until a barrier, or anything else with an effect, lets
-others write (``forward``). That also holds for the payload of a task shader, which is everybody's.
 """
 
 from __future__ import annotations
 
 from spvlink.facts.calls import Calls
 from spvlink.facts.decorations import Decorations
-from spvlink.facts.effects import Effects
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_OUTPUT, STORE_OUTPUT, Function, Inst, Module
-from spvlink.ir.edit import become, resolve, rewrite, sweep, touched, value
+from spvlink.ir.edit import rewrite, touched, value
 
 
 def promote_own_outputs(module: Module) -> bool:
@@ -52,34 +44,6 @@ def promote_own_outputs(module: Module) -> bool:
         block.insts = out
     function.blocks[0].insts[:0] = variables.values()
     touched(module)
-    return True
-
-
-def forward(module: Module) -> bool:
-    """Take what is read back from the store or load of it before, in the same block with nothing
-    in between that lets others write; whether there was any."""
-    assert module.entry is not None
-    effects = Effects.of(module)
-    version = module.version
-    for block in module.entry.function.blocks:
-        if not any(i.op == LOAD_OUTPUT for i in block.insts):
-            continue
-        known: dict[int, list[tuple[list[Inst], Inst]]] = {}  # key -> (vertex, its value)
-        for inst in block.insts:
-            if inst.op == STORE_OUTPUT:
-                known[inst.imm[0]] = [(inst.args[1:], inst.args[0])]  # it may be any vertex's
-            elif inst.op == LOAD_OUTPUT:
-                held = known.setdefault(inst.imm[0], [])
-                found = next((resolve(v) for vertex, v in held if vertex == inst.args), None)
-                if found is None:
-                    held.append((inst.args, inst))
-                elif found.type is inst.type:
-                    become(module, inst, found)
-            elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
-                known = {}
-    if module.version == version:
-        return False
-    sweep(module, module.entry.function)
     return True
 
 

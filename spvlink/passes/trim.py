@@ -99,9 +99,9 @@ def _live(module: Module, dropped: frozenset[Inst], kept: frozenset[Inst]) -> se
 
 def _read_without_code(tables: Decorations, live: set[Inst]) -> None:
     """Constants that pipeline creation reads."""
-    built_in = enums.Decoration_BuiltIn
+    builtin = enums.Decoration_BuiltIn
     for target, notes in tables.targets.items():
-        if info.FLAGS.get(target.op, 0) & info.CONSTANT and any(w[0] == built_in for w in notes):
+        if info.FLAGS.get(target.op, 0) & info.CONSTANT and any(w[0] == builtin for w in notes):
             live.add(target)
 
 

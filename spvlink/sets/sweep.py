@@ -29,7 +29,7 @@ from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.values import dedup_outputs, propagate_values
-from spvlink.passes import promote_own_outputs
+from spvlink.passes.promote_repeated_reads import promote_repeated_reads as repeated_reads
 from spvlink.pipeline import REMOVED, UNDEFINED
 from spvlink.sets.family import Family
 
@@ -100,10 +100,10 @@ def _producer(family: Family, stage: Stage, links: list[Link]) -> None:
     for _ in range(MAX_SWEEPS):
         version = stage.module.version
         if stage.name in IN_PLACE:
-            if runner.run("promote", stage, promote_own_outputs.forward, stage.module):
+            if runner.run("promote.repeated_reads", stage, repeated_reads, stage.module):
                 in_file(stage, clean, family, stage)
-        if runner.enabled("dead"):
-            stage.linked |= runner.run("dead", stage, _drop_unread, stage, links)
+        if runner.enabled("dead.varyings"):
+            stage.linked |= runner.run("dead.varyings", stage, _drop_unread, stage, links)
         if stage.module.version == version:
             return
         runner.sweep_out(stage)
@@ -154,10 +154,15 @@ def _consumer(family: Family, stage: Stage, links: list[Link]) -> None:
     runner, options = family.runner, family.options
     ways = [_way(family, link) for link in links]
     acts: list[tuple[str, Callable[[], object]]] = [
-        ("dead", lambda: _read_as_zero(links)),
-        ("dedup", lambda: dedup_outputs.dedup_outputs(links[0], options.exact, links[1:], family.literal)),
+        ("dead.varyings", lambda: _read_as_zero(links)),
         (
-            "propagate",
+            "dedup.outputs",
+            lambda: dedup_outputs.dedup_outputs(
+                links[0], options.exact, links[1:], family.literal
+            ),
+        ),
+        (
+            "propagate.values",
             lambda: propagate_values.propagate_values(
                 links[0], ways[0](), options.exact, options.cost_limit,
                 [(link, way()) for link, way in zip(links[1:], ways[1:])],

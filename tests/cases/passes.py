@@ -91,11 +91,11 @@ def forward(site: PassContext) -> list[str]:
 
 
 def halves(site: PassContext) -> list[str]:
-    return _row(site, TABLE, "halves")
+    return _row(site, TABLE, "halves.words")
 
 
 def halves_that_save(site: PassContext) -> list[str]:
-    return _row(site, REPACKING, "halves")
+    return _row(site, REPACKING, "halves.locations")
 
 
 def narrow(site: PassContext) -> list[str]:

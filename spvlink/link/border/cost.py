@@ -7,7 +7,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-# One 32-bit component across a border, per fragment; why, says the head of values/propagate_values.py.
+# One 32-bit component across a border, per fragment; the head of propagate_values.py says why.
 COMPONENT_PRICE: Final = 12
 
 # Values of 32 bits that a thread may hold on any hardware we know of without fewer of them running

@@ -22,7 +22,7 @@ from spvlink.ir.core import (
     Module,
 )
 from spvlink.ir.known import Known
-from spvlink.ir.slot import BUILT_IN_KEYS, Interface, Pinned, Slot
+from spvlink.ir.slot import BUILTIN_KEYS, Interface, Pinned, Slot
 from spvlink.link.border.stage import IN_PLACE, Stage
 
 TYPE_CHECKING = False
@@ -78,7 +78,7 @@ class Link(Known):
 
     def __init__(
         self, producer: Stage, consumer: Stage, sides: tuple[Interface, Interface] | None = None,
-        keys: tuple[int, int] = (0, BUILT_IN_KEYS),
+        keys: tuple[int, int] = (0, BUILTIN_KEYS),
     ) -> None:  # fmt: skip
         Known.__init__(self)
         if sides is None:

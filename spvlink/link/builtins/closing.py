@@ -13,7 +13,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import touched, value
-from spvlink.ir.slot import BUILT_IN_KEYS, Slot, Varying, base_of, built_in_key, built_in_of
+from spvlink.ir.slot import BUILTIN_KEYS, Slot, Varying, base_of, builtin_key, builtin_of
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.builtins.opening import BuiltIns
@@ -34,7 +34,7 @@ class RaiseBuiltIns(Raise):
         self.held = held
         varyings: list[Varying] = []
         for holder in held.values():
-            keys = [built_in_key(holder.builtin, n) for n in range(holder.size)]
+            keys = [builtin_key(holder.builtin, n) for n in range(holder.size)]
             each = len(keys) if holder.type.op == ops.OpTypeVector else 1
             for at in range(0, len(keys), each):
                 varying = Varying(0, 0, base_of(holder.scalar), keys[at : at + each])
@@ -42,14 +42,14 @@ class RaiseBuiltIns(Raise):
         Raise.__init__(self, module, varyings, storage, slots)
 
     def declare(self, varying: Varying) -> Inst:
-        return self.held[built_in_of(varying.keys[0])[0]].variable
+        return self.held[builtin_of(varying.keys[0])[0]].variable
 
     def pointer(
         self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst],
         whole_column: bool = False,
     ) -> Inst:  # fmt: skip
         """A pointer to a built-in of a vertex, or to the element that a varying is."""
-        builtin, number = built_in_of(varying.keys[0])
+        builtin, number = builtin_of(varying.keys[0])
         holder = self.held[builtin]
         path = list(vertex)
         type = types.integer(self.module, 32, True)
@@ -97,17 +97,17 @@ def _reunite(built: BuiltIns) -> None:
 def _load_rest(built: BuiltIns, whole: Inst, out: list[Inst]) -> None:
     """Load what a construct has of a built-in in another form, if it has the rest as loads, each
     in its place."""
-    loads = [a for a in whole.args if a.op == LOAD_INPUT and a.imm[0] >= BUILT_IN_KEYS]
+    loads = [a for a in whole.args if a.op == LOAD_INPUT and a.imm[0] >= BUILTIN_KEYS]
     if not loads:
         return
-    builtin, vertex = built_in_of(loads[0].imm[0])[0], loads[0].args
+    builtin, vertex = builtin_of(loads[0].imm[0])[0], loads[0].args
     holder = built.into[builtin]
     if holder.type is not whole.type or len(whole.args) != holder.size:
         return
     args: list[Inst] = []
     made: list[Inst] = []
     for lane, arg in enumerate(whole.args):
-        key = built_in_key(builtin, lane)
+        key = builtin_key(builtin, lane)
         if arg.op != LOAD_INPUT or arg.imm[0] != key or arg.args != vertex:
             if not _is_in_place_of(built, arg, key, vertex):
                 return

@@ -35,7 +35,7 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, sweep, touched, value
-from spvlink.ir.slot import BUILT_IN_KEYS, Interface, Slot, built_in_key
+from spvlink.ir.slot import BUILTIN_KEYS, Interface, Slot, builtin_key
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.builtins.side import LEVELS, NAMES, PRIMITIVE_NUMBER, BuiltinAccess, Holder, Side
@@ -67,7 +67,7 @@ class BuiltIns(Link):
 
     def __init__(self, producer: Stage, consumer: Stage, out: Side, into: Side) -> None:
         sides = Interface(), Interface()
-        Link.__init__(self, producer, consumer, sides, (BUILT_IN_KEYS, 2 * BUILT_IN_KEYS))
+        Link.__init__(self, producer, consumer, sides, (BUILTIN_KEYS, 2 * BUILTIN_KEYS))
         self.out = out.holders
         self.into = into.holders
         self.obstacles: dict[int, str] = {}  # built-ins that are read and left alone -> why
@@ -161,7 +161,7 @@ def _declare(built: BuiltIns, builtin: int) -> None:
         invariant = side is built.outputs and holder.has(enums.Decoration_Invariant)
         extras = ((enums.Decoration_Invariant,),) if invariant else ()
         for number in range(holder.size):
-            key = built_in_key(builtin, number)
+            key = builtin_key(builtin, number)
             name = NAMES[builtin]
             if holder.type.op == ops.OpTypeArray:
                 name += f"[{number}]"
@@ -227,7 +227,7 @@ def _stores(
     assert stored.type is not None
     single = types.is_scalar(stored.type)
     for number in range(1 if single else types.size_of(stored.type)):
-        key = built_in_key(holder.builtin, access.first + number)
+        key = builtin_key(holder.builtin, access.first + number)
         if key in wanted:
             part = stored
             if not single:
@@ -350,7 +350,7 @@ def _loads(
     else:
         vertices = [access.vertex] if access.vertex is not None else []
         size = 1 if types.is_scalar(type) else types.size_of(type)
-        keys = [built_in_key(holder.builtin, access.first + n) for n in range(size)]
+        keys = [builtin_key(holder.builtin, access.first + n) for n in range(size)]
         parts = [value(module, op, holder.scalar, list(vertices), (key,)) for key in keys]
         out += parts
         if types.is_scalar(type):

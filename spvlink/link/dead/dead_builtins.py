@@ -17,7 +17,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, IS_CHAIN, Inst, Module
 from spvlink.ir.edit import drop
-from spvlink.ir.slot import built_in_of
+from spvlink.ir.slot import builtin_of
 from spvlink.link.border.link import Link
 from spvlink.pipeline import REMOVED
 
@@ -136,7 +136,7 @@ def dead_builtins(link: Link) -> bool:
     wanted |= link.relied_builtins
     if link.built is not None:
         link.built.gather()
-        wanted |= {built_in_of(k)[0] for k in (*link.built.loads, *link.built.read_back)}
+        wanted |= {builtin_of(k)[0] for k in (*link.built.loads, *link.built.read_back)}
     dead = {b: s for b, s in written.stores.items() if b in handed and b not in wanted}
     gone = {store for stores in dead.values() for store in stores}
     if not gone:

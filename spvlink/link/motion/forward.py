@@ -409,8 +409,8 @@ class _Move:
     """One move: what crosses, and the loads of the rest."""
 
     def __init__(
-        self, link: Link, graph: ProducerGraph, places: dict[ProducerNode, int], new: list[ProducerNode],
-        freed: set[int], sites: frozenset[int],
+        self, link: Link, graph: ProducerGraph, places: dict[ProducerNode, int],
+        new: list[ProducerNode], freed: set[int], sites: frozenset[int],
     ) -> None:  # fmt: skip
         self.link = link
         self.graph = graph

@@ -6,13 +6,13 @@
     VS  n = uint64_t(a); m = int64_t(i)              n = a; m = i
     FS  f(n, m)                                 ->   f(uint64_t(n), int64_t(m))    (by their bits)
 
-A slot of 64 bits covers two components. ``run`` splits it into two slots of 32 bits if a word of it
-need not cross: no reader uses it (they all take the number apart and drop it), all stores give it
-the same constant, it is the sign of the other word, or another slot or word says the same, so that
-``dedup`` finds it. Words are looked behind on both sides (``words``), so what was packed crosses as
-what it was packed from. ``split_to_save`` comes after all else and splits what is left if that
-saves a Location: 64-bit numbers share Locations with nothing else, words do, as u32. Everything
-else stays whole, as the code has it.
+A slot of 64 bits covers two components. ``halves_words`` splits it into two slots of 32 bits if a
+word of it need not cross: no reader uses it (they all take the number apart and drop it), all
+stores give it the same constant, it is the sign of the other word, or another slot or word says the
+same, so that ``dedup`` finds it. Words are looked behind on both sides (``words``), so what was
+packed crosses as what it was packed from. ``halves_locations`` comes after all else and splits what
+is left if that saves a Location: 64-bit numbers share Locations with nothing else, words do, as
+u32. Everything else stays whole, as the code has it.
 
 Why it is right: only what comes over to the bit is split (``Link.carries_bits``), which in a
 fragment shader must be Flat or per primitive for 64-bit numbers anyway
@@ -21,7 +21,7 @@ bits and a pair of 32 needs nothing but the type that both stages have already. 
 stores in the same place, so who stores what when stays as it was.
 
 Two words never need more components than the number did. They could need more Locations while
-others stay whole beside them, so ``split_to_save`` splits these as well if that saves what was
+others stay whole beside them, so ``halves_locations`` splits these as well if that saves what was
 lost; and nothing is split at a border where a 64-bit varying must stay whole (captured by transform
 feedback, read back, Invariant, indexed dynamically), whose Locations it may share now.
 """
@@ -38,7 +38,6 @@ from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Block, Inst, Module
 from spvlink.ir.edit import become, sweep, touched, value
 from spvlink.ir.slot import Pinned, Slot, shown
 from spvlink.link.border.link import Link
-from spvlink.link.pack import compact
 from spvlink.link.pack.words64 import (
     ALL_BITS,
     HIGH,
@@ -56,7 +55,7 @@ from spvlink.pipeline import MOVED_FORWARD, PROPAGATED, REMOVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from typing import Final
 
     Users = dict[Inst, list[Inst]]
@@ -91,45 +90,15 @@ class SplitPlan:
         return self.worth or self.fates != [CROSSES, CROSSES]
 
 
-def halves_words(link: Link, enabled: Callable[[str], bool]) -> bool:
-    """Split what has a word that need not cross; whether there was any. ``enabled`` says of other
-    passes whether they may run: what they are for is done here only then."""
-    # old places could put words beside numbers of 64 bits; a payload has no places
-    plans = _plans(link) if enabled("compact") or link.producer.name == "task" else []
-    if not plans:
-        return False
-    _judge(link, plans, enabled)
-    alike = _compare(link, plans) if enabled("dedup") else {}
-    chosen = [plan for plan in plans if plan.gains()]
-    if chosen:
-        _split(link, chosen, alike)
-    return bool(chosen)
-
-
-def halves_locations(link: Link, convergent: frozenset[int]) -> bool:
-    """Split what is left as far as that saves a Location, or lowers the highest; whether it did.
-    ``convergent``: as for ``compact``."""
-    plans = _plans(link)
-    if not plans:
-        return False
-    keys = [plan.key for plan in plans]
-    before, least = (_needs(link, k, convergent) for k in ((), keys))
-    if least >= before:
-        return False
-    count = next(n for n in range(1, len(keys) + 1) if _needs(link, keys[:n], convergent) == least)
-    _split(link, plans[:count], {})
-    return True
-
-
 # -- what can be -----------------------------------------------------------------------------------
 
 
-def _plans(link: Link) -> list[SplitPlan]:
+def plans_of(link: Link) -> list[SplitPlan]:
     """The 64-bit slots of a border that may be split: all of them or none."""
     link.gather()
     slots = {k: link.slot(k) for k in link.used()}
     wide = [k for k, slot in slots.items() if slot is not None and slot.width == WIDE]
-    if not wide or not all(_may(link, k) for k in wide):
+    if not wide or not all(may_split(link, k) for k in wide):
         return []
     if any(_flushes(stage.module) for stage in (link.producer, link.consumer)):
         return []
@@ -158,7 +127,7 @@ def _is_denormal(link: Link, plan: SplitPlan) -> bool:
     return low is not None and high is not None and is_denormal(WIDE, high << WORD | low)
 
 
-def _may(link: Link, key: int) -> bool:
+def may_split(link: Link, key: int) -> bool:
     """Whether a slot's values come over to the bit and nobody else wants them whole."""
     slot, out = link.inputs.slots.get(key), link.outputs.slots.get(key)
     if slot is None or out is None or key not in link.stores or key not in link.loads or out.extras:
@@ -183,61 +152,6 @@ def _is_wide(pinned: Pinned) -> bool:
     while scalar.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
         scalar = scalar.args[0]
     return scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat) or scalar.imm[0] == WIDE
-
-
-# -- what need not cross ---------------------------------------------------------------------------
-
-
-def _judge(link: Link, plans: list[SplitPlan], enabled: Callable[[str], bool]) -> None:
-    """What becomes of each word by itself."""
-    uses = WordUses(link.consumer.module)
-    for plan in plans:
-        read = uses.read(link.loads[plan.key]) if enabled("dead") else BOTH
-        for half in HALVES:
-            if not read >> half & 1:
-                plan.fates[half] = UNREAD
-            elif plan.bits(half) is not None and enabled("propagate"):
-                plan.fates[half] = CONSTANT
-        if plan.fates == [CROSSES, CROSSES] and enabled("forward"):
-            if all(high.is_sign_of(low) for low, high in plan.stored):
-                plan.fates[HIGH] = SIGN
-
-
-def _compare(link: Link, plans: list[SplitPlan]) -> dict[Inst, Word]:
-    """Find words that other words, or other slots, say as well; gives the stores of such slots with
-    the words of numbers that they store."""
-    said: dict[tuple[object, ...], list[SplitPlan | None]] = {}
-    single: dict[tuple[object, ...], dict[Inst, Word]] = {}
-    words = NumberWords(link.producer.module)
-    for key in sorted(link.loads):
-        slot = link.inputs.slots.get(key)
-        if slot is None or slot.width != WORD or slot.relaxed or key not in link.stores:
-            continue
-        out = link.outputs.slots[key]
-        if key in link.outputs.captured or out.relaxed or not _may(link, key):
-            continue
-        found = [words.of_single((s.args[0], 0)) for s in link.stores[key]]
-        name = _name(link, key, found)
-        said.setdefault(name, []).append(None)
-        single.setdefault(name, {}).update(zip(link.stores[key], found))
-    for plan in plans:
-        for half in HALVES:
-            if plan.fates[half] == CROSSES:
-                name = _name(link, plan.key, [pair[half] for pair in plan.stored])
-                said.setdefault(name, []).append(plan)
-    alike: dict[Inst, Word] = {}
-    for name, mine in said.items():
-        for same in mine if len(mine) > 1 else ():
-            if same is not None and link.stored_once(same.key):
-                same.worth = True
-                alike.update(single.get(name, {}))
-    return {store: word for store, word in alike.items() if _is_whole(word)}
-
-
-def _name(link: Link, key: int, stored: list[Word]) -> tuple[object, ...]:
-    """Equal for what ``dedup`` merges."""
-    by_site = frozenset((link.sites[s], w.key) for s, w in zip(link.stores[key], stored))
-    return link.inputs.slots[key].qualifiers, by_site
 
 
 class WordUses:
@@ -338,33 +252,7 @@ class WordUses:
         return False
 
 
-# -- what pays -------------------------------------------------------------------------------------
-
-
-def _needs(
-    link: Link, keys: Collection[int], convergent: frozenset[int]
-) -> tuple[int, int]:  # fmt: skip
-    """How many Locations the border would need if these slots were split, and the highest. What is
-    looked at is changed for as long as that takes."""
-    sides = link.inputs, link.outputs
-    held = link.stores, link.loads, link.halves, [(s.slots, s.aggregates) for s in sides]
-    link.stores = {**link.stores, **{k + STEP: link.stores[k] for k in keys}}
-    link.loads = {**link.loads, **{k + STEP: link.loads[k] for k in keys}}
-    link.halves = {**link.halves, **dict.fromkeys(keys, "")}
-    try:
-        for side in sides:
-            side.slots = dict(side.slots)
-        # of types that no module knows, so that nothing changes there
-        _redefine(link, keys, [Inst(ops.OpTypeInt, None, [], (WORD, 0)) for _ in sides])
-        cost = compact.compact(link, convergent).cost()
-        return cost[0], cost[3]
-    finally:
-        link.stores, link.loads, link.halves = held[:3]
-        for side, (slots, aggregates) in zip(sides, held[3]):
-            side.slots, side.aggregates = slots, aggregates
-
-
-def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
+def redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
     """Two slots of 32 bits in place of each of these. ``numbers``: their types, in the consumer and
     in the producer."""
     for side, number in zip((link.inputs, link.outputs), numbers):
@@ -385,7 +273,7 @@ def _redefine(link: Link, keys: Collection[int], numbers: list[Inst]) -> None:
 # -- doing it --------------------------------------------------------------------------------------
 
 
-def _split(link: Link, plans: list[SplitPlan], alike: dict[Inst, Word]) -> None:
+def split(link: Link, plans: list[SplitPlan], alike: dict[Inst, Word]) -> None:
     """``alike``: stores of other slots that are to say the same words in the same way."""
     for plan in plans:
         _explain(link, plan)
@@ -393,7 +281,7 @@ def _split(link: Link, plans: list[SplitPlan], alike: dict[Inst, Word]) -> None:
     _produce(link, by_key, alike)
     _consume(link, by_key)
     stages = link.consumer, link.producer
-    _redefine(link, by_key, [types.integer(stage.module) for stage in stages])
+    redefine(link, by_key, [types.integer(stage.module) for stage in stages])
 
 
 def _explain(link: Link, plan: SplitPlan) -> None:
@@ -516,7 +404,7 @@ def _words_of(words: NumberWords, maker: WordMaker, inst: Inst) -> Inst | None:
     halves = (LOW,) if inst.op in RESIZES else HALVES
     places: list[tuple[Lane, int]] = [((source, n), h) for n in range(count) for h in halves]
     found = [words.of(*place) for place in places]
-    if any(_is_whole(word) for word in found):
+    if any(is_whole(word) for word in found):
         return None
     assert inst.type is not None
     scalar = scalars.scalar(inst.type)
@@ -530,7 +418,7 @@ def _words_of(words: NumberWords, maker: WordMaker, inst: Inst) -> Inst | None:
     return maker.emit(ops.OpCompositeConstruct, inst.type, parts, ())
 
 
-def _is_whole(word: Word) -> bool:
+def is_whole(word: Word) -> bool:
     """Whether the number itself is needed to make a word."""
     while word.inner is not None:
         word = word.inner

@@ -29,7 +29,7 @@ over by every EmitMeshTasksEXT, and if accesses carry operands of the Vulkan mem
 slots do not.
 
 What an invocation reads back of members to which only one constant is ever stored is that constant
-(or undefined): ``read_back_constants``. Everything else that is read back stays.
+(or undefined): ``payload_constants``. Everything else that is read back stays.
 
 There are no Locations to save: members stay in their order, vectors without their dead components.
 The report counts 32-bit words as components.
@@ -43,11 +43,10 @@ from spvlink.facts.effects import root
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Function, Inst, Module, name_of, words_of
-from spvlink.ir.edit import annotate, become, replace_annotations, sweep, touched, value
+from spvlink.ir.edit import annotate, replace_annotations, touched, value
 from spvlink.ir.slot import Varying
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.link.border.values import single_value
 from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
 from spvlink.passes.lower_io import MAX_LOCATION
@@ -220,26 +219,6 @@ def _words(type: Inst) -> int:
 
 
 # -- while it is linked ----------------------------------------------------------------------------
-
-
-def read_back_constants(link: Link) -> bool:
-    """What the task shader reads back where only one constant was ever stored; whether there was
-    any."""
-    link.gather()
-    module = link.producer.module
-    changed = False
-    for key, loads in link.read_back.items():
-        stored = single_value(link, key)
-        if stored is None or stored.op not in types.CONSTANTS:
-            continue
-        for load in loads:
-            if load.type is stored.type:
-                become(module, load, stored)
-                changed = True
-    if changed:
-        assert module.entry is not None
-        sweep(module, module.entry.function)
-    return changed
 
 
 def place(link: Link) -> Placement:

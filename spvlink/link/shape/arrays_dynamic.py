@@ -80,7 +80,8 @@ def arrays_dynamic(
         return False
     pairs = [
         (out, twin) for out, twin in link.pinned()
-        if twin is not None and promote_late_indices.hopeful(out) and promote_late_indices.hopeful(twin)
+        if twin is not None
+        and promote_late_indices.hopeful(out) and promote_late_indices.hopeful(twin)
     ]  # fmt: skip
     split = False
     for out, twin in pairs:

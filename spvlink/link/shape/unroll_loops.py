@@ -4,8 +4,8 @@
     FS  for (i = 0; i < 8; ++i) s += g(w[i])  ->   s += g(w[0]); s += g(w[1]); ...
 
 An array with a dynamic index stays whole, on both sides, with a Location for each element. Where
-all such indices are made of the counters of loops whose rounds are known (``facts/trip_counts``), they
-are constants once these loops are unrolled, and the array becomes slots like any other.
+all such indices are made of the counters of loops whose rounds are known (``facts/trip_counts``),
+they are constants once these loops are unrolled, and the array becomes slots like any other.
 
 It is done on both sides, and only if something comes of it: a component that is not read or not
 stored, one that is the same in each round or made of the counter alone, or fewer Locations for what

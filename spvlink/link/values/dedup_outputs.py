@@ -31,7 +31,7 @@ from spvlink.facts.floats import Floats
 from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir.core import CAPABILITIES, INTERPOLATE, LOAD_INPUT, Inst, Module
 from spvlink.ir.edit import become, need_capability, rewrite, sweep, value
-from spvlink.ir.slot import BUILT_IN_KEYS, shown
+from spvlink.ir.slot import BUILTIN_KEYS, shown
 from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import divergence_of, equal_on_primitive
@@ -145,7 +145,7 @@ def _alike(link: Link) -> bool:
 
 def _called(link: Link, key: int) -> str:
     slot = link.outputs.slots[key]
-    if key >= BUILT_IN_KEYS:
+    if key >= BUILTIN_KEYS:
         return slot.name
     return f"{slot.name or 'Location'} {shown(key >> 3)}.{'xyzw'[key >> 1 & 3]}"
 
@@ -168,7 +168,7 @@ def _order(link: Link) -> list[int]:
         floating = slot.type.op == ops.OpTypeFloat  # which carries no integers
         stores, common = -len(link.stores[key]), not link.outputs.slots[key].extras
         # the others are stored anyway
-        free = key not in link.outputs.captured and key < BUILT_IN_KEYS
+        free = key not in link.outputs.captured and key < BUILTIN_KEYS
         return stores, common, free, aside, negated, smooth, interpolated, floating, key
 
     return sorted(keys, key=rank)

@@ -1,5 +1,5 @@
 """Built-ins cross like varyings: every built-in x every border x every way to write it
-(tests/built_in_matrix.py), drawn with two scenes and linked twice."""
+(tests/builtin_matrix.py), drawn with two scenes and linked twice."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 import spvlink
 from spvlink.grammar import enums
 from spvlink.link.builtins.side import Side
-from tests.built_in_matrix import CELLS, CHAINS, Cell, build
+from tests.builtin_matrix import CELLS, CHAINS, Cell, build
 from tests.chain_hazards import PASS, frag, geom, vert
 from tests.linking import module_of
 from tests.render import compare, draw, draw_covering
@@ -121,7 +121,7 @@ def test_exact_keeps_what_is_interpolated() -> None:
     why = "kept not propagated: --exact: interpolation may round where the value does not"
     assert told([v, f]) == {"gl_ClipDistance[0]": why}
     assert told([v, f], exact=False) == {"gl_ClipDistance[0]": "propagated constant 0.3"}
-    assert not told([v, f], exact=False, disabled=frozenset({"built-ins"}))
+    assert not told([v, f], exact=False, disabled=frozenset({"builtins"}))
 
 
 @pytest.mark.parametrize("name", ["gl_Layer", "gl_ViewportIndex"])

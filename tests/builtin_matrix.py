@@ -49,7 +49,7 @@ class BuiltIn:
 
 
 TWO = ("[0]", "[1]")
-BUILT_INS = (
+BUILTINS = (
     BuiltIn("gl_Position", 0, "vec4", MIDDLE, (".x", ".y", ".z", ".w")),
     BuiltIn("gl_PointSize", 1, "float", MIDDLE),
     BuiltIn("gl_ClipDistance", 3, "float", tuple(CHAINS), TWO, 2),
@@ -125,7 +125,7 @@ def exists(builtin: BuiltIn, border: str, way: str) -> bool:
 
 CELLS = tuple(
     Cell(b, border, way)
-    for b in BUILT_INS for border in b.borders for way in WAYS if exists(b, border, way)
+    for b in BUILTINS for border in b.borders for way in WAYS if exists(b, border, way)
 )  # fmt: skip
 
 
