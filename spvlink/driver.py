@@ -264,15 +264,15 @@ class _Session:
         originals = self.validate_originals()
         for n in bad:
             verdict, original = verdicts[n], originals[n]
-            if original is not None:
-                if not validate.about_debug(original):
-                    continue
-                # the rest must be in order all the same
+            judge = "spirv-val"
+            if original is not None and not validate.about_debug(original):
+                judge, verdict = "our verifier", own_verdict(outputs[n])
+            elif original is not None:  # the rest must be in order all the same
                 bare = without_debug(self.judged(self.stages[n], outputs[n]))
                 verdict = validate.validate(bare, linked.target_env)
             if verdict is not None:
                 stage = self.stages[n]
-                linked.defect = f"spirv-val refuses the new {stage.name} module: {verdict}"
+                linked.defect = f"{judge} refuses the new {stage.name} module: {verdict}"
                 return self.pass_through(linked.defect)
         return linked
 
@@ -442,6 +442,17 @@ def check_primitives(stages: list[Stage]) -> None:
 def _against(rule: str, what: str) -> str:
     """A message that names the rule (Vulkan, "Graphics Pipeline Creation")."""
     return f"{what} ({CREATION}{rule})"
+
+
+def own_verdict(data: bytes) -> str | None:
+    """What our own verifier says of a module that spirv-val is too old for; None: nothing."""
+    from spvlink.ir.check import check
+
+    try:
+        check(decode(data), input=True)
+    except (BadSpirv, Broken) as error:
+        return str(error)
+    return None
 
 
 def all_insts(module: Module) -> list[Inst]:

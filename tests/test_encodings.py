@@ -4,11 +4,13 @@ IEEE 754, wherever types are made, compared or looked into."""
 from __future__ import annotations
 
 import struct
+from typing import Any
 
 import pytest
-from spvlink.lint.border import readable
 
 import spvlink
+from spvlink.binary.decode import decode
+from spvlink.chain import split_at_fixed
 from spvlink.errors import Usage
 from spvlink.facts import scalars
 from spvlink.facts.numbers import makes_denormal, may_be_denormal, number_of
@@ -16,6 +18,7 @@ from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.slot import base_of
+from spvlink.link.check.border import readable
 from spvlink.link.check.interface import shape_of
 from spvlink.link.pack import narrow
 from spvlink.link.resources.blocks import shape
@@ -25,6 +28,7 @@ from spvlink.passes.fold import fold
 from spvlink.passes.memory_access import holds_slots
 from spvlink.text.friendly import friendly_names
 from spvlink.text.parser import parse
+from tests.interpreted import interpreted
 from tests.judges import refusal
 from tests.test_declared import FRAGMENT, HEAD, KINDS, VERTEX, encode
 
@@ -120,10 +124,8 @@ def test_a_specialization_constant_gets_no_bits_of_a_half() -> None:
         spec_constants.specialize(parse(text.format(" BFloat16KHR")), {3: "1"})
 
 
-@pytest.mark.parametrize("kind", ["BFloat16TypeKHR", "Float8EXT"])
-def test_what_is_rounded_to_few_digits_is_not_rounded_otherwise(kind: str) -> None:
-    """By default a constant may come exact that interpolation gives but for its last bits. A float
-    of 8 bits makes a step of that."""
+def rounded_to(kind: str) -> list[bytes]:
+    """A vertex shader that stores constants, and a fragment shader that rounds them so."""
     declared, kinds, body = KINDS[kind]
     notes = "OpDecorate %a Location 0\nOpDecorate %b Location 1\n"
     ends = "OpDecorate %p Location 0\nOpDecorate %position BuiltIn Position"
@@ -137,11 +139,41 @@ def test_what_is_rounded_to_few_digits_is_not_rounded_otherwise(kind: str) -> No
         model="Fragment", declared=declared, glsl="", types=kinds, body=body, last="%r",
         listed="%a %b %o", notes="\n".join(reversed((notes + ends).split("\n"))),
     )  # fmt: skip
-    both = [encode(parse(vert)), encode(parse(frag))]
+    return [encode(parse(vert)), encode(parse(frag))]
+
+
+@pytest.mark.parametrize("kind", ["BFloat16TypeKHR", "Float8EXT"])
+def test_what_is_rounded_to_few_digits_is_not_rounded_otherwise(kind: str) -> None:
+    """By default a constant may come exact that interpolation gives but for its last bits. A float
+    of 8 bits makes a step of that."""
+    both = rounded_to(kind)
     done = spvlink.link(both, spvlink.Options(check_each=True))
     said = {r.slot: r.why for r in done.remarks}
     assert "OpFConvert" in said["0.x"], said
     assert all(refusal(stage.data, True) is None for stage in done.stages)
+
+
+@interpreted
+@pytest.mark.defect
+def test_what_spirv_val_is_too_old_for_our_verifier_judges(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A module of bfloat16 that came out broken went out all the same: Debian's spirv-val refuses
+    the input too, and nobody else looked."""
+    both = rounded_to("BFloat16TypeKHR")
+    real = split_at_fixed.link_around_fixed
+
+    def broken(*given: Any) -> list[bytes]:
+        made = real(*given)
+        module = decode(made[1])
+        block = module.functions[0].blocks[0]
+        block.insts = [i for i in block.insts if i.op != ops.OpFConvert]
+        return [made[0], encode(module)]
+
+    done = spvlink.link(both, spvlink.Options(clean=True))
+    assert done.defect is None
+    monkeypatch.setattr(split_at_fixed, "link_around_fixed", broken)
+    done = spvlink.link(both, spvlink.Options(clean=True))
+    assert done.defect is not None and "our verifier refuses the new frag module" in done.defect
+    assert [stage.data for stage in done.stages] == both
 
 
 def test_a_choice_of_equal_halves_is_no_choice() -> None:
