@@ -152,8 +152,8 @@ class _Reliance:
 
     def written(self, inst: Inst) -> int:
         """Of what takes no other values: whether it reads what holds some by a pointer that it is
-        given, and nobody here knows how."""
-        if IS_CHAIN[inst.op] or not self.held:
+        given, and nobody here knows how. ``place`` follows chains and copies."""
+        if IS_CHAIN[inst.op] or inst.op == ops.OpCopyObject or not self.held:
             return 0
         if any(arg.type is not None and self.held.get(self.place(arg)[0]) for arg in inst.args):
             raise _Relied
