@@ -46,7 +46,7 @@ CONSTANTS: Final[frozenset[int]] = frozenset(
 
 IS_CONSTANT: Final = by_opcode(CONSTANTS)
 
-NUMBERS: Final = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+NUMBERS: Final[frozenset[int]] = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
 
 # What a number's type asks for besides Shader: (type's opcode, width) -> capability.
 CAPABILITIES_OF: Final = {
@@ -255,7 +255,7 @@ def index_of(value: Inst) -> int | None:
     return bits
 
 
-POINTERS: Final = frozenset((ops.OpTypePointer, ops.OpTypeUntypedPointerKHR))
+POINTERS: Final[frozenset[int]] = frozenset((ops.OpTypePointer, ops.OpTypeUntypedPointerKHR))
 
 
 def holds_pointers(type: Inst) -> bool:
