@@ -182,7 +182,7 @@ def test_there_are_cases() -> None:
 
 TINY = """\
 ; nothing is done
-== pass spvlink.passes.dce:run
+== pass spvlink.passes.dce:dce
 == input
 OpCapability Shader
 OpCapability Linkage
@@ -197,7 +197,7 @@ OpMemoryModel Logical GLSL450
 def test_sections_are_read_and_written() -> None:
     case = Case(TINY)
     assert case.text() == TINY
-    assert case.passes == ["spvlink.passes.dce:run"]
+    assert case.passes == ["spvlink.passes.dce:dce"]
     assert case.run() == (case.expected, [])
 
 
