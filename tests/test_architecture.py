@@ -521,3 +521,19 @@ def test_no_effect_in_a_slice() -> None:
     assert any(map(acts, ast.walk(ast.parse("view[os.write(file, view) :]"))))
     wrong = [own_name(path) for path in FILES if any(map(acts, nodes(path)))]
     assert not wrong
+
+
+def test_no_table_is_imported_as_a_module_inside_a_function() -> None:
+    """``from spvlink.grammar import needs`` in a function: compiled code finds None there, since
+    the tables are not compiled. Names of a table can be imported."""
+
+    def late(tree: ast.AST) -> list[int]:
+        functions = [n for n in ast.walk(tree) if isinstance(n, ast.FunctionDef)]
+        inner = [part for function in functions for part in ast.walk(function)]
+        return [n.lineno for n in inner
+                if isinstance(n, ast.ImportFrom) and n.module == "spvlink.grammar"]  # fmt: skip
+
+    assert late(ast.parse("def f():\n    from spvlink.grammar import needs"))
+    rooms = {"binary", "chain", "facts", "ir", "link", "passes", "rules", "sets", "driver"}
+    code = [path for path in FILES if room_of(own_name(path)).split(".")[0] in rooms]
+    assert not [path for path in code if late(ast.parse(path.read_text()))]

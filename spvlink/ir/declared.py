@@ -80,11 +80,13 @@ class Declared:
         if asks & info.ASKS_ITSELF:
             found = self.opcodes.get(op)
             if found is None:
-                from spvlink.grammar import needs
+                from spvlink.grammar.needs import CAPABILITIES as BY_OPCODE
+                from spvlink.grammar.needs import EXTENSIONS as EXTENSIONS_BY_OPCODE
+                from spvlink.grammar.needs import SINCE
 
                 found = self.opcodes[op] = self.enabled(
-                    needs.CAPABILITIES.get(op, ()), needs.SINCE.get(op, 0),
-                    needs.EXTENSIONS.get(op, ()), ops.NAMES[op],
+                    BY_OPCODE.get(op, ()), SINCE.get(op, 0), EXTENSIONS_BY_OPCODE.get(op, ()),
+                    ops.NAMES[op],
                 )  # fmt: skip
             if found:
                 return found
@@ -97,12 +99,12 @@ class Declared:
 
     def of_enumerant(self, kind: str, number: int) -> str:
         """What is not declared of what an enumerant needs; empty for nothing."""
-        from spvlink.grammar import needs
+        from spvlink.grammar.needs import ENUM_CAPABILITIES, ENUM_EXTENSIONS, ENUM_SINCE
 
         key = kind, number
         return self.enabled(
-            needs.ENUM_CAPABILITIES.get(key, ()), needs.ENUM_SINCE.get(key, 0),
-            needs.ENUM_EXTENSIONS.get(key, ()), f"{kind} {number}",
+            ENUM_CAPABILITIES.get(key, ()), ENUM_SINCE.get(key, 0), ENUM_EXTENSIONS.get(key, ()),
+            f"{kind} {number}",
         )  # fmt: skip
 
     def enabled(
@@ -127,11 +129,11 @@ class Declared:
         if capability in held or capability in _ALWAYS:
             return True
         if not self.closed:
-            from spvlink.grammar import needs
+            from spvlink.grammar.needs import ENUM_CAPABILITIES
 
             todo = [*held]
             while todo:
-                for along in needs.ENUM_CAPABILITIES.get((_CAPABILITY, todo.pop()), ()):
+                for along in ENUM_CAPABILITIES.get((_CAPABILITY, todo.pop()), ()):
                     if along not in held:
                         held.add(along)
                         todo.append(along)
