@@ -8,7 +8,7 @@ from spvlink.errors import Broken
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module, name_of, words_of
 from spvlink.link.border.stage import Stage
-from spvlink.link.payload import payload
+from spvlink.link.payload import payload, payload_constants
 from spvlink.link.payload.payload import Payload, Unlinkable
 from spvlink.options import Options
 from spvlink.passes.lower_io import MAX_LOCATION
@@ -232,7 +232,7 @@ def test_what_is_read_back_is_the_constant() -> None:
     """No copy is left, whoever comes next."""
     task = made(body=f"STORE_OUTPUT %float_1 0\n{READ_BACK}", listed="", end=EMIT)
     site = site_of([task, made(listed="", end=EMIT)], ["0.xy f32 p"], Options(clean=True))
-    assert payload.read_back_constants(site.link)
+    assert payload_constants.payload_constants(site.link)
     insts = [i for b in task.functions[0].blocks for i in b.insts]
     assert [i.op for i in insts[:2]] == [STORE_OUTPUT, ops.OpFAdd]
     assert {a.op for a in insts[1].args} == {ops.OpConstant}

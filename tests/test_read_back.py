@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spvlink.ir.core import LOAD_OUTPUT, EntryPoint, Function, Module, string_of
-from spvlink.passes import promote_own_outputs
+from spvlink.passes import promote_own_outputs, promote_repeated_reads
 from spvlink.text import parse
 
 HEAD = """\
@@ -92,11 +92,11 @@ BLOCK = {  # body -> loads that are left in the end (``forward``)
 def test_what_is_known_within_a_block(body: str) -> None:
     module = built(body)
     before = loads(module)
-    assert promote_own_outputs.forward(module) == (BLOCK[body] < before)
+    assert promote_repeated_reads.promote_repeated_reads(module) == (BLOCK[body] < before)
     assert loads(module) == BLOCK[body]
 
 
-WHOLE = {  # the same for the whole shader, where each invocation has its own (``run``)
+WHOLE = {  # the same for the whole shader, where each invocation has its own (``promote_own_outputs``)
     STORE + BARRIER + LOAD + USE: 0,
     STORE + "%copy = OpCopyObject %int %own\n" + LOAD.replace("%own", "%copy") + USE: 0,
     STORE + "%cast = OpBitcast %uint %own\n" + LOAD.replace("%own", "%cast") + USE: 0,
