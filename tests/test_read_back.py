@@ -96,7 +96,7 @@ def test_what_is_known_within_a_block(body: str) -> None:
     assert loads(module) == BLOCK[body]
 
 
-WHOLE = {  # the same for the whole shader, where each invocation has its own (``promote_own_outputs``)
+WHOLE = {  # of the whole shader: ``promote_own_outputs``
     STORE + BARRIER + LOAD + USE: 0,
     STORE + "%copy = OpCopyObject %int %own\n" + LOAD.replace("%own", "%copy") + USE: 0,
     STORE + "%cast = OpBitcast %uint %own\n" + LOAD.replace("%own", "%cast") + USE: 0,
