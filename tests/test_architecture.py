@@ -70,8 +70,8 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 
 
 def room_of(module: str) -> str:
-    """The room of a dotted module name: ``spvlink.ir.core`` is in ``ir``, ``spvlink.link.dead.run``
-    in the wing ``link.dead``."""
+    """The room of a dotted module name: ``spvlink.ir.core`` is in ``ir``,
+    ``spvlink.link.dead.varyings`` in the wing ``link.dead``."""
     parts = module.split(".")
     if parts[1:2] == ["link"] and len(parts) > 2:
         return ".".join(parts[1:3])

@@ -55,7 +55,7 @@ class PipelineSource(Protocol):
         what it was."""
 
     def digest(self, name: str) -> str | None:
-        """The digest of a module by its name in ``Unfit.modules``; None if it cannot be read."""
+        """The digest of a module that ``IneligiblePipeline.modules`` names; None if unreadable."""
 
     def others(self) -> Iterator[IneligiblePipeline]:
         """What has modules, too, and is no pipeline of the batch: it goes out as it came."""

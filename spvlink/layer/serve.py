@@ -193,7 +193,7 @@ class Server:
             self.drop(client)
 
     def take(self, data: bytes, client: Client | None) -> None:
-        """A whole request; ``client`` waits for the answer. Raises Nonsense."""
+        """A whole request; ``client`` waits for the answer. Raises ProtocolError."""
         if len(data) < 12 or len(data) != wire.request_size(data):
             raise wire.ProtocolError("more than a request")
         key, identity = wire.read_key(data)

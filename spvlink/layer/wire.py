@@ -88,7 +88,7 @@ class _RequestReader:
 
 
 def request_size(start: bytes) -> int:
-    """Bytes of the whole request, from its first 8. Raises Nonsense."""
+    """Bytes of the whole request, from its first 8. Raises ProtocolError."""
     magic, size = struct.unpack("<2I", start[:8])
     if magic != REQUEST or size > LIMIT:
         raise ProtocolError("not a request")
@@ -97,7 +97,7 @@ def request_size(start: bytes) -> int:
 
 def read_key(data: bytes) -> tuple[bytes, bytes]:
     """The key of a whole request, and the identity of the linker that it is for. Raises
-    Nonsense."""
+    ProtocolError."""
     reader = _RequestReader(data)
     reader.words(2)
     facts = reader.bytes(reader.word())
@@ -105,7 +105,7 @@ def read_key(data: bytes) -> tuple[bytes, bytes]:
 
 
 def read_request(data: bytes) -> Request:
-    """Raises Nonsense unless every byte fits."""
+    """Raises ProtocolError unless every byte fits."""
     outer = _RequestReader(data)
     outer.words(2)
     facts = outer.bytes(outer.word())

@@ -7,8 +7,8 @@
     %2 = OpFAdd %float %1 %1              its place is line 7, wherever it goes
 
 Lines and scopes (OpLine, DebugLine, DebugScope) hold for all that follows in a block. They become a
-fact of each instruction and are written anew where it changes (``weave``); for what a pass made
-there is none, so no instruction ever gets the line of another. What else speaks of code, a
+fact of each instruction, and ``restore_debug`` writes them anew where they change; for what a pass
+made there is none, so no instruction ever gets the line of another. What else speaks of code, a
 DebugDeclare, a DebugValue, anything of a set that only describes, is a ``Note``: it comes back if
 what it speaks of is still there, between the same neighbours. A DebugValue whose value is gone says
 OpUndef, which ends what was said before.

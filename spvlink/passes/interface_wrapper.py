@@ -63,7 +63,7 @@ def wrap_interface(
     """Give one side of a module these variables, with the qualifiers that they are to have: those
     of ``side``, which says which slots the old ones had, may be other ones by now than the module
     declares. ``moved``: where variables that stay whole go, id -> Location, qualifiers to add.
-    Raises Unfit, with the module half done."""
+    Raises NotWrappable, with the module half done."""
     entry = module.entry
     assert entry is not None
     alone = len(module.sections[ENTRY_POINTS]) == 1
@@ -215,7 +215,7 @@ class _Shell:
 
     def redirect(self, private: dict[Inst, Inst]) -> set[Inst]:
         """All accesses go to what holds the values. Returns the variables that there are any of.
-        Raises Unfit for what is none."""
+        Raises NotWrappable for what is none."""
         module = self.module
         used: set[Inst] = set()
         old_of = {variable: variable for variable in private}  # and pointers into it

@@ -87,7 +87,7 @@ def is_same(slots: list[Slot], type: Inst) -> bool:
 class Raise:
     """One side of one border. ``slots``: what each old key was on this side."""
 
-    # of the code, found by ``run``: who only wants the variables (``shell``) needs none of it
+    # of the code; ``interface_wrapper`` only wants the variables and needs none of it
     calls: Calls
     cfg: Cfg
     loaded: Values

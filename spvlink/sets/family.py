@@ -27,11 +27,11 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 class Family(Chain):
     """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``. ``open``:
-    stages behind which something comes that is not known. ``stiff``: pairs of stages whose
+    stages behind which something comes that is not known. ``unlinkable_pairs``: stages whose
     interface has to stay. ``stubs``: stages that do not go out. ``literal``: a value crosses by
     being known only if that is a constant, or another input as it is (``freeze``)."""
 
-    __slots__ = ("held", "literal", "open", "pipelines", "stiff_pairs", "stubs")
+    __slots__ = ("held", "literal", "open", "pipelines", "stubs", "unlinkable_pairs")
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
@@ -46,7 +46,7 @@ class Family(Chain):
         # what would move: (consumer, its name and key, the stage in the way, how) (``motion``)
         self.held: list[tuple[Stage, str, int, Stage, str]] = []
         self.open = frozenset(stages[n] for n in open)
-        self.stiff_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
+        self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
 
     def seams(self) -> list[list[Border]]:
         """The borders, those together whose sides meet."""

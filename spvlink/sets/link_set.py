@@ -369,7 +369,7 @@ class _Linker:
     def attempt(
         self, unlinkable_borders: frozenset[tuple[int, int]]
     ) -> tuple[Family, list[Crossing], list[bytes]]:
-        """All passes. Raises Odd where two stages do not fit that did not fit before."""
+        """All passes. Raises SeamMismatch where two stages do not fit that did not fit before."""
         self.stages = [read_stage(source) for source in self.sources]
         self.before = [count(stage.module) for stage in self.stages]
         self.bare = [len(s.source.data) - described_bytes(s.module) for s in self.stages]

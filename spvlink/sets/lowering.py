@@ -63,7 +63,7 @@ def _keep(family: Family) -> None:
             border.kept = border.kept or PAYLOAD
         elif producer in family.open:
             border.kept = border.kept or BEHIND.format(producer.name)
-        elif (producer, border.consumer) in family.stiff_pairs:
+        elif (producer, border.consumer) in family.unlinkable_pairs:
             border.refuse(MISFIT)
 
 

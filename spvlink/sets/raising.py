@@ -49,7 +49,7 @@ def write(family: Family, crossings: list[Crossing]) -> list[bytes]:
 
 
 def _check(family: Family, border: Border) -> None:
-    """Raise Odd for two stages that never fitted, Broken if they no longer do."""
+    """Raise SeamMismatch for two stages that never fitted, Broken if they no longer do."""
     producer, consumer = border.producer, border.consumer
     try:
         interface.check(producer.module, consumer.module, consumer.name == "frag")

@@ -108,7 +108,7 @@ class Half(Part):
 
 
 def possible(link: Link) -> bool:
-    """Whether ``run`` may find anything."""
+    """Whether ``narrow`` may find anything."""
     slots = [link.inputs.slots[k] for k in link.loads]
     if len(slots) < 2 or (len(slots) == 2 and slots[0].width == slots[1].width):
         return False  # two Locations of one component each are of different kinds

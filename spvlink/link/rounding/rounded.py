@@ -38,6 +38,23 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.uniformity import varies_at_a_glance
 from spvlink.link.border.values import centred
 from spvlink.link.rounding import sensitive
+from spvlink.link.rounding.ranges import (
+    ANY,
+    FEW_DIGITS,
+    GLSL,
+    NOBODY,
+    OPS,
+    Inf,
+    Range,
+    all_of,
+    dot,
+    hull,
+    negated,
+    of_any,
+    product,
+    sum_of,
+    widened,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -48,129 +65,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 # middle of a pixel, where only rounding counts; elsewhere some thousandths were seen (``motion``).
 CENTRED: Final = 2.0**-10
 ASIDE: Final = 2.0**-6
-_DIGITS: Final = 2.0**-20  # what an operation may be off by, as a part of its result
-_FEW_DIGITS: Final = 2.0**-8  # the same with 16 bits, which RelaxedPrecision allows
 _PATIENCE: Final = 3  # sweeps after which ranges that still grow are any value
 
-Inf: Final = math.inf
-Key = frozenset[int]
-_NOBODY: Final[Key] = frozenset()
 
-
-class Range:
-    """What is known of a scalar: lies between two numbers, before and after; ``signed``: its sign
-    (or that it is zero) is the same; ``keys``: the inputs through which it differs."""
-
-    __slots__ = ("high", "keys", "low", "signed")
-
-    def __init__(self, low: float, high: float, signed: bool, keys: Key) -> None:
-        self.low = low
-        self.high = high
-        self.signed = signed or low > 0 or high < 0 or not keys
-        self.keys = keys
-
-    def bounded(self) -> bool:
-        return math.isfinite(self.low) and math.isfinite(self.high)
-
-    def same(self, other: Range) -> bool:
-        mine = self.low, self.high, self.signed, self.keys
-        return mine == (other.low, other.high, other.signed, other.keys)
-
-
-ANY: Final = Range(-Inf, Inf, True, _NOBODY)  # of what does not differ
-
-
-def _all_of(ranges: list[Range]) -> Key:
-    return frozenset().union(*[r.keys for r in ranges])
-
-
-def _of_any(ranges: list[Range], signed: bool = False) -> Range:
-    return Range(-Inf, Inf, signed, _all_of(ranges))
-
-
-def _hull(ranges: list[Range]) -> Range:
-    low, high = min(r.low for r in ranges), max(r.high for r in ranges)
-    return Range(low, high, all(r.signed for r in ranges), _all_of(ranges))
-
-
-def _rounded(low: float, high: float, signed: bool, keys: Key, by: float = _DIGITS) -> Range:
-    """What arithmetic makes of such a result: ``(x + 1e8) - 1e8`` may be 0 or 8."""
-    return Range(low - abs(low) * by, high + abs(high) * by, signed, keys)
-
-
-def _product(a: Range, b: Range) -> Range:
-    ends = [x * y if x and y else 0.0 for x in (a.low, a.high) for y in (b.low, b.high)]
-    return _rounded(min(ends), max(ends), a.signed and b.signed, a.keys | b.keys)
-
-
-def _quotient(a: Range, b: Range) -> Range:
-    if b.low <= 0 <= b.high:
-        return _of_any([a, b], a.signed and b.signed)
-    ends = (1.0 / b.low, 1.0 / b.high)
-    return _product(a, Range(min(ends), max(ends), True, b.keys))
-
-
-def _sum(a: Range, b: Range) -> Range:
-    return _rounded(a.low + b.low, a.high + b.high, False, a.keys | b.keys)
-
-
-def _negated(a: Range) -> Range:
-    return Range(-a.high, -a.low, a.signed, a.keys)
-
-
-def _magnitude(a: Range) -> Range:
-    least = 0.0 if a.low <= 0 <= a.high else min(abs(a.low), abs(a.high))
-    return Range(least, max(abs(a.low), abs(a.high)), a.signed, a.keys)
-
-
-def _least(a: Range, b: Range) -> Range:
-    return Range(min(a.low, b.low), min(a.high, b.high), a.signed and b.signed, a.keys | b.keys)
-
-
-def _most(a: Range, b: Range) -> Range:
-    return _negated(_least(_negated(a), _negated(b)))
-
-
-def _root(a: Range) -> Range:
-    if a.low < 0:
-        return _of_any([a], a.signed)
-    # an ulp to either side: a square root is rounded
-    return Range(math.sqrt(a.low) * 0.999999, math.sqrt(a.high) * 1.000001, a.signed, a.keys)
-
-
-def _dot(a: list[Range], b: list[Range]) -> Range:
-    terms = [_product(x, y) for x, y in zip(a, b)]
-    total = terms[0]
-    for term in terms[1:]:
-        total = _sum(total, term)
-    return total
-
-
-_OPS: Final[dict[int, Callable[..., Range]]] = {
-    ops.OpFNegate: _negated,
-    ops.OpFAdd: _sum,
-    ops.OpFSub: lambda a, b: _sum(a, _negated(b)),
-    ops.OpFMul: _product,
-    ops.OpVectorTimesScalar: _product,
-    ops.OpMatrixTimesScalar: _product,
-    ops.OpOuterProduct: _product,
-    ops.OpFDiv: _quotient,
-    ops.OpFConvert: lambda a: a,
-    ops.OpSelect: lambda c, a, b: _hull([a, b]),
-    ops.OpFmaKHR: lambda a, b, c: _sum(_product(a, b), c),
-}
-_GLSL: Final[dict[int, Callable[..., Range]]] = {
-    glsl.Glsl_FAbs: _magnitude,
-    glsl.Glsl_FMin: _least,
-    glsl.Glsl_NMin: _least,
-    glsl.Glsl_FMax: _most,
-    glsl.Glsl_NMax: _most,
-    glsl.Glsl_FClamp: lambda x, a, b: _least(_most(x, a), b),
-    glsl.Glsl_NClamp: lambda x, a, b: _least(_most(x, a), b),
-    glsl.Glsl_Sqrt: _root,
-    glsl.Glsl_Fma: lambda a, b, c: _sum(_product(a, b), c),
-    glsl.Glsl_FMix: lambda a, b, t: _sum(a, _product(t, _sum(b, _negated(a)))),
-}
 _PRODUCTS: Final = frozenset(
     (ops.OpDot, ops.OpMatrixTimesVector, ops.OpVectorTimesMatrix, ops.OpMatrixTimesMatrix)
 )
@@ -311,16 +208,16 @@ class Rounded:
         if found is not None:
             return found[number]
         known = number_of(inst, number)
-        return ANY if known is None else Range(known, known, True, _NOBODY)
+        return ANY if known is None else Range(known, known, True, NOBODY)
 
     def put(self, inst: Inst, made: list[Range]) -> None:
         old = self.ranges.get(inst)
         if old is not None:
             if all(a.same(b) for a, b in zip(old, made)):
                 return
-            made = [_hull([a, b]) for a, b in zip(old, made)]
+            made = [hull([a, b]) for a, b in zip(old, made)]
             if self.sweeps >= _PATIENCE:
-                made = [_of_any([r], False) for r in made]
+                made = [of_any([r], False) for r in made]
             if all(a.same(b) for a, b in zip(old, made)):
                 return
         self.ranges[inst] = made
@@ -390,8 +287,8 @@ class Rounded:
             size = scalars.count(inst.type) or 1
             seen = [a for a in inst.args[::2] if a in table or a.op in types.CONSTANTS]
             rest = any(a not in seen for a in inst.args[::2]) and self.sweeps > 0
-            made = [_hull([self.at((a, n)) for a in seen]) for n in range(size)]
-            self.put(inst, [_hull([r, ANY]) for r in made] if rest else made)
+            made = [hull([self.at((a, n)) for a in seen]) for n in range(size)]
+            self.put(inst, [hull([r, ANY]) for r in made] if rest else made)
             return
         if op in scalars.MOVES and (moved := scalars.moved(inst)) is not None:
             self.put(inst, [self.at(lane) for lane in moved])
@@ -416,7 +313,7 @@ class Rounded:
         made = [self.at(lane) for lane in sensitive.all_lanes(stored)]
         if inst.op == ops.OpCopyMemory:
             made = [r for r in [self.memory.get(sensitive.place_of(root(stored)))] if r is not None]
-        keys = _all_of(made)
+        keys = all_of(made)
         if not keys:
             return
         variable = root(inst.args[0])
@@ -424,7 +321,7 @@ class Rounded:
             self.keep(made, inst)
         place = sensitive.place_of(variable)
         old = self.memory.get(place)
-        new = _of_any(made if old is None else [*made, old], all(r.signed for r in made))
+        new = of_any(made if old is None else [*made, old], all(r.signed for r in made))
         new.signed = new.signed and (old is None or old.signed)
         if old is None or not old.same(new):
             self.memory[place] = new
@@ -445,7 +342,7 @@ class Rounded:
                 edges = [
                     self.at((a, min(lane[1], scalars.count(a.type) - 1))) for a in operands[:2]
                 ]
-                decided = _apart(found, _hull(edges))
+                decided = _apart(found, hull(edges))
             else:
                 decided = found.signed and found.bounded()
             if not decided:
@@ -470,13 +367,13 @@ class Rounded:
             found = self.at(lane)
             if lane != layer or _flat_between(round, found) is None:
                 self.keep([found], inst)
-        if inst.id and _all_of(made) and not decisive:
-            self.put(inst, [_of_any(made)] * (scalars.count(inst.type) or 1))
+        if inst.id and all_of(made) and not decisive:
+            self.put(inst, [of_any(made)] * (scalars.count(inst.type) or 1))
 
     def result(self, inst: Inst, flags: int, groups: list[list[Range]]) -> Range:
         """One lane of an operation."""
         every = [r for group in groups for r in group]
-        if not _all_of(every):
+        if not all_of(every):
             return self.known(inst, groups, every)
         number = inst.imm[0] if inst.op == ops.OpExtInst else -1
         if flags & info.DISCONTINUOUS or sensitive.quantizes(inst):
@@ -491,7 +388,7 @@ class Rounded:
                 self.keep_singular(groups[1], inst, inst.args[1])
         elif number == glsl.Glsl_SmoothStep:
             edges = [groups[0][0], groups[1][0]]
-            if _all_of(edges) and not _apart(*edges):
+            if all_of(edges) and not _apart(*edges):
                 self.keep_singular(edges, inst, inst.args[1 if edges[0].keys else 2])
         elif number == glsl.Glsl_Atan2:
             self.turn(inst, groups[0][0], groups[1][0])
@@ -515,15 +412,15 @@ class Rounded:
     def known(self, inst: Inst, groups: list[list[Range]], every: list[Range]) -> Range:
         """The range of a continuous operation."""
         if inst.op in _PRODUCTS:
-            return _dot(groups[0], groups[1])
-        table, name = (_GLSL, inst.imm[0]) if inst.op == ops.OpExtInst else (_OPS, inst.op)
+            return dot(groups[0], groups[1])
+        table, name = (GLSL, inst.imm[0]) if inst.op == ops.OpExtInst else (OPS, inst.op)
         act = table.get(name)
         if act is None:
-            return _of_any(every)
+            return of_any(every)
         made = act(*[group[0] for group in groups])
         assert inst.type is not None
         if inst in self.effects.signatures or scalars.scalar(inst.type).imm[:1] == (16,):
-            return _rounded(made.low, made.high, made.signed, made.keys, _FEW_DIGITS)
+            return widened(made.low, made.high, made.signed, made.keys, FEW_DIGITS)
         return made
 
     def jump(self, inst: Inst, number: int, operands: list[Range], every: list[Range]) -> Range:
@@ -548,10 +445,10 @@ class Rounded:
         elif number in _STEPS:
             at = _flat_between(_STEPS[number], first)
             if at is not None:
-                return Range(at, at, True, _NOBODY)
+                return Range(at, at, True, NOBODY)
         elif number in (glsl.Glsl_Asin, glsl.Glsl_Acos):
             if first.low > -1 and first.high < 1:
-                return _of_any(every)
+                return of_any(every)
         self.keep(every, inst)
         return ANY
 
@@ -560,12 +457,12 @@ def _terms(op: int, number: int, groups: list[list[Range]], every: list[Range]) 
     """What an operation adds up, or takes a difference or a wave of, so that little may be left of
     it; ``number``: of an extended instruction."""
     if op in _PRODUCTS:
-        return [_product(x, y) for x, y in zip(groups[0], groups[1])]
+        return [product(x, y) for x, y in zip(groups[0], groups[1])]
     if op == ops.OpFmaKHR or number == glsl.Glsl_Fma:
-        return [_product(every[0], every[1]), every[2]]
+        return [product(every[0], every[1]), every[2]]
     if number == glsl.Glsl_FMix:
         a, b, part = every
-        return [a, _product(part, _sum(b, _negated(a)))]
+        return [a, product(part, sum_of(b, negated(a)))]
     return every if op in _SUMS or number in _CANCELLING else []
 
 
