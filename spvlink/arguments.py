@@ -20,7 +20,7 @@ usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: look for what is wrong between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
-       spvlink passes | --version | --help
+       spvlink cmake-dir | passes | --version | --help
 
 Optimizes the SPIR-V modules of ONE Vulkan pipeline together: what one stage writes and the next
 does not need goes away on both sides, the rest is packed into fewer Locations, and every stage
@@ -39,6 +39,8 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
 
   --report FILE           write a JSON report (-: to standard output)
   --html FILE             write a page for a browser: a picture of the interface before and after
+  --embed c|c-array       write each module as C, too: a header NAME.spv.h with an array of words,
+                          or NAME.spv.inc with its initializer alone
   --explain               print a table: what became of every varying, and why
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
@@ -111,6 +113,7 @@ _WORDS: Final = OptionWords(
     (*FLAGS, "--explain", "--time"),
     (
         *VALUES,
+        "--embed",
         "--html",
         "--dump",
         "--print-after",
@@ -133,7 +136,7 @@ class Command:
     """What was asked for. ``options`` is for the linker, the rest for the command itself."""
 
     __slots__ = (
-        "dump", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
+        "dump", "embed", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
         "print_after", "report", "time", "write_interface",
     )  # fmt: skip
 
@@ -142,6 +145,7 @@ class Command:
         self.out_dir = ""
         self.report: str | None = None
         self.html: str | None = None
+        self.embed: str | None = None
         self.explain = False
         self.interface: str | None = None
         self.write_interface: str | None = None
@@ -284,6 +288,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.out_dir = given.get("-o", "")
     command.report = given.get("--report")
     command.html = given.get("--html")
+    command.embed = given.get("--embed")
     command.explain = "--explain" in given
     command.layout = given.get("--layout")
     command.interface = given.get("--interface")
@@ -292,6 +297,8 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
     apply(options, given)
+    if command.embed is not None:
+        _one_of("--embed", command.embed, ("c", "c-array"))
     if command.print_after is not None:
         _one_of("--print-after", command.print_after, [*passes(), *ALWAYS])
     if "--stop-after" in given:

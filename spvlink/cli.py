@@ -76,11 +76,15 @@ def _main(words: Sequence[str]) -> int:
         if rest:
             raise Usage("passes takes no arguments")
         return _print("".join(f"{name:28} {line}\n" for name, line in passes().items()))
+    if command == "cmake-dir":
+        if rest:
+            raise Usage("cmake-dir takes no arguments")
+        return _print(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake") + "\n")
     if command == "link":
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    known = "link, batch, check, passes, layer and serve"
+    known = "link, batch, check, passes, cmake-dir, layer and serve"
     raise Usage(f"unknown command {command}: there are {known}; see {SEE}")
 
 
@@ -189,7 +193,10 @@ def _finish(
 
     strict, flawed = command.options.strict, bool(linked.warnings)
     refused = strict and linked.defect is None and (flawed or linked.passed_through is not None)
-    files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages] + more
+    files = [(names[stage.file], stage.data) for stage in linked.stages]
+    if command.embed is not None:
+        files += _embedded(command.embed, files)
+    files = [] if refused else files + more
     text = report.to_json(linked, __version__) if command.report is not None else ""
     if command.report not in (None, "-"):
         files.append((str(command.report), text.encode()))
@@ -213,6 +220,18 @@ def _finish(
     if refused and linked.passed_through is not None and not flawed:
         _complain(SpvlinkError(f"passed through: {linked.passed_through}").while_("being --strict"))
     return INVALID if refused else DONE
+
+
+def _embedded(form: str, files: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The modules as C, each in a file beside it."""
+    from spvlink import embed
+
+    if form == "c":
+        embed.check_names(os.path.basename(path) for path, _ in files)
+    return [
+        (path + embed.SUFFIXES[form], embed.embed(form, os.path.basename(path), data))
+        for path, data in files
+    ]
 
 
 def _warn(flaws: list[Flaw], strict: bool) -> None:
