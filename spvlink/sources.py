@@ -19,6 +19,8 @@ COMPILER: Final = "glslangValidator"
 PACKAGE: Final = "glslang-tools"
 SUFFIXES: Final = (".vert", ".tesc", ".tese", ".geom", ".task", ".mesh", ".frag")
 _NO_ENTRY: Final = b"Entry point not found"  # what the compiler says of HLSL without it
+_MAGIC: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+_LANGUAGES: Final = (".fx", ".fs", ".metal", ".ps", ".slang", ".vs", ".wgsl")
 _NEED_1_4: Final = (".task", ".mesh")
 
 
@@ -110,11 +112,28 @@ def _read(argument: Argument) -> bytes:
                 data = file.read(LIMIT + 1)
     except OSError as error:
         raise Usage(f"{argument.path}: cannot read it: {error.strerror}") from None
+    trouble = ""
     if len(data) > LIMIT:
-        trouble = BadSpirv(f"more than {LIMIT} bytes, which is beyond spvlink")
-        trouble.file = argument.text
-        raise trouble
+        trouble = f"more than {LIMIT} bytes, which is beyond spvlink"
+    elif data and data[:4] not in _MAGIC and 0 not in data[:512]:
+        trouble = f"not SPIR-V but text{_hint(argument.path, data)}"
+    if trouble:
+        bad = BadSpirv(trouble)
+        bad.file = argument.text
+        raise bad
     return data
+
+
+def _hint(path: str, text: bytes) -> str:
+    """What to do with a text file that was given as a module."""
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    if b"OpCapability" in text:
+        return ": assemble it with spirv-as"
+    if b"0x07230203" in text or b"119734787" in text:
+        return ": give the module that this C array was made of"
+    if b"void main" in text:
+        return f": GLSL files are called {stem}.vert, .frag and so on"
+    return ": compile it first" if suffix in _LANGUAGES else ""
 
 
 def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[str, bytes]:
@@ -136,8 +155,9 @@ def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[s
         modules = {}
         for argument, output, (status, said) in zip(arguments, outputs, results):
             if status != 0 or not os.path.exists(output):
-                error = BadSpirv(_complaint(status, said, argument.path))
-                error.file = argument.path
+                place, message = _complaint(status, said, argument.path)
+                error = BadSpirv(message)
+                error.file = place
                 raise error.while_(f"compiling with {COMPILER}")
             if _NO_ENTRY in said:  # it warns, and makes a module that does nothing
                 error = BadSpirv(f"there is no entry point {argument.entry or 'main'}: name one as"
@@ -163,14 +183,18 @@ def _command(argument: Argument, output: str, target_env: str | None) -> list[st
     return [*command, argument.path]
 
 
-def _complaint(status: int, said: bytes, path: str) -> str:
-    """The first error of the compiler: ``ERROR: path:7: 'x' : undeclared identifier``."""
+def _complaint(status: int, said: bytes, path: str) -> tuple[str, str]:
+    """``FILE:LINE`` and the message of the compiler's first error, which prints it as
+    ``ERROR: x.vert:7: 'x' : undeclared identifier``; the file may be one that is included."""
     if status < 0:
-        return f"the compiler died of signal {-status}"
+        return path, f"the compiler died of signal {-status}"
     for line in said.decode("utf-8", "replace").splitlines():
-        if line.startswith("ERROR:"):
-            line = line.removeprefix("ERROR:").strip()
-            if line.startswith(path + ":"):
-                line = "line " + line[len(path) + 1 :]
-            return line
-    return f"the compiler failed with exit status {status} and said nothing"
+        if not line.startswith("ERROR:"):
+            continue
+        line = line.removeprefix("ERROR:").strip()
+        place, colon, message = line.partition(": ")
+        file, _, number = place.rpartition(":")
+        if colon and number.isdigit():
+            return f"{file or path}:{number}", message.strip()
+        return path, line
+    return path, f"the compiler failed with exit status {status} and said nothing"

@@ -51,7 +51,7 @@ RANKS = {
     "lint": 16,  # ``spvlink check``: reads sets as batches do
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
-TOP = {"__init__": 17, "cli": 18, "__main__": 19}
+TOP = {"__init__": 17, "completions": 17, "cli": 18, "__main__": 19}
 # Modules that cost more at start-up than they are worth (milliseconds each), on the path of
 # `spvlink link`. re and enum are not here: typing brings them, and Final needs typing.
 HEAVY = {

@@ -395,7 +395,7 @@ def test_a_shader_that_does_not_compile(work: Path, capsys: pytest.CaptureFixtur
     (work / "a.frag").write_text("#version 450\nvoid main() { x = 1; }\n")
     status, line = fail(capsys, ["link", "a.vert", "a.frag", "-o", "out"])
     assert status == 1
-    assert line.startswith("a.frag: line 2: 'x'")
+    assert line.startswith("a.frag:2: 'x'")
     assert not os.path.exists("out")
 
 

@@ -49,7 +49,7 @@ not valid, or with --strict a pipeline was passed through; 2 usage, or a file th
 or written; 3 a defect of spvlink, with that pipeline passed through.
 """
 SEE: Final = "spvlink batch --help"
-_WORDS: Final = OptionWords(
+WORDS: Final = OptionWords(
     FLAGS,
     (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
@@ -102,7 +102,7 @@ def parse(words: list[str]) -> BatchCommand:
     """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
     wrong."""
     command = BatchCommand()
-    command.inputs, given = arguments.gather(words, _WORDS, command.options)
+    command.inputs, given = arguments.gather(words, WORDS, command.options)
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
     command.report = given.get("--report")

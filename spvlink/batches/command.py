@@ -54,6 +54,8 @@ def main(
             report.seconds["together"] = time.monotonic() - begin
             _tell(command, report, say)
             done = True
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("the same command goes on from here") from None
         finally:
             store.close(done)
     if report.defects:

@@ -38,7 +38,7 @@ exit status: 0 nothing is wrong (there may be warnings); 1 there are errors, or 
 valid; 2 usage, or a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
-_WORDS: Final = OptionWords(
+WORDS: Final = OptionWords(
     ("--json", "--maintenance4", "--complete", "--potential"),
     ("--limits", "--target-env"),
     ("--spec",),
@@ -64,7 +64,7 @@ def parse(words: list[str]) -> CheckCommand:
     """Read the words after ``spvlink check``. Raises Usage with one line that says what is
     wrong."""
     command = CheckCommand()
-    inputs, given = arguments.gather(words, _WORDS, command.options)
+    inputs, given = arguments.gather(words, WORDS, command.options)
     if not inputs:
         raise Usage(f"no stage files, no archive, no manifest; see {SEE}")
     kinds = {os.path.splitext(path)[1] for path in inputs}
