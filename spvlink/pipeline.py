@@ -148,6 +148,10 @@ NOTHING_TO_GAIN: Final = "nothing to gain"  # why a pipeline that could be linke
 VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 
+# Makes the picture of a result: the package puts it here, which knows how to draw.
+PICTURES: Final[list[Callable[[Linked], str]]] = []
+
+
 class Linked:
     """The result of one link. ``passed_through`` is None or the reason why the inputs came back
     unchanged. ``warnings``: what is wrong between the stages as they came."""
@@ -189,6 +193,21 @@ class Linked:
     @remarks.setter
     def remarks(self, told: list[Remark]) -> None:
         self.later, self.told = [], told
+
+    def __repr__(self) -> str:
+        if self.passed_through is not None:
+            return f"<Linked: passed through: {self.passed_through}>"
+        parts = [
+            f"{i.producer}->{i.consumer} {i.components[0]} -> {i.components[1]} components,"
+            f" {i.locations[0]} -> {i.locations[1]} Locations"
+            for i in self.interfaces
+        ]
+        before, after = (sum(s.instructions[at] for s in self.stages) for at in (0, 1))
+        return f"<Linked: {'; '.join([*parts, f'{before} -> {after} instructions'])}>"
+
+    def _repr_html_(self) -> str | None:
+        """A picture of the interface before and after, for notebooks."""
+        return PICTURES[-1](self) if PICTURES else None
 
     def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its remarks made."""

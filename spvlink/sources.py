@@ -11,8 +11,10 @@ from spvlink.pipeline import STAGES, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Final
+
+    Given = Source | bytes | bytearray | memoryview | str | os.PathLike[str]
 
 LIMIT: Final = 32 << 20  # bytes of one module: a guard against devices and wrong files
 COMPILER: Final = "glslangValidator"
@@ -97,29 +99,58 @@ def read_all(arguments: Sequence[Argument], target_env: str | None) -> list[Sour
             # The compiler names every entry point of the module that it makes.
             sources.append(Source(compiled[argument.text], argument.text))
         else:
-            sources.append(
-                Source(_read(argument), argument.text, argument.entry, argument.entry_stage)
-            )
+            data = _read(argument.path, argument.text)
+            sources.append(Source(data, argument.text, argument.entry, argument.entry_stage))
     return sources
 
 
-def _read(argument: Argument) -> bytes:
+def sources_of(stages: Iterable[Given], target_env: str | None = None) -> list[Source]:
+    """The modules that a Python caller gives: each bytes (or what has them: bytearray, memoryview),
+    a ``Source``, a path, or text as on the command line (``a.spv:main``; GLSL is compiled).
+
+    Raises TypeError for anything else, Usage if there are none or a file cannot be read, BadSpirv.
+    """
+    if isinstance(stages, (str, bytes, bytearray, memoryview, os.PathLike, Source)):
+        kind = type(stages).__name__
+        raise TypeError(f"expected a list of modules, as in link([vertex, fragment]), not {kind}")
+    given = list(stages)
+    if not given:
+        raise Usage("there are no stages to link")
+    words = [stage for stage in given if isinstance(stage, str)]
+    read = dict(zip(words, read_all([Argument(word) for word in words], target_env)))
+    return [read[s] if isinstance(s, str) else _source(s, at) for at, s in enumerate(given)]
+
+
+def _source(stage: Given, at: int) -> Source:
+    if isinstance(stage, Source):
+        return stage
+    if isinstance(stage, (bytes, bytearray, memoryview)):
+        return Source(bytes(stage))
+    if isinstance(stage, os.PathLike):
+        path = os.fspath(stage)
+        return Source(_read(path, path), path)
+    kind = type(stage).__name__
+    raise TypeError(f"stage {at}: expected bytes, a path or a spvlink.Source, not {kind}")
+
+
+def _read(path: str, text: str) -> bytes:
+    """The module of a file, or of standard input; ``text`` names it in errors."""
     try:
-        if argument.path == "-":
+        if path == "-":
             data = sys.stdin.buffer.read(LIMIT + 1)
         else:
-            with open(argument.path, "rb") as file:
+            with open(path, "rb") as file:
                 data = file.read(LIMIT + 1)
     except OSError as error:
-        raise Usage(f"{argument.path}: cannot read it: {error.strerror}") from None
+        raise Usage(f"{path}: cannot read it: {error.strerror}") from None
     trouble = ""
     if len(data) > LIMIT:
         trouble = f"more than {LIMIT} bytes, which is beyond spvlink"
     elif data and data[:4] not in _MAGIC and 0 not in data[:512]:
-        trouble = f"not SPIR-V but text{_hint(argument.path, data)}"
+        trouble = f"not SPIR-V but text{_hint(path, data)}"
     if trouble:
         bad = BadSpirv(trouble)
-        bad.file = argument.text
+        bad.file = text
         raise bad
     return data
 
