@@ -14,7 +14,7 @@ The modules of all stages of one pipeline go in as bytes, smaller ones come out:
 with units and defaults; ``link`` takes them as keywords, too. ``Linked`` is what comes back.
 
 ``batch`` links many, each distinct one once, in several processes or on any executor, and yields
-what becomes of them as it comes.
+what becomes of them as it comes. ``check`` only looks for what is wrong between the stages.
 
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
@@ -33,13 +33,14 @@ gc.disable()  # all that is imported stays: to look through it was a tenth of a 
 from spvlink import driver, pipeline
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir import core
+from spvlink.link.check.findings import Finding
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
 from spvlink.sources import sources_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor
     from typing import Unpack
 
@@ -56,6 +57,7 @@ __all__ = [
     "COMPILED",
     "BadSpirv",
     "Broken",
+    "Finding",
     "Flaw",
     "InterfaceResult",
     "Linked",
@@ -67,6 +69,7 @@ __all__ = [
     "StageResult",
     "Usage",
     "batch",
+    "check",
     "link",
     "link_frozen",
 ]
@@ -126,6 +129,30 @@ def batch(
     from spvlink.batches.api import batch as run
 
     return run(pipelines, options, executor)
+
+
+def check(
+    stages: Iterable[Given],
+    *,
+    complete: bool = False,
+    spec: Mapping[tuple[str, int], str | bytes] | None = None,
+    limits: Mapping[str, int] | None = None,
+    maintenance4: bool = False,
+    target_env: str | None = None,
+) -> list[Finding]:
+    """Look for what is wrong between the stages of one pipeline, as ``spvlink check`` does.
+
+    ``stages`` as ``link`` takes them; ``complete`` and ``spec`` as in ``Options``. ``limits``: of a
+    device, by the names of VkPhysicalDeviceLimits; what is missing is what Vulkan requires.
+    ``maintenance4``: whether that feature is on. ``target_env``: for stages that are compiled.
+
+    Gives the findings; ``warning`` tells those that are legal. Raises ``BadSpirv`` and ``Usage`` as
+    ``link`` does, and ``Refused`` for stages that cannot be checked (SPV_NV_mesh_shader).
+    """
+    from spvlink.lint.api import check as run
+
+    sources = sources_of(stages, target_env)
+    return run(sources, complete, spec or {}, limits, maintenance4)
 
 
 def link_frozen(

@@ -234,7 +234,7 @@ def meant(word: str, known: Iterable[str]) -> str:
     """`` (did you mean WORD?)`` or an empty string."""
     from difflib import get_close_matches
 
-    like = get_close_matches(word, list(known), 1)
+    like = get_close_matches(word, list(known), 1, 0.75)
     return f" (did you mean {like[0]}?)" if like else ""
 
 

@@ -289,12 +289,13 @@ def _batch(words: list[str]) -> int:
 
 
 def _check(words: list[str]) -> int:
+    from spvlink import __version__
     from spvlink.lint.arguments import HELP as HELP_OF_CHECK
     from spvlink.lint.command import main as check
 
     if "--help" in words or "-h" in words:
         return _print(HELP_OF_CHECK)
-    return check(words, _print_all)
+    return check(words, __version__, _print_all)
 
 
 # -- files -----------------------------------------------------------------------------------------

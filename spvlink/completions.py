@@ -31,6 +31,7 @@ def _values() -> dict[str, Sequence[str]]:
         "--progress": ("always", "never"),
         "--variants": ("all", "1"),
         "--dask": ("local",),
+        "--format": of_check.FORMATS,
     }
 
 

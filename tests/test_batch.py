@@ -331,7 +331,7 @@ def test_odd_names(tmp_path: Path) -> None:
         (["a.jsonl", "-o", "x", "--progress", "maybe"], "there are always, never"),
         (
             ["a.jsonl", "-o", "x", "--spec", "frag:1=1"],
-            "unknown option --spec (did you mean --expect?); see spvlink batch",
+            "unknown option --spec; see spvlink batch",
         ),
         (["a.jsonl", "-o", "x", "--report", "a.jsonl"], "this is a file of the batch"),
         (["a.jsonl", "-o", "x", "--report", "none/r"], "none/r: cannot write it: No such folder"),

@@ -27,7 +27,12 @@ IN           Fossilize archives, or a manifest, as for spvlink batch: all their 
   --potential             also what linking could win in each module, at most and of unread outputs,
                           and what it costs that pipelines share modules: those that share are
                           linked both ways, and whose own versions would pay most is listed
-  --json                  the findings as JSON on standard output
+  --format text|json|sarif|github
+                          how to print the findings: for people (default), as JSON, as SARIF 2.1.0,
+                          as annotations of a GitHub workflow
+  --json                  the same as --format json
+  --baseline FILE         what an earlier run printed with --json: findings that it has are only
+                          counted, and are no errors
   --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
                           what vulkaninfo --json writes (default: what Vulkan requires of all)
   --maintenance4          the feature is on: an output vector may be longer than its input
@@ -40,10 +45,11 @@ valid; 2 usage, or a file that cannot be read.
 SEE: Final = "spvlink check --help"
 WORDS: Final = OptionWords(
     ("--json", "--maintenance4", "--complete", "--potential"),
-    ("--limits", "--target-env"),
+    ("--limits", "--target-env", "--format", "--baseline"),
     ("--spec",),
     SEE,
 )
+FORMATS: Final = ("text", "json", "sarif", "github")
 _SETS: Final = (".foz", ".jsonl")
 
 
@@ -53,7 +59,8 @@ class CheckCommand:
     def __init__(self) -> None:
         self.sets: list[str] = []
         self.files: list[Argument] = []
-        self.json = False
+        self.format = "text"
+        self.baseline: str | None = None
         self.complete = False
         self.potential = False
         self.rules = CheckRules()
@@ -82,7 +89,8 @@ def parse(words: list[str]) -> CheckCommand:
     else:
         command.files = [Argument(text) for text in inputs]
         check_files(command.files)
-    command.json = "--json" in given
+    command.format = _format(given)
+    command.baseline = given.get("--baseline")
     command.potential = "--potential" in given
     command.complete = "--complete" in given
     command.rules.maintenance4 = "--maintenance4" in given
@@ -90,3 +98,12 @@ def parse(words: list[str]) -> CheckCommand:
     if "--limits" in given:
         command.rules.limits = read_limits(given["--limits"])
     return command
+
+
+def _format(given: dict[str, str]) -> str:
+    format = given.get("--format", "json" if "--json" in given else "text")
+    if format not in FORMATS:
+        raise Usage(f"--format {format}: there are {', '.join(FORMATS)}")
+    if "--json" in given and format != "json":
+        raise Usage(f"--json and --format {format}: which?")
+    return format
