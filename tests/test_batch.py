@@ -515,14 +515,3 @@ def test_a_damaged_archive(tmp_path: Path) -> None:
     said = batch(broken, "-o", tmp_path / "none.foz", status=1)
     assert said.startswith(f"spvlink: error: {broken}") and said.count("\n") == 1
     assert not (tmp_path / "none.foz").exists()
-
-
-def test_from_a_folder(source: Path, linked: Path, tmp_path: Path) -> None:
-    """scripts/make-manifest makes pipelines of files that have the same name but for the stage."""
-    script = Path(__file__).resolve().parent.parent / "scripts" / "make-manifest"
-    made = subprocess.run([script, source], capture_output=True, text=True, check=True).stdout
-    lines = {line["id"]: line for line in map(json.loads, made.splitlines())}
-    assert sorted(lines) == sorted(NAMES)
-    for name in NAMES:
-        names = [Path(stage["file"]).name for stage in lines[name]["stages"]]
-        assert names == [f"{name}.{stage}.spv" for stage in stages_of(name)]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from spvlink import validate
 from spvlink.batches import arguments, engine, work
 from spvlink.batches.arguments import BatchCommand
+from spvlink.batches.folder import Folder
 from spvlink.batches.jobs import JobSettings
 from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.plan import LISTED, BatchPlan
@@ -42,6 +43,11 @@ def main(
         command.options.layout = read_layout(command.layout)
     if command.options.validate and not validate.available():
         raise validate.missing()
+    if command.plan:
+        planned = Folder(command.inputs[0], command.folder)
+        say(f"{line}\n" for line in planned.lines)
+        print_lines(planned.summary())
+        return None
     _check_target(command)
     begin = time.monotonic()
     with _opened(command) as place:
@@ -66,6 +72,12 @@ def main(
 
 @contextlib.contextmanager
 def _opened(command: BatchCommand) -> Iterator[OutputPlace]:
+    if command.folder is not None:
+        folder = Folder(command.inputs[0], command.folder)
+        if command.progress != NEVER:
+            print_lines(folder.short_summary())
+        yield folder
+        return
     if not command.archives:
         yield Manifest(command.inputs[0])
         return
@@ -149,6 +161,12 @@ def _tell(
         print("\n".join(lines), file=sys.stderr, flush=True)
 
 
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines for people on standard error."""
+    with contextlib.suppress(OSError):
+        print("\n".join(f"spvlink: {line}" for line in lines), file=sys.stderr, flush=True)
+
+
 def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, Iterable[str]]]:
     """(file, what it is to hold)."""
     if command.report is not None:
@@ -178,6 +196,10 @@ def _check_target(command: BatchCommand) -> None:
     for option, file in (("--report", command.report), ("--html", command.html)):
         if file is not None and file != "-":
             _check_report(command, option, file)
+    if command.folder is not None:
+        inside = os.path.realpath(command.inputs[0]) + os.sep
+        if (os.path.realpath(out) + os.sep).startswith(inside):
+            raise Usage(f"-o {out}: it is inside the folder that is read")
     if command.archives:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")

@@ -15,14 +15,15 @@ from spvlink.sources import Argument, check_files
 
 HELP: Final = """\
 usage: spvlink check STAGE_FILE... [options]
-       spvlink check IN.foz... | IN.jsonl [options]
+       spvlink check IN.foz... | IN.jsonl | FOLDER [options]
 
 Looks for what is wrong between the stages of a pipeline, and writes nothing. Errors: an input that
 no stage writes, types, sizes or qualifiers that do not match, a limit exceeded. Warnings: outputs
 that nobody reads, inputs whose output is never written.
 
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
-IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
+IN           Fossilize archives, a manifest or a folder, as for spvlink batch: all their
+             pipelines.
 
   --potential             also what linking could win in each module, at most and of unread outputs,
                           and what it costs that pipelines share modules: those that share are
@@ -58,6 +59,7 @@ class CheckCommand:
 
     def __init__(self) -> None:
         self.sets: list[str] = []
+        self.folder = False  # whether the set is one
         self.files: list[Argument] = []
         self.format = "text"
         self.baseline: str | None = None
@@ -75,7 +77,8 @@ def parse(words: list[str]) -> CheckCommand:
     if not inputs:
         raise Usage(f"no stage files, no archive, no manifest; see {SEE}")
     kinds = {os.path.splitext(path)[1] for path in inputs}
-    if kinds & set(_SETS):
+    command.folder = len(inputs) == 1 and os.path.isdir(inputs[0])
+    if kinds & set(_SETS) or command.folder:
         if len(kinds) > 1:
             raise Usage("stage files, archives and manifests cannot be one input")
         if kinds == {".jsonl"} and len(inputs) > 1:

@@ -8,6 +8,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from spvlink import sources
+from spvlink.batches.command import print_lines
+from spvlink.batches.folder import Folder
 from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Shader
@@ -47,8 +49,11 @@ def main(words: list[str], version: str, say: Callable[[Iterable[str]], object])
     if command.potential:
         report.potential = Potential()
     if command.sets:
-        with _opened(command.sets) as source:
-            given = _Set(source, command.sets[0], command.rules, report.potential)
+        with _opened(command) as source:
+            if isinstance(source, Folder):
+                print_lines(source.short_summary())
+            named = not isinstance(source, Archives)  # a manifest names the files of its stages
+            given = _Set(source, command.sets[0], named, command.rules, report.potential)
             for one in given.all():
                 report.add(*one)
             given.link()
@@ -90,11 +95,12 @@ def _plain(line: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(paths: list[str]) -> Iterator[PipelineSource]:
-    if paths[0].endswith(".jsonl"):
-        yield Manifest(paths[0])
+def _opened(command: CheckCommand) -> Iterator[PipelineSource]:
+    path = command.sets[0]
+    if command.folder or path.endswith(".jsonl"):
+        yield Folder(path) if command.folder else Manifest(path)
         return
-    with Archives(paths) as archives:
+    with Archives(command.sets) as archives:
         yield archives
 
 
@@ -136,11 +142,16 @@ class _Set:
     """The pipelines of a set. Those of the same stages have the same findings: looked at once."""
 
     def __init__(
-        self, source: PipelineSource, file: str, rules: CheckRules, potential: Potential | None
+        self,
+        source: PipelineSource,
+        file: str,
+        named: bool,
+        rules: CheckRules,
+        potential: Potential | None,
     ) -> None:
         self.source = source
         self.file = file
-        self.named = file.endswith(".jsonl")  # a manifest names the files of its stages
+        self.named = named
         self.rules = rules
         self.potential = potential
         self.sharing = Sharing(source) if potential is not None else None
