@@ -214,5 +214,6 @@ def without_stage(name: str) -> str:
     parts = _PARTS.split(name)
     for at in range(len(parts) - 1, -1, -2):
         if parts[at].lower() in _WORDS:
-            return "".join(parts[: max(at - 1, 0)] + parts[at + 1 :]).strip("._-")
+            before = max(at - 1, 0)  # the separator goes with the word
+            return "".join(parts[:before] + parts[at + 1 :]).strip("._-")
     return name
