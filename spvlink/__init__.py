@@ -18,9 +18,10 @@ what becomes of them as it comes. ``check`` only looks for what is wrong between
 
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
-make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged, and
-``Linked.passed_through`` says why. ``Linked.warnings`` has what is wrong between the stages as they
-came and kept nobody from linking them. ``COMPILED`` says whether this is the compiled core.
+make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged,
+``Linked.outcome`` says so ("linked" otherwise) and ``Linked.passed_through`` says why.
+``Linked.warnings`` has what is wrong between the stages as they came and kept nobody from linking
+them. ``COMPILED`` says whether this is the compiled core.
 """
 
 from __future__ import annotations

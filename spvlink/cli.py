@@ -11,7 +11,7 @@ import os
 import sys
 import time
 
-from spvlink import output, report, sources, validate
+from spvlink import output, pipeline, report, sources, validate
 from spvlink.arguments import HELP, SEE, Command, meant, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
@@ -198,7 +198,7 @@ def _guarded(act: Callable[[], Linked], stages: list[Source], dump: str | None) 
 def _untouched(stages: list[Source], reason: str, defect: str | None) -> Linked:
     """The inputs as they are: the last resort where even the linker's own way out failed."""
     linked = Linked()
-    linked.passed_through, linked.defect = reason, defect
+    linked.stay(pipeline.DEFECT, reason, defect)
     for source in stages:
         result = StageResult("unknown", source.file, source.data, False)
         result.bytes = (len(source.data), len(source.data))

@@ -123,7 +123,7 @@ class _Given:
     def _linked(self, record: Record, shaders: list[Shader]) -> Linked:
         told: dict[str, Any] = record.told
         linked = Linked()
-        linked.passed_through = record.reason
+        linked.outcome, linked.passed_through = record.kind, record.reason
         linked.target_env = told.get("target_env", "")
         linked.validated = told.get("validated")
         figures = {entry["at"]: entry for entry in told.get("stages", ())}

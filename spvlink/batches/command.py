@@ -11,7 +11,7 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from typing import TYPE_CHECKING
 
 from spvlink import validate
-from spvlink.batches import arguments, engine, work
+from spvlink.batches import arguments, engine
 from spvlink.batches.arguments import BatchCommand
 from spvlink.batches.folder import Folder
 from spvlink.batches.jobs import JobSettings
@@ -22,6 +22,7 @@ from spvlink.batches.progress import NEVER, Progress
 from spvlink.batches.store import SUFFIX, JobStore, writing
 from spvlink.batches.summary import BatchReport
 from spvlink.errors import Broken, SpvlinkError, Usage
+from spvlink.pipeline import LINKED, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -130,7 +131,7 @@ def _refuse(plan: BatchPlan) -> None:
     with nothing to gain did not have to be."""
     for index in range(len(plan.jobs)):
         result = plan.result(index)
-        if result is None or result.kind not in (work.LINKED, work.UNCHANGED):
+        if result is None or result.kind not in (LINKED, UNCHANGED):
             raise SpvlinkError(f"passed through: {plan.line(index)}").while_("being --strict")
         if result.warnings:
             raise SpvlinkError(plan.line(index)).while_("being --strict")

@@ -31,8 +31,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
-from spvlink.batches import work
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,13 +63,13 @@ class BatchReport:
 
     def _totals(self) -> Entry:
         plan = self.plan
-        counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
+        counts = dict.fromkeys((LINKED, UNCHANGED, "passed_through", "failed"), 0)
         modules: tuple[set[str], set[str]] = (set(), set())
         sums = {"components": [0, 0], "locations": [0, 0]}
         warned = 0
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
-            self.defects += kind == work.DEFECT
+            self.defects += kind == DEFECT
             counts[_GROUPS.get(kind, "passed_through")] += 1
             result = plan.result(index)
             if result is not None:
@@ -98,11 +98,11 @@ class BatchReport:
     def outcome(self, index: int) -> tuple[str, str | None]:
         """(kind, reason) of a pipeline."""
         if index in self.stays:
-            return work.PASSED, self.stays[index]
+            return PASSED, self.stays[index]
         result = self.plan.result(index)
         if result is None:
             unfit = self.plan.unfit[index]
-            return work.INVALID if unfit.bad else work.PASSED, unfit.reason
+            return INVALID if unfit.bad else PASSED, unfit.reason
         return result.kind, result.reason
 
     def reasons(self) -> list[Entry]:
@@ -137,9 +137,9 @@ class BatchReport:
             return entry
         result, key = self.plan.result(index), self.plan.key(index)
         assert result is not None and key is not None
-        if reason is not None and result.reason == reason and result.kind in plans.BAD:
-            entry["reason"] = plans.reason_of(self._record(key), pipeline)
         stays = index in self.stays
+        if not stays and result.kind in plans.BAD:
+            entry["reason"] = plans.reason_of(self._record(key), pipeline)
         return entry | {
             "job": self.plan.jobs[index],
             "stages": [shader.label for shader in pipeline.shaders],
@@ -282,11 +282,11 @@ def _array(name: str, entries: Iterable[Entry]) -> Iterator[str]:
 
 
 _GROUPS = {
-    work.LINKED: work.LINKED,
-    work.UNCHANGED: work.UNCHANGED,
-    work.INVALID: "failed",
-    work.FAILED: "failed",
-    work.DEFECT: "failed",
+    LINKED: LINKED,
+    UNCHANGED: UNCHANGED,
+    INVALID: "failed",
+    FAILED: "failed",
+    DEFECT: "failed",
 }
 
 
