@@ -146,6 +146,11 @@ struct call { /* everything that the application says for one pipeline; cases ch
     bool inlined, again, twice;
 };
 
+struct piece { /* a structure to hang somewhere, of any type, and its first number */
+    VkBaseInStructure head;
+    uint32_t value, zeros[15];
+};
+
 static void begin(struct call *c) {
     memset(c, 0, sizeof *c);
     for (int i = 0; i < 2; i++) {
@@ -236,12 +241,15 @@ static void flags_2(struct call *c, uint64_t flags) {
 static void on_the_pipeline(void) {
     VkPipelineCreationFeedback whole, each[2];
     VkPipelineCreationFeedbackCreateInfo feedback = {1000192000, NULL, &whole, 2, each};
+    struct piece binaries = {{(VkStructureType)1000483002, NULL}, 1, {0}};
     CASE("modules", );
     CASE("inline", c.inlined = true);
     CASE("flags 2", flags_2(&c, 0x800002));
     CASE("flags 2, pipeline binaries are captured", flags_2(&c, UINT64_C(1) << 31));
+    CASE("flags 2, an execution graph", flags_2(&c, UINT64_C(1) << 32));
     CASE("flags 2, descriptor heaps", flags_2(&c, UINT64_C(1) << 36));
-    CASE("pipeline binaries", hang(&c, &c.info.pNext, 1000483002));
+    CASE("pipeline binaries, none", hang(&c, &c.info.pNext, 1000483002));
+    CASE("pipeline binaries", c.info.pNext = &binaries);
     CASE("something unknown on the pipeline", hang(&c, &c.info.pNext, 1999999000));
     CASE("robustness", hang(&c, &c.info.pNext, 1000068000));
     CASE("optimization disabled", c.info.flags = 1);
@@ -410,11 +418,6 @@ static void shader_objects(void) {
 }
 
 /* -- probes: what a file asks for ------------------------------------------------------------------ */
-
-struct piece { /* a structure to hang somewhere, of any type, and its first number */
-    VkBaseInStructure head;
-    uint32_t value, zeros[15];
-};
 
 /* Fixed functions, by their names in an archive. */
 static const struct { const char *name; size_t at; } STATES[] = {
