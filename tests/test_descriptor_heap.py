@@ -110,7 +110,7 @@ def test_push_constants_are_those_that_both_declare() -> None:
     """Push data is one for all stages; how much there is nobody says."""
     vert = PUSH + OUT + "--a = u.tint;"
     assert_moved(linked(heap(), PUSH + IN + "--o = a + u.pad;", vert), "push constants")
-    assert_kept(linked(heap(), MINE, vert), "does not declare these push constants")
+    assert_kept(linked(heap(), MINE, vert), "does not declare these bytes of push data")
 
 
 def test_a_mapping_without_the_flag() -> None:

@@ -86,6 +86,8 @@ class Grant:
                 return "the layout gives that stage no such push constants"
             if declared and access.key in self.used:
                 return None
+            if self.shared is not None and self.shared.heap:
+                return "that stage does not declare these bytes of push data"
             return "that stage does not declare these push constants (a --layout could grant them)"
         if self.shared is not None:
             why = self.shared.apart(group, binding)
