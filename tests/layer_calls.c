@@ -477,6 +477,11 @@ static void shader_objects(void) {
     VkBaseInStructure unknown = {(VkStructureType)1999999000, NULL};
     struct object all[] = {{VERT, 0x8, 1}, {GEOM, 0x10, 1}, {FRAG, 0, 1}};
     struct object closed[] = {{VERT, 0x8, 1}, {GEOM, 0, 1}};
+    struct object in_heap[] = {{VERT, 0x8, 0x401}, {GEOM, 0x10, 0x401}, {FRAG, 0, 0x401}};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {1000225001, NULL, 8};
+    struct heap_entry entries[2] = {heap_entry(0, 0), heap_entry(1, 0)};
+    struct heap_mapping mapping = {(VkStructureType)1000135006, NULL, 1, &entries[0]};
+    struct heap_mapping other = {(VkStructureType)1000135006, NULL, 1, &entries[1]};
     struct object no_flag[] = {{VERT, 0x8, 0}, {GEOM, 0x10, 0}, {FRAG, 0, 0}};
     objects("all stages", 3, all, NULL, 0);
     objects("a fragment shader of its own follows", 2, all, NULL, 0);
@@ -486,6 +491,9 @@ static void shader_objects(void) {
     objects("one that others follow", 1, all, NULL, 0);
     objects("one that nothing follows", 1, &(struct object){VERT, 0, 1}, NULL, 0);
     objects("with something unknown", 3, all, &unknown, 0);
+    objects("in a heap", 3, in_heap, &mapping, 0);
+    objects("in a heap, mapped otherwise", 3, in_heap, &other, 0);
+    objects("a subgroup size", 3, all, &size, 0);
     objects("refused once", 3, all, NULL, 1);
     objects("refused before", 3, all, NULL, 0);
 }

@@ -122,6 +122,9 @@ EXPECTED = {
     "objects, one that others follow": f"{UNTOUCHED}, {DONE}, 4 {AT_THE_END}",
     "objects, one that nothing follows": f"{LINKED}, {DONE}, 1 {AT_THE_END}",
     "objects, with something unknown": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
+    "objects, in a heap": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
+    "objects, in a heap, mapped otherwise": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
+    "objects, a subgroup size": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
     "objects, refused once": f"{UNTOUCHED}, result 0, 2 calls, 3 {AT_THE_END}",
     "objects, refused before": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
 }
