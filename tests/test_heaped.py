@@ -1,14 +1,13 @@
 """Stages that reach buffers, images and samplers through descriptor heaps themselves
 (SPV_EXT_descriptor_heap): they are linked, and what they read of a heap stays where it is.
 
-No device here knows heaps, so what is linked is drawn with descriptor sets in their place
-(tests/heaped.py). spirv-val knows them from 2026.1 on: with SPVLINK_HEAP_VAL as the name of one, it
-judges what is linked as it is.
+The system's driver knows no heaps, so what is linked is drawn with descriptor sets in their place
+(tests/heaped.py); tests/test_heap_draw.py has one that does. spirv-val knows them from 2026.1 on:
+where scripts/setup-mesa unpacked one, it judges what is linked as it is.
 """
 
 from __future__ import annotations
 
-import os
 import subprocess
 
 import pytest
@@ -23,6 +22,7 @@ from spvlink.ir.edit import value
 from tests.chains import build
 from tests.heaped import heaped, in_sets
 from tests.judges import refusal
+from tests.newest_mesa import newer_spirv_val
 from tests.pipelines import EVERYTHING
 from tests.render import compare, draw, draw_covering, make_scene
 from tests.render.batch import run_isolated
@@ -35,7 +35,7 @@ NAMES = (
     "terrain_tess", "two_views", "uber", "deferred_lighting", "fog_march", "parallax",
     "spot_shadow", "text_sdf", "voxel_palette",
 )  # fmt: skip
-JUDGE = os.environ.get("SPVLINK_HEAP_VAL", "")
+JUDGE = newer_spirv_val()
 
 
 def options(exact: bool) -> spvlink.Options:
@@ -48,7 +48,7 @@ def judged(code: bytes) -> str:
     """What a spirv-val that knows heaps says against a module."""
     if not JUDGE:
         return ""
-    command = [JUDGE, "--target-env", "vulkan1.3", "--scalar-block-layout", "-"]
+    command = [*JUDGE, "--target-env", "vulkan1.3", "--scalar-block-layout", "-"]
     done = subprocess.run(command, input=code, capture_output=True, check=False)
     return (done.stdout + done.stderr).decode() if done.returncode else ""
 
