@@ -22,6 +22,7 @@ from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
+from spvlink.layout import common_layout
 from spvlink.link.border.stage import Stage
 from spvlink.link.check.input import flaws
 from spvlink.options import Options
@@ -504,8 +505,7 @@ def common(settings: list[Options]) -> Options:
     options = copy.copy(settings[0])
     options.spec, options.spec_defaults, options.observer = {}, False, None
     options.complete = False
-    if any(other.layout != options.layout for other in settings):
-        options.layout = None
+    options.layout = common_layout([other.layout for other in settings])
     if any(other.patch_points != options.patch_points for other in settings):
         options.patch_points = None
     if any(other.view_mask != options.view_mask for other in settings):
