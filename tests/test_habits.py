@@ -204,7 +204,7 @@ def offered_by_zsh(words: list[str], folder: Path) -> set[str]:
     return {word for word in done.stdout.split() if word.startswith(words[-1])}
 
 
-@pytest.mark.parametrize(("words", "expected"), LINES, ids=lambda line: "-".join(line))
+@pytest.mark.parametrize(("words", "expected"), LINES, ids=lambda line: "-".join(sorted(line)))
 @pytest.mark.parametrize("shell", SHELLS)
 def test_completions(shell: str, words: list[str], expected: set[str], tmp_path: Path) -> None:
     if shell == "bash":
