@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
@@ -56,11 +55,11 @@ def write_all(files: Sequence[tuple[str, bytes]]) -> list[str]:
 def _trouble(path: str, error: OSError) -> str:
     """The message for a file that cannot be written: a folder that is in the way is named, not the
     temporary file in it."""
-    if error.errno in (errno.EACCES, errno.EROFS, errno.EPERM):
-        folder = os.path.dirname(path)
-        while folder and not os.path.isdir(folder):
-            folder = os.path.dirname(folder)
-        folder = folder or "."
+    folder = os.path.dirname(path)
+    while folder and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    folder = folder or "."
+    if not os.access(folder, os.W_OK | os.X_OK):
         return f"{folder}: cannot write into this folder: {error.strerror}"
     where = path if error.filename in (None, path) else str(error.filename)
     return f"{where}: cannot write it: {error.strerror}"

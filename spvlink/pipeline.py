@@ -212,7 +212,7 @@ class Linked:
 
     def __repr__(self) -> str:
         if self.passed_through is not None:
-            return f"<Linked: passed through: {self.passed_through}>"
+            return f"<Linked: {self.outcome}: {self.passed_through}>"
         parts = [
             f"{i.producer}->{i.consumer} {i.components[0]} -> {i.components[1]} components,"
             f" {i.locations[0]} -> {i.locations[1]} Locations"

@@ -146,13 +146,19 @@ def _read(path: str, text: str) -> bytes:
     trouble = ""
     if len(data) > LIMIT:
         trouble = f"more than {LIMIT} bytes, which is beyond spvlink"
-    elif data and data[:4] not in _MAGIC and 0 not in data[:512]:
+    elif data and data[:4] not in _MAGIC and _is_text(data[:512]):
         trouble = f"not SPIR-V but text{_hint(path, data)}"
     if trouble:
         bad = BadSpirv(trouble)
         bad.file = text
         raise bad
     return data
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether this is UTF-8, the last letter of which may be cut, without control characters."""
+    text = start.decode("utf-8", "replace")
+    return "\ufffd" not in text[:-1] and all(c.isprintable() or c.isspace() for c in text[:-1])
 
 
 def _hint(path: str, text: bytes) -> str:

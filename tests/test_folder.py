@@ -42,7 +42,7 @@ COMPUTE = compile_glsl("#version 450\nvoid main() {}\n", "comp")
 
 
 def put(folder: Path, **files: bytes) -> None:
-    """Write modules; ``__`` in a name is a slash, ``_V`` and the like a dot before the stage."""
+    """Write modules; ``__`` in a name is a slash, ``_DOT_`` a dot."""
     for name, data in files.items():
         path = folder / (name.replace("__", "/").replace("_DOT_", ".") + ".spv")
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -205,7 +205,7 @@ def test_the_plan_is_a_manifest(tmp_path: Path, capsys: pytest.CaptureFixture[st
     said = capsys.readouterr()
     assert sorted(tmp_path.iterdir()) == before
     assert said.err == (
-        "spvlink: 1 pipelines: 1 by name\n"
+        "spvlink: 1 pipeline: 1 by name\n"
         "spvlink: left out: 1 entry points of compute and ray tracing\n"
         "spvlink: left out: 1 source files: compile them first\n"
         "spvlink: left over: c.vert.spv: no fragment shader fits\n"
@@ -292,3 +292,48 @@ def test_check_of_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     assert run("check", tmp_path, "--json") == 0
     warnings = json.loads(capsys.readouterr().out)["warnings"]
     assert [(w["pipeline"], w["file"]) for w in warnings] == [("a", "a.vert.spv")] * 2
+
+
+@pytest.mark.parametrize(
+    ("stages", "says"),
+    [
+        ('["../a.vert.spv", "a.frag.spv"]', "../a.vert.spv is not in the folder"),
+        ('["/tmp/a.vert.spv"]', "/tmp/a.vert.spv is not in the folder"),
+        ('[{file = "sub/../../a.vert.spv"}]', "a.vert.spv is not in the folder"),
+        ('[{entry = "main"}]', "stages[0].file: expected the name of a file"),
+        ('[{file = "a.vert.spv", spec = {1 = 1979-05-27}}]', "1979-05-27 is no value of JSON"),
+    ],
+)
+def test_settings_reach_nothing_outside(
+    stages: str, says: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "in"
+    put(source, a_DOT_vert=colour(0), a_DOT_frag=reads(0))
+    put(tmp_path, a_DOT_vert=colour(0))
+    (source / "spvlink.toml").write_text(f'[[pipeline]]\nid = "x"\nstages = {stages}\n')
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*.spv")}
+    assert run("batch", source, "-o", tmp_path / "out" / "deep") in (1, 2)
+    said = capsys.readouterr().err
+    assert says in said and said.count("\n") == 1, said
+    assert {p: p.read_bytes() for p in tmp_path.rglob("*.spv")} == before
+
+
+def test_names_of_versions_do_not_meet(tmp_path: Path) -> None:
+    """A file that is called as a further version of another one would be."""
+    source, out = tmp_path / "in", tmp_path / "out"
+    wide = "layout(location = 0) in vec4 c; layout(location = 9) in vec4 unread;"
+    put(source, a_DOT_vert=colour(0), a_DOT_frag=reads(0), z_DOT_frag=fragment(wide, "c + unread"))
+    other = vertex("layout(location = 1) out vec4 c;", "c = vec4(gl_InstanceIndex);")
+    (source / "a.vert@v_.spv").write_bytes(other)
+    (source / "b.frag.spv").write_bytes(reads(1))
+    (source / "spvlink.toml").write_text(
+        '[[pipeline]]\nid = "other"\nstages = ["a.vert@v_.spv", "b.frag.spv"]\n'
+        '[[pipeline]]\nid = "u"\nstages = ["a.vert.spv", "a.frag.spv"]\n'
+        '[[pipeline]]\nid = "v\\u0000"\nstages = ["a.vert.spv", "z.frag.spv"]\n'
+    )
+    assert run("batch", source, "-o", out, "--jobs", "1") == 0
+    lines = [json.loads(line) for line in (out / "manifest.jsonl").read_text().splitlines()]
+    names = [line["stages"][0]["file"] for line in lines]
+    assert len({(out / name).read_bytes() for name in names}) == 3
+    for line in lines:
+        assert run("check", *(out / stage["file"] for stage in line["stages"])) == 0

@@ -81,6 +81,12 @@ def test_hints_for_text(
     assert says in said and said.count("\n") == 1
 
 
+def test_bytes_are_no_text(work: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (work / "a.bin").write_bytes(bytes(range(200, 250)))
+    assert cli.main(["link", "a.bin", FILES[1], "-o", "out"]) == 1
+    assert "a.bin: not SPIR-V: the magic number is missing" in capsys.readouterr().err
+
+
 def test_a_mistake_in_an_included_file_names_that_file(
     work: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -115,7 +115,9 @@ def test_a_result_says_what_was_gained() -> None:
     assert shown.startswith(f"<Linked: vert->frag {before} -> {after} components, ")
     assert shown.endswith(f" -> {sum(s.instructions[1] for s in linked.stages)} instructions>")
     untouched = repr(spvlink.link([FRAG], keep_interface=["frag"]))
-    assert untouched.startswith("<Linked: passed through: ")
+    assert untouched.startswith("<Linked: passed through: there is nothing to link")
+    flat = spvlink.link([VERT, FRAG], keep_interface=["vert", "frag"])
+    assert repr(flat) == f"<Linked: {flat.outcome}: {flat.passed_through}>"
 
 
 def test_a_notebook_shows_the_picture() -> None:

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from fnmatch import fnmatch
+from itertools import chain, count
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches.manifest import NAME, Manifest
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 
 SETTINGS: Final = "spvlink.toml"
 LISTED_HERE: Final = "by spvlink.toml"
+_UNSAFE: Final = re.compile(r"[^\w.-]")  # in names of files
 _KEYS: Final = ("skip", "complete", "layout", "options", "pipeline")
 _FOR_ALL: Final = ("complete", "layout")
 _SOURCES: Final = (*SUFFIXES, ".hlsl", ".glsl")
@@ -97,19 +100,26 @@ class FolderSettings:
         return texts
 
     def _pipeline(self, one: Any) -> dict[str, object]:
-        """A pipeline as the line of a manifest; its stages may be words of the command line."""
+        """A pipeline as the line of a manifest, which checks it further; its stages may be words of
+        the command line."""
         if not isinstance(one, dict) or not isinstance(one.get("stages"), list):
             raise Usage(f"{self.path}: pipeline: expected a table with id and stages")
         return one | {"stages": [self._stage(stage) for stage in one["stages"]]}
 
     def _stage(self, stage: Any) -> object:
-        if not isinstance(stage, str):
-            return stage  # an object, as in a manifest, which checks it
-        argument = Argument(stage)
-        named: dict[str, object] = {"file": argument.path}
-        if argument.entry is not None:
-            named["entry"] = argument.entry
-        return named | ({"stage": argument.entry_stage} if argument.entry_stage else {})
+        if isinstance(stage, str):
+            argument = Argument(stage)
+            stage = {"file": argument.path}
+            if argument.entry is not None:
+                stage["entry"] = argument.entry
+            if argument.entry_stage:
+                stage["stage"] = argument.entry_stage
+        if not isinstance(stage, dict) or not isinstance(stage.get("file"), str):
+            return stage
+        file = os.path.normpath(stage["file"])
+        if os.path.isabs(file) or file.split(os.sep)[0] == os.pardir:  # its output would be outside
+            raise Usage(f"{self.path}: {stage['file']} is not in the folder")
+        return stage | {"file": file}
 
 
 class Folder(Manifest):
@@ -121,8 +131,10 @@ class Folder(Manifest):
         self.pairing = Pairing(folder)
         self.sources = self.listed = 0
         self.places: dict[str, str] = {}  # in the output, and what is there
-        self.lines = [json.dumps(line) for line in self._plan(folder, settings)]
         try:
+            self.lines = [
+                json.dumps(line, default=_no_json) for line in self._plan(folder, settings)
+            ]
             super().__init__(os.path.join(folder, NAME))
         except BadSpirv as error:
             error.file = settings.path
@@ -133,7 +145,7 @@ class Folder(Manifest):
             yield number, line.encode()
 
     def _plan(self, folder: str, settings: FolderSettings) -> Iterator[dict[str, object]]:
-        named = {stage["file"] for line in settings.pipelines for stage in _stages_of(line)}
+        named = {stage.get("file") for line in settings.pipelines for stage in _stages_of(line)}
         for file in self._files(folder):
             if not any(fnmatch(file, pattern) for pattern in settings.skip):
                 if file in named:
@@ -165,7 +177,8 @@ class Folder(Manifest):
         ways = [one.how for one in self.pairing.pipelines]
         counts = [f"{ways.count(how)} {how}" for how in dict.fromkeys(ways)]
         counts += [f"{self.listed} {LISTED_HERE}"] if self.listed else []
-        yield f"{len(self.lines)} pipelines: {', '.join(counts) or 'none'}"
+        pipelines = "1 pipeline" if len(self.lines) == 1 else f"{len(self.lines)} pipelines"
+        yield f"{pipelines}: {', '.join(counts) or 'none'}"
         if self.pairing.other:
             yield f"left out: {self.pairing.other} entry points of compute and ray tracing"
         if self.sources:
@@ -181,16 +194,21 @@ class Folder(Manifest):
 
     def _name(self, file: str, digest: str, id: str, store: JobStore) -> str:
         """The file's own name, and for further versions of a module one with the pipeline's."""
-        stem = file.removesuffix(MODULE)
-        name = file
-        if self.places.get(name, digest) != digest:
-            name = f"{stem}@{id.replace('/', '_')}{MODULE}"
+        version = f"{file.removesuffix(MODULE)}@{_UNSAFE.sub('_', id)}"
+        more = (f"{version}.{number}{MODULE}" for number in count(2))
+        names = chain((file, f"{version}{MODULE}"), more)
+        name = next(name for name in names if self.places.get(name, digest) == digest)
         if name not in self.places:
             self.places[name] = digest
             path = os.path.join(store.out, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
             shutil.copyfile(os.path.join(store.out, "modules", f"{digest}{MODULE}"), path)
         return name
+
+
+def _no_json(value: object) -> object:
+    """TOML has dates, which JSON has not. Raises Usage."""
+    raise Usage(f"{SETTINGS}: {value} is no value of JSON")
 
 
 def _stages_of(line: dict[str, object]) -> list[dict[str, Any]]:

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from spvlink.link.check.findings import Finding
     from spvlink.link.check.stage import CheckedStage
-    from spvlink.lint.pipeline import CheckRules
     from spvlink.pipeline import Source
 
     Spec = Mapping[tuple[str, int], str | bytes]
@@ -49,15 +48,9 @@ def check(
     rules.maintenance4 = maintenance4
     if limits is not None:
         rules.limits = checked_limits(dict(limits), "limits")
-    return findings(sources, load_all(sources, spec), complete, rules)
-
-
-def findings(
-    sources: Sequence[Source], stages: list[CheckedStage], complete: bool, rules: CheckRules
-) -> list[Finding]:
-    """What is wrong with the pipeline, each with the file that it is about."""
-    result = pipeline.findings(stages, complete, rules)
+    stages = load_all(sources, spec)
     files = {stage.name: source.file for source, stage in zip(sources, stages)}
-    for finding in result:
+    findings = pipeline.findings(stages, complete, rules)
+    for finding in findings:
         finding.file = files.get(finding.about, "")
-    return result
+    return findings
