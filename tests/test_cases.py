@@ -20,6 +20,7 @@ from spvlink.text import parse, print_module
 from tests.cases.slots import site_of
 
 CASES = Path(__file__).parent / "cases"
+PACKAGE = Path(arguments.__file__).parent
 FILES = sorted(CASES.rglob("*.case"))
 
 
@@ -119,13 +120,21 @@ def load(text: str) -> Module:
     return module
 
 
+def full_name(place: str) -> str:
+    """A pass is found by the name of its module, in whatever wing that is."""
+    if not place.startswith("spvlink.passes."):
+        return place
+    (path,) = (PACKAGE / "passes").rglob(f"{place.rpartition('.')[2]}.py")
+    return ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts)
+
+
 def apply(
     name: str, modules: list[Module], options: Options, slots: Sequence[str] = ()
 ) -> list[str]:
     """Run one pass, named ``module:function``, on the modules as its parameters ask; gives the
     lines of explanation that it returns, if it is one that does."""
     place, _, function_name = name.partition(":")
-    run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
+    run: Callable[..., object] = getattr(importlib.import_module(full_name(place)), function_name)
     parameters = inspect.signature(run).parameters.values()
     needed = [p for p in parameters if p.default is inspect.Parameter.empty]
     if needed[0].name == "site":

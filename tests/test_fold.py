@@ -32,7 +32,7 @@ from hypothesis import strategies as st
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, EXECUTION_MODES, Inst, Module, words_of
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 from spvlink.rules import arithmetic
 
 FAST = settings(

@@ -10,7 +10,7 @@ import pytest
 import spvlink
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import dce, simplify
+from spvlink.passes.cleaning import dce, simplify
 from tests.linking import Result, fragment, vertex
 from tests.samples import compile_glsl, disassemble, edited
 from tests.test_cases import load

@@ -29,7 +29,7 @@ from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.values import dedup_outputs, propagate_values
-from spvlink.passes.promote_repeated_reads import promote_repeated_reads as repeated_reads
+from spvlink.passes.lowering.promote_repeated_reads import promote_repeated_reads as repeated_reads
 from spvlink.pipeline import REMOVED, UNDEFINED
 from spvlink.sets.family import Family
 

@@ -16,10 +16,10 @@ from spvlink.ir.core import Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
-from spvlink.passes import trim
-from spvlink.passes.fold import fold
-from spvlink.passes.lower_io import Lowering
-from spvlink.passes.raise_io import Raise
+from spvlink.passes.cleaning.fold import fold
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.raising import trim
+from spvlink.passes.raising.raise_io import Raise
 from spvlink.pipeline import STAGES, Linked, Source
 from spvlink.validate import validate_all
 from tests.cases.slots import Line, interface_of

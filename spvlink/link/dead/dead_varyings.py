@@ -22,7 +22,7 @@ from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
-from spvlink.passes.captures import CAPTURED_WHY
+from spvlink.passes.lowering.captures import CAPTURED_WHY
 from spvlink.pipeline import REMOVED, UNDEFINED
 
 

@@ -24,7 +24,7 @@ from spvlink.ir.core import CHAINS, Inst, Module, name_of, words_of
 from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
-from spvlink.passes.lower_io import keys_of_type
+from spvlink.passes.lowering.lower_io import keys_of_type
 from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False

@@ -47,14 +47,13 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import glsl_import, value
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.motion import algebra, backward, consumer_graph, polynomials
 from spvlink.link.motion.nodes import Entry, Kind, ScalarNode, Use, single
 from spvlink.link.motion.polynomials import ONE, Weights
 from spvlink.link.resources.transfer import Transfer
-from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -45,7 +45,7 @@ from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.pack.small_numbers import bits_of_number
 from spvlink.link.shape.array_side import lanes_of
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 from spvlink.pipeline import PACKED
 from spvlink.rules.arithmetic import from_bits, signed
 
