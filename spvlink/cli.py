@@ -62,9 +62,11 @@ def _main(words: Sequence[str]) -> int:
         raise Usage(f"what is to be done? see {SEE}")
     command, rest = words[0], words[1:]
     if command in ("layer", "serve"):
-        from spvlink.layer.command import main as layer
+        if sys.platform == "linux":
+            from spvlink.layer.command import main as layer
 
-        return _print(layer(words))
+            return _print(layer(words))
+        raise Usage(f"{command}: the layer needs Linux")
     if command == "batch":
         return _batch(list(rest))
     if command == "check":

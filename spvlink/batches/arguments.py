@@ -12,6 +12,7 @@ from spvlink.batches import progress
 from spvlink.batches.folder import FolderSettings
 from spvlink.errors import Usage
 from spvlink.options import Options
+from spvlink.system import cores
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
@@ -99,14 +100,6 @@ class BatchCommand:
     def archives(self) -> bool:
         """Whether the inputs are archives."""
         return self.folder is None and self.inputs[0].endswith(ARCHIVE)
-
-
-def cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        return os.cpu_count() or 1
 
 
 def parse(words: list[str]) -> BatchCommand:
