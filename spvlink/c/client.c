@@ -4,9 +4,7 @@
  * line that says so, within the time that the settings allow. A request that reached nobody is
  * left as a file in the cache folder (`pending`), where the next linker process finds it.
  */
-#include "layer.h"
-
-#include "config.h"
+#include "core.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -137,7 +135,7 @@ static const char *start(void) {
     snprintf(size, sizeof size, "%u", s->cache_mb);
     const char *words[] = {
         "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
-        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE, "serve", "--idle", idle,
+        s->python, "-P", "-c", PROGRAM, s->package, "serve", "--idle", idle,
         "--cache-dir", s->cache, "--cache-mb", size, NULL,
     };
     environment(environment_of, sizeof environment_of / sizeof *environment_of);
