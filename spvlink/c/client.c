@@ -334,14 +334,37 @@ static uint64_t patience(void) {
     return most < left ? most : left;
 }
 
-static const char *converse(int fd, const struct bytes *request, bool wait, uint64_t deadline,
-                            struct bytes *reply) {
-    if (!send_all(fd, request, deadline))
-        return "the linker process did not take the request";
+static void note(const char *why) {
+    if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
+        log_event(why);
+}
+
+int ask_send(const struct bytes *request, const unsigned char *key, uint64_t reach_by,
+             uint64_t send_by, const char **why) {
+    int fd = reach(reach_by, why);
+    if (fd < 0) {
+        leave_pending(request, key);
+    } else if (!send_all(fd, request, send_by)) {
+        *why = "the linker process did not take the request";
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
+        note(*why);
+    return fd;
+}
+
+const char *ask_receive(int fd, uint64_t deadline, struct bytes *reply) {
+    const char *why = receive_answer(fd, reply, deadline);
+    note(why);
+    return why;
+}
+
+static const char *hear(int fd, bool wait, uint64_t deadline, struct bytes *reply) {
     if (!wait)
         return presenting ? "not linked yet: not waited for on a thread that presents"
                           : "not linked yet: not waited for";
-    const char *why = receive_answer(fd, reply, deadline);
+    const char *why = ask_receive(fd, deadline, reply);
     if (why == NULL)
         atomic_store(&late_answers, 0);
     else if (left_ms(deadline) == 0 && atomic_fetch_add(&late_answers, 1) + 1 >= PATIENCE) {
@@ -359,16 +382,10 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
     wait = longest > 0;
     wait_begins(begin);
     uint64_t deadline = begin + (wait ? longest : SEND_LIMIT);
-    int fd = reach(wait ? deadline : begin, &why);
-    if (fd < 0) {
-        leave_pending(request, key);
-        if (strncmp(why, "not linked yet", 14) != 0)
-            log_event(why);
-    } else {
-        why = converse(fd, request, wait, deadline, reply);
+    int fd = ask_send(request, key, wait ? deadline : begin, deadline, &why);
+    if (fd >= 0) {
+        why = hear(fd, wait, deadline, reply);
         close(fd);
-        if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
-            log_event(why);
     }
     uint64_t now = now_ns();
     wait_ends(now);

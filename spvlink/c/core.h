@@ -55,7 +55,7 @@ struct settings {
     uint64_t wait_total_ns;   /* for all answers of this process */
     uint32_t wait_percent;    /* of the time since the layer was loaded, for all answers */
     bool wait_presenting;     /* also on a thread that has presented */
-    uint32_t cache_mb, idle_s;
+    uint32_t cache_mb, memory_mb, idle_s;
     char cache[PATH_SIZE];    /* folder of linked modules */
     char state[PATH_SIZE];    /* folder of the log */
     char runtime[PATH_SIZE];  /* folder of the socket, only ours */
@@ -188,6 +188,12 @@ void answer_free(struct answer *answer);
 /* NULL and the answer's bytes in `reply`, or why there is none: always, if it does not wait. */
 const char *ask(const struct bytes *request, const unsigned char *key, bool wait,
                 struct bytes *reply);
+
+/* The same in two steps, with limits of the caller's (now_ns). A connection to be closed, or -1 and why
+ * there is none; then the answer, as `ask` gives it. */
+int ask_send(const struct bytes *request, const unsigned char *key, uint64_t reach_by,
+             uint64_t send_by, const char **why);
+const char *ask_receive(int fd, uint64_t deadline, struct bytes *reply);
 
 void presents(void); /* this thread: a frame would be late if it waited */
 

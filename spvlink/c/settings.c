@@ -309,6 +309,7 @@ static bool read_plain(struct settings *s) {
     s->wait_presenting =
         text("wait_presenting", given, sizeof given) ? flag("wait_presenting") : percent == 100;
     s->cache_mb = (uint32_t)number("cache_mb", 256, 1 << 20);
+    s->memory_mb = (uint32_t)number("memory_mb", 64, 1 << 20);
     s->idle_s = (uint32_t)number("idle_s", 60, 86400);
     if (flag("never_wait"))
         s->wait_ns = 0;

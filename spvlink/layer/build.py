@@ -36,7 +36,7 @@ def compiler() -> str:
         if found is not None:
             return found
     raise Usage(
-        "building the layer needs a C compiler, and there is none: it is in the package gcc of"
+        "building it needs a C compiler, and there is none: it is in the package gcc of"
         " Debian and Ubuntu"
     )
 
@@ -78,7 +78,7 @@ def build(folder: str, flags: Sequence[str] = ()) -> str:
         command = [program, *FLAGS, *flags, "-I", folder, "-I", CORE, "-o", temp, *sources()]
         status, said = spawn.run_all([(command, b"")])[0]
         if status != 0:
-            raise _complaint(program, said.decode("utf-8", "replace"))
+            raise complaint(program, said.decode("utf-8", "replace"))
         os.rename(temp, library)
     except OSError as error:
         raise Usage(f"{folder}: cannot build the layer there: {error.strerror}") from None
@@ -94,7 +94,8 @@ def _compile_python() -> None:
     compileall.compile_dir(places.PACKAGE, quiet=2)
 
 
-def _complaint(program: str, said: str) -> SpvlinkError:
+def complaint(program: str, said: str, what: str = "layer") -> SpvlinkError:
+    """The error for a build that failed with this output."""
     errors = [line.split("error:")[1].strip() for line in said.splitlines() if "error:" in line]
     if any("vulkan/" in error for error in errors):
         return Usage(
@@ -102,8 +103,8 @@ def _complaint(program: str, said: str) -> SpvlinkError:
             " package libvulkan-dev of Debian and Ubuntu"
         )
     if errors:
-        return Usage(f"{program} cannot build the layer: {errors[0]}")
-    return Usage(f"{program} cannot build the layer: {said.strip()[-200:] or 'it says nothing'}")
+        return Usage(f"{program} cannot build the {what}: {errors[0]}")
+    return Usage(f"{program} cannot build the {what}: {said.strip()[-200:] or 'it says nothing'}")
 
 
 def manifest(library: str, implicit: bool) -> str:
