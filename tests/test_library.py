@@ -1,4 +1,4 @@
-"""libspvlink in a C program (tests/library_calls.c), with real linker processes and the sanitizers."""
+"""libspvlink in a C program (tests/library_calls.c): real linker processes, and the sanitizers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ layout(location = 1) out vec4 unused;
 layout(location = 2) out vec4 same;
 layout(location = 3) out vec4 sometimes;
 void main() {
-    gl_Position = place; used = place.wzyx * a; unused = place + 1.0; same = tint; sometimes = place * 3.0;
+    gl_Position = place; used = place.wzyx * a; unused = place + 1.0;
+    same = tint; sometimes = place * 3.0;
 }
 """
 FRAGMENT = """#version 450

@@ -33,7 +33,8 @@
 
 static atomic_ullong next_start;   /* no start before this time */
 static atomic_uint failed_starts;  /* in a row */
-static atomic_bool starting;       /* a thread is at it: the others wait for the same process */
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER; /* `starting`, with `next_start` */
+static bool starting;              /* a thread is at it: the others wait for the same process */
 static atomic_uint late_answers;   /* in a row */
 static atomic_ullong wait_again;   /* no waiting before this time */
 static atomic_ullong started;      /* when a linker process was started last; 0: never */
@@ -92,6 +93,22 @@ static bool may_start(void) {
     unsigned failed = atomic_load(&failed_starts);
     unsigned long long pause = (unsigned long long)START_AGAIN << (failed < 6 ? failed : 6);
     return now >= next && atomic_compare_exchange_strong(&next_start, &next, now + pause);
+}
+
+/* Whether this thread is to start one; `others`: whether another thread is at it. */
+static bool begin_start(bool *others) {
+    pthread_mutex_lock(&start_lock);
+    *others = starting;
+    bool mine = !starting && may_start();
+    starting = starting || mine;
+    pthread_mutex_unlock(&start_lock);
+    return mine;
+}
+
+static void end_start(void) {
+    pthread_mutex_lock(&start_lock);
+    starting = false;
+    pthread_mutex_unlock(&start_lock);
 }
 
 /* Only what the linker needs: an application's LD_PRELOAD or PYTHONPATH is not for it. */
@@ -213,8 +230,9 @@ static int reach(uint64_t deadline, const char **why) {
                                       : "the linker process could not be reached";
     if (errno != ENOENT && errno != ECONNREFUSED)
         return -1;
-    if (!may_start()) {
-        if (atomic_load(&starting))
+    bool others;
+    if (!begin_start(&others)) {
+        if (others)
             return reach_new(deadline, why);
         unsigned long long last = atomic_load(&started);
         if (last == 0 || now_ns() - last >= START_AGAIN)
@@ -227,7 +245,6 @@ static int reach(uint64_t deadline, const char **why) {
             atomic_fetch_add(&failed_starts, 1);
         return fd;
     }
-    atomic_store(&starting, true);
     const char *trouble = start();
     if (trouble == NULL)
         atomic_store(&started, now_ns());
@@ -237,7 +254,7 @@ static int reach(uint64_t deadline, const char **why) {
         *why = trouble;
     if (fd < 0)
         atomic_fetch_add(&failed_starts, 1); /* it may come yet: the first connection forgets this */
-    atomic_store(&starting, false);
+    end_start();
     return fd;
 }
 
