@@ -54,6 +54,7 @@ RANKS = {
     "sources": 13,
     "embed": 13,
     "spawn": 13,
+    "system": 13,
     "chain": 14,
     "driver": 15,
     "arguments": 16,
@@ -62,6 +63,7 @@ RANKS = {
     "batches": 17,
     "layer": 17,
     "lint": 18,  # ``spvlink check``: reads sets as batches do
+    "library": 18,  # builds libspvlink with what builds the layer
     "__init__": 19,
     "completions": 19,
     "cli": 20,
