@@ -49,6 +49,7 @@ RANKS = {
     "page": 14,  # what is told of links, for a browser
     "batches": 15,
     "layer": 15,
+    "library": 16,  # builds libspvlink with what builds the layer
     "lint": 16,  # ``spvlink check``: reads sets as batches do
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
