@@ -74,9 +74,10 @@ def _main(words: Sequence[str]) -> int:
     if command in ("layer", "library", "serve"):
         if sys.platform == "linux":
             if command == "library":
+                from spvlink import __version__
                 from spvlink.library.build import main as library
 
-                return _print(library(rest))
+                return _print(library(rest, __version__))
             from spvlink.layer.command import main as layer
 
             return _print(layer(words))

@@ -47,7 +47,7 @@ C99 = ("-std=c99", "-D_POSIX_C_SOURCE=200809L", "-pedantic", "-Wall", "-Wextra",
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("library")
-    build_library(str(folder), SANITIZERS)
+    build_library(str(folder), spvlink.__version__, SANITIZERS)
     return folder
 
 
@@ -161,7 +161,7 @@ def test_eight_threads_at_once(calls: Path, files: list[Path], home: Place) -> N
 def test_threads_race_for_nothing(
     built: Path, files: list[Path], home: Place, tmp_path: Path
 ) -> None:
-    build_library(str(tmp_path / "tsan"), ("-fsanitize=thread",))
+    build_library(str(tmp_path / "tsan"), spvlink.__version__, ("-fsanitize=thread",))
     program = compiled(tmp_path / "tsan", tmp_path / "calls", "-fsanitize=thread")
     run = ["setarch", os.uname().machine, "-R", str(program)]  # TSan wants addresses as they were
     assert home.program(*run, "threads", *map(str, files)) == "all linked\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 
-from spvlink import __version__, output, spawn
+from spvlink import output, spawn
 from spvlink.errors import Usage
 from spvlink.layer import build, places
 
@@ -33,32 +33,32 @@ _FLAGS: Final = (
     "-fvisibility=hidden",
     "-pthread",
 )
-_PKG_CONFIG: Final = f"""\
-prefix=${{pcfiledir}}/../..
+_PKG_CONFIG: Final = """\
+prefix=${pcfiledir}/../..
 
 Name: spvlink
 Description: Links the stages of a Vulkan pipeline
-Version: {__version__}
-Cflags: -I${{prefix}}/include
-Libs: -L${{prefix}}/lib -lspvlink
+Version: VERSION
+Cflags: -I${prefix}/include
+Libs: -L${prefix}/lib -lspvlink
 Libs.private: -pthread
 """
 
 
-def main(words: Sequence[str]) -> str:
+def main(words: Sequence[str], version: str) -> str:
     """Do what ``spvlink library WORDS`` says; gives what is to be printed. Raises Usage."""
     if "--help" in words or "-h" in words:
         return HELP
     if len(words) != 1 or words[0].startswith("-"):
         raise Usage("library takes the name of one folder; see spvlink library --help")
-    build_library(words[0])
+    build_library(words[0], version)
     return ""
 
 
 _LIBRARIES: Final = ("libspvlink.so", "libspvlink.a")
 
 
-def build_library(folder: str, flags: Sequence[str] = ()) -> None:
+def build_library(folder: str, version: str, flags: Sequence[str] = ()) -> None:
     """Build the library in ``folder``, made if need be. Raises Usage with one line that says what
     is missing."""
     lib = os.path.join(folder, "lib")
@@ -74,7 +74,8 @@ def build_library(folder: str, flags: Sequence[str] = ()) -> None:
             for source, target in files:
                 with open(source, "rb") as file:
                     contents.append((target, file.read()))
-            contents.append((os.path.join(lib, "pkgconfig", "spvlink.pc"), _PKG_CONFIG.encode()))
+            text = _PKG_CONFIG.replace("VERSION", version)
+            contents.append((os.path.join(lib, "pkgconfig", "spvlink.pc"), text.encode()))
     except OSError as error:
         raise Usage(f"{folder}: cannot build the library there: {error.strerror}") from None
     output.write_all(contents)
