@@ -419,7 +419,7 @@ def test_no_decision_is_read_from_prose() -> None:
     [
         'if "dynamic" in leaf.why: pass',
         'if why == "a dynamic index": pass',
-        'if link.fate[key][0] == "flattened": pass',
+        'if link.remarks.fate[key][0] == "flattened": pass',
         'if out.why.startswith("the other"): pass',
         "if CAPTURED not in node.why: pass",
         "if pinned.why == CAPTURED_WHY: pass",

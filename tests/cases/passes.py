@@ -106,8 +106,8 @@ def _row(site: PassContext, table: tuple[Pass, ...], name: str) -> list[str]:
     (row,) = [row for row in table if row.name == name]
     row.run(site)
     link = site.link
-    told = {key: f"not decided: {note}" for key, note in link.notes.items()}
-    told |= {key: f"{action}: {why}" for key, (action, why) in link.fate.items()}
+    told = {key: f"not decided: {note}" for key, note in link.remarks.notes.items()}
+    told |= {key: f"{action}: {why}" for key, (action, why) in link.remarks.fate.items()}
     return [f"{_lane(key)} {told[key]}" for key in sorted(told)]
 
 

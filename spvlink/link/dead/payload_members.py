@@ -144,7 +144,7 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
             out.variable, out.location, 0, gone[at : at + 1], (), f"{out.name}[].{name}", "", False
         )
         link.gone.append(told)
-        link.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+        link.remarks.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
     return True
 

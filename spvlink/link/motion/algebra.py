@@ -361,7 +361,7 @@ def redefine(
     """A slot holds another value from now on; gives both sides of it. ``own``: its type in the
     consumer and in the producer; ``spot``: the lane and the number of its vector."""
     old_name = link.outputs.slots[key].name or link.inputs.slots[key].name
-    link.made.setdefault(key, old_name)
+    link.remarks.made.setdefault(key, old_name)
     for side, type in zip((link.inputs, link.outputs), own):
         old = side.slots[key]
         slot = Slot(key, type, old.variable, name, *spot)

@@ -267,7 +267,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:
-                    self.link.notes[entry.node.key] = why
+                    self.link.remarks.notes[entry.node.key] = why
 
     # -- new functionals ---------------------------------------------------------------------------
 
@@ -317,7 +317,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         if not single(inst) or not scalars.linear(inst, varies, affine):
             key = like.node.key
             if key is not None and not affine and scalars.linear(inst, varies):
-                self.link.notes[key] = _NOT_ONE
+                self.link.remarks.notes[key] = _NOT_ONE
             return None
         return like if self.smooth(inst, number, groups, deps) else None
 
