@@ -10,8 +10,8 @@ import pytest
 
 import spvlink
 from spvlink import cli, driver
-from tests import judges
-from tests.layer_place import pairs, place
+from tests.support import judges
+from tests.support.layer_place import pairs, place
 
 __all__ = ["pairs", "place"]  # fixtures
 
@@ -20,7 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--rewrite-cases",
         action="store_true",
-        help="write what the passes give now into tests/cases/**/*.case as the expectation",
+        help="write what the passes give now into tests/passes/**/*.case as the expectation",
     )
     parser.addoption(
         "--second-judge",
