@@ -1,4 +1,4 @@
-"""Shared by test_archive_records.py and others."""
+"""The structures of a recorded pipeline, and what linking makes of one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_feedback_link.py and others."""
+"""What transform feedback captures, read from the decorations of a module."""
 
 from __future__ import annotations
 

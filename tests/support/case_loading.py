@@ -1,4 +1,4 @@
-"""Shared by test_cases.py and others."""
+"""Loads a module of our text form, with or without accesses to slots."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_chain_miscompiles.py and others."""
+"""Mistakes that a linker can make in longer chains, and how each is planted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_chains.py and others."""
+"""What is asked of a linked chain: valid, fitting, no larger, and a picture that is close."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_chain_hazards.py and others."""
+"""Chains of GLSL compiled, linked, and drawn before and after."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_chain_link.py and others."""
+"""Chains of every kind of stage, linked with every pass checked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_pipelines.py and others."""
+"""How close two pictures must be if rounding may differ."""
 
 from __future__ import annotations
 

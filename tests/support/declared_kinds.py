@@ -1,4 +1,4 @@
-"""Shared by test_declared.py and others."""
+"""Kinds of numbers, and the capabilities and types that a stage declares for each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_dedup_outputs.py and others."""
+"""Pairs whose outputs hold the same, and what of them is left after a link."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_fold.py and others."""
+"""A module in which single instructions are folded."""
 
 from __future__ import annotations
 

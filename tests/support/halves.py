@@ -1,4 +1,4 @@
-"""Shared by test_halves_words.py and others."""
+"""Chains of 64-bit varyings, compiled and linked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_page.py and others."""
+"""Names and texts that try to break out of a page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_weighted.py and others."""
+"""Evaluation shaders that interpolate by hand, in every way to write it."""
 
 from __future__ import annotations
 

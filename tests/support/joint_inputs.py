@@ -1,4 +1,4 @@
-"""Shared by test_joint.py and others."""
+"""Inputs of several consumers of one frozen interface."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_layer_calls.py and others."""
+"""The C program that asks the Vulkan layer for pipelines, and the log of its driver."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_guards.py and others."""
+"""Puts an execution mode into a module."""
 
 from __future__ import annotations
 

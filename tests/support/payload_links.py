@@ -1,4 +1,4 @@
-"""Shared by test_payload.py and others."""
+"""Task and mesh shaders compiled and linked, and the payload that is left."""
 
 from __future__ import annotations
 

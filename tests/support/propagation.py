@@ -1,4 +1,4 @@
-"""Shared by test_propagate_values.py and others."""
+"""Pairs whose outputs hold constants or uniforms, and what a link must say of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_random_chains.py and others."""
+"""How far pictures of random chains may lie apart, and feedback in one order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_sets.py and others."""
+"""Sets of pipelines linked as one batch, and their pictures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Shared by test_share_per_patch.py and others."""
+"""Draws and links of chains whose values are equal for a patch or a workgroup."""
 
 from __future__ import annotations
 
