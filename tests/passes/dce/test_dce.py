@@ -7,7 +7,7 @@ import pytest
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import dce
+from spvlink.passes.cleaning import dce
 from tests.support.case_loading import load
 from tests.support.small_fragments import END, FORK, HEAD, OTHER, SINE
 

@@ -6,7 +6,8 @@ import pytest
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import dce, tidy
+from spvlink.passes.cleaning import dce
+from spvlink.passes.raising import tidy
 from tests.support.case_loading import load
 from tests.support.small_fragments import END, FORK, HEAD, OTHER, SINE
 
