@@ -10,10 +10,8 @@ import pytest
 import spvlink
 from spvlink.driver import all_insts
 from spvlink.grammar import ops
-from tests.render import compare, draw, draw_covering, mismatches
-from tests.render.border import slots
-from tests.render.reflect import INPUT, OUTPUT, Stage
-from tests.support.captured import captured
+from tests.render import compare, draw, draw_covering
+from tests.support.captured import captured, check_layout, read
 from tests.support.chain_hazards import Chain, frag, vert
 from tests.support.chain_proof import prove
 from tests.support.feedback_chains import CHAINS
@@ -23,23 +21,6 @@ from tests.support.samples import compile_glsl
 
 def build(chain: Chain) -> list[bytes]:
     return [compile_glsl(text, stage, chain.environment) for stage, text in chain.stages]
-
-
-def read(codes: list[bytes]) -> tuple[set[int], set[int]]:
-    """The Locations that the fragment shader declares, and that the stage before it does."""
-    inputs, outputs = slots(Stage(codes[-1]), INPUT), slots(Stage(codes[-2]), OUTPUT)
-    return {location for location, _ in inputs}, {location for location, _ in outputs}
-
-
-def check_layout(before: list[bytes], after: list[bytes]) -> None:
-    """The same bytes captured, and what only transform feedback wants behind what is read."""
-    old, new = captured(before[-2]), captured(after[-2])
-    assert old and new == old
-    assert not mismatches(after)
-    inputs, outputs = read(after)
-    assert inputs <= outputs
-    assert len(outputs) <= len(read(before)[1])
-    assert len(inputs) <= len(read(before)[0])
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: c.name)
@@ -112,35 +93,6 @@ def test_places(name: str) -> None:
     chain = next(c for c in CHAINS if c.name == name)
     linked = spvlink.link(build(chain), clean=True)
     assert read([s.data for s in linked.stages]) == PLACES[name]
-
-
-@pytest.mark.parametrize(
-    ("captures", "reads", "merged"),
-    [("", "", True), ("", "invariant ", False), ("invariant ", "", False), ("", "mediump ", False),
-     ("mediump ", "", False), ("mediump ", "mediump ", True)],
-)  # fmt: skip
-def test_a_captured_twin_is_read_only_if_it_is_as_good(
-    captures: str, reads: str, merged: bool
-) -> None:
-    """Not one of another precision, and nothing else in place of what is Invariant."""
-    xfb = "xfb_buffer = 0, xfb_stride = 16, xfb_offset = 0"
-    precision = reads if "mediump" in reads else ""
-    outputs = f"""layout(location = 0, {xfb}) out {captures.replace("invariant ", "")}vec4 x;
-layout(location = 1) out {precision}vec4 y;
-"""
-    outputs += "invariant x;" if "invariant" in captures else ""
-    outputs += "invariant y;" if "invariant" in reads else ""
-    inputs = f"layout(location = 1) in {precision}vec4 y;"
-    chain = Chain(
-        "twins",
-        (vert(outputs, "x = a; y = a;"), frag(inputs, "color = y;")),
-        environment="vulkan1.1",
-    )
-    codes = build(chain)
-    linked = prove(codes, chain)
-    actions = {r.action for r in linked.remarks if r.name == "y"}
-    assert (actions == {"merged"}) == merged, actions
-    check_layout(codes, [s.data for s in linked.stages])
 
 
 def test_captured_pairs_of_half_precision_stay_apart() -> None:

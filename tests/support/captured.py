@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tests.render.reflect import OUTPUT, Stage
+from tests.render import mismatches
+from tests.render.border import slots
+from tests.render.reflect import INPUT, OUTPUT, Stage
 
 BUILTIN, STREAM, OFFSET, BUFFER, STRIDE = 11, 29, 35, 36, 37
 Bytes = dict[tuple[int, int], tuple[int, int, bool]]  # (buffer, byte) -> stride, stream, built-in
@@ -49,3 +51,20 @@ def _words(stage: Stage, type: int) -> int:
         return sum(_words(stage, member) for member in args)
     count = args[1] if op == 24 else stage.module.constants[args[1]]
     return count * _words(stage, args[0])
+
+
+def read(codes: list[bytes]) -> tuple[set[int], set[int]]:
+    """The Locations that the fragment shader declares, and that the stage before it does."""
+    inputs, outputs = slots(Stage(codes[-1]), INPUT), slots(Stage(codes[-2]), OUTPUT)
+    return {location for location, _ in inputs}, {location for location, _ in outputs}
+
+
+def check_layout(before: list[bytes], after: list[bytes]) -> None:
+    """The same bytes captured, and what only transform feedback wants behind what is read."""
+    old, new = captured(before[-2]), captured(after[-2])
+    assert old and new == old
+    assert not mismatches(after)
+    inputs, outputs = read(after)
+    assert inputs <= outputs
+    assert len(outputs) <= len(read(before)[1])
+    assert len(inputs) <= len(read(before)[0])
