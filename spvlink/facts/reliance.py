@@ -103,7 +103,7 @@ class _Reliance:
         op = inst.op
         if self.effects.flags(inst) & (info.SPECULATABLE | info.DEBUG):
             return
-        if info.ANY_VALUE.get(op, 0) == -1 or op in (ops.OpLine, ops.OpNoLine):
+        if info.ANY_VALUE.get(op, 0) == -1 or op in info.LINES:
             return
         if (op == ops.OpLoad or op == ops.OpStore) and self.is_own(inst.args[0]):
             return

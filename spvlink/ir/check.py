@@ -282,7 +282,7 @@ class _Checker:
     def type_rule(self, inst: Inst) -> None:
         """Operands of the types that the other rules rely on."""
         op, args = inst.op, inst.args
-        if op in (ops.OpTypeInt, ops.OpTypeFloat):
+        if op in info.NUMBER_TYPES:
             if inst.imm[0] not in (8, 16, 32, 64) and len(inst.imm) == 1 + (op == ops.OpTypeInt):
                 raise Fault(inst, f"a width of {inst.imm[0]} bits")
             return

@@ -12,7 +12,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 MANY: Final = 1 << 30
-LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+LINES: Final[frozenset[int]] = info.LINES
 MERGES: Final = frozenset((ops.OpSelectionMerge, ops.OpLoopMerge))
 PRIVATE_COUNTS: Final = {  # least and most args, least and most imm, result
     core.COPY: (1, 1, 0, 0),
@@ -57,7 +57,7 @@ FORWARD_TYPES: Final = frozenset(
 )  # fmt: skip
 counts_known: dict[int, tuple[int, int, int, int]] = dict(PRIVATE_COUNTS)
 AFTER_LOOP: Final = frozenset((ops.OpBranch, ops.OpBranchConditional))
-AFTER_SELECTION: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
+AFTER_SELECTION: Final = info.DIVISIONS
 NEVER: Final = frozenset(
     (ops.OpLabel, ops.OpFunction, ops.OpFunctionEnd, ops.OpFunctionParameter, ops.OpCapability)
 )

@@ -182,7 +182,7 @@ def _scale(inst: Inst) -> str:
     if value.type is not inst.type:
         return _differ(value, show(inst.type))
     scalar = inst.type
-    while scalar is not None and scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    while scalar is not None and scalar.op in info.VECTOR_TYPES:
         scalar = scalar.args[0]
     return "" if factor.type is scalar else _differ(factor, show(scalar))
 
@@ -231,7 +231,7 @@ def _part(type: Inst, index: int) -> Inst | str:
     op = type.op
     if op == ops.OpTypeStruct:
         return type.args[index] if index < len(type.args) else f"there is no member {index}"
-    if op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    if op in info.VECTOR_TYPES:
         return type.args[0] if index < type.imm[0] else f"there is no component {index}"
     if op == ops.OpTypeArray:
         size = index_of(type.args[1])
@@ -300,7 +300,7 @@ def _parts(inst: Inst) -> str:
     if type.op == ops.OpTypeStruct:
         size: int | None = len(type.args)
         wanted = type.args
-    elif type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    elif type.op in info.VECTOR_TYPES:
         size = type.imm[0]
         wanted = type.args[:1] * len(args)
     elif type.op == ops.OpTypeArray:

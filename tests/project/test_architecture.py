@@ -584,3 +584,31 @@ def test_no_table_is_imported_as_a_module_inside_a_function() -> None:
     rooms = {"binary", "chain", "facts", "ir", "link", "passes", "rules", "sets", "driver"}
     code = [path for path in FILES if room_of(own_name(path)).split(".")[0] in rooms]
     assert not [path for path in code if late(ast.parse(path.read_text()))]
+
+
+def opcode_sets(path: Path) -> set[frozenset[str]]:
+    """The sets of opcodes that a file asks for by their names: at least two of ``ops``, and no
+    other thing between them."""
+    found = set()
+    for node in nodes(path):
+        if isinstance(node, (ast.Tuple, ast.Set, ast.List)):
+            names = {
+                part.attr
+                for part in node.elts
+                if isinstance(part, ast.Attribute) and getattr(part.value, "id", "") == "ops"
+            }
+            if 1 < len(names) == len(node.elts):
+                found.add(frozenset(names))
+    return found
+
+
+def test_opcodes_that_many_ask_for_together_are_a_fact_of_the_grammar() -> None:
+    """``[opcodes]`` in ``semantics.toml``: then a new opcode is entered once."""
+    code = [path for path in FILES if room_of(own_name(path)) != "grammar"]
+    files: dict[frozenset[str], list[str]] = {}
+    for path in code:
+        for names in opcode_sets(path):
+            files.setdefault(names, []).append(own_name(path))
+    assert len(files) > 50
+    many = {" ".join(sorted(names)): where for names, where in files.items() if len(where) > 4}
+    assert not many
