@@ -161,9 +161,9 @@ class _Session:
             self.overlaps = any(patches.overlap(s.name, s.module) for s in stages)
             if self.overlaps and not kept:
                 for stage in stages:
-                    came = stage.source
-                    stage.source = patches.separate(stage.name, stage.module, came)
-                    self.apart[stage.name] = stage.source, came
+                    before = stage.source
+                    stage.source = patches.separate(stage.name, stage.module, before)
+                    self.apart[stage.name] = stage.source, before
             made = split_at_fixed.link_around_fixed(stages, self.options, self.runner, self.linked)
             if not self.apart:
                 return made

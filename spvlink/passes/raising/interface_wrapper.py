@@ -90,7 +90,7 @@ def wrap_interface(
         else:
             gone.append(old)
     if gone:
-        _Shell(module, storage, side, list(left.values())).run(gone)
+        _InterfaceWrapper(module, storage, side, list(left.values())).run(gone)
 
 
 def _keys(varying: Varying) -> tuple[int, ...]:
@@ -163,7 +163,7 @@ def _scalars(type: Inst) -> int:
     return types.size_of(type) * _scalars(type.args[0])
 
 
-class _Shell:
+class _InterfaceWrapper:
     """The variables that are other ones from now on."""
 
     def __init__(
