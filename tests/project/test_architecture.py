@@ -502,12 +502,9 @@ def test_the_command_loads_no_page_and_no_other_command_unless_asked(tmp_path: P
     assert "spvlink.page.page" in loaded(code.format(page))
 
 
-def test_files_are_small_and_name_no_machine() -> None:
+def test_files_name_no_machine() -> None:
     for path in FILES:
-        text = path.read_text()
-        if not text.startswith("# Generated"):
-            assert text.count("\n") <= 600, f"{path.name} has {text.count(chr(10))} lines"
-        assert "/work/" not in text, path.name
+        assert "/work/" not in path.read_text(), path.name
 
 
 def test_functions_are_short() -> None:
