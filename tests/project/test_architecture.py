@@ -609,3 +609,15 @@ def test_opcodes_that_many_ask_for_together_are_a_fact_of_the_grammar() -> None:
     assert len(files) > 50
     many = {" ".join(sorted(names)): where for names, where in files.items() if len(where) > 4}
     assert not many
+
+
+MAPPED = ("binary", "facts", "ir", "link")
+
+
+@pytest.mark.parametrize("room", MAPPED)
+def test_a_room_has_a_map_of_all_that_is_in_it(room: str) -> None:
+    folder = PACKAGE / room
+    text = ast.get_docstring(ast.parse((folder / "__init__.py").read_text())) or ""
+    words = set(re.findall(r"\w+", text))
+    inside = {path.stem for path in folder.iterdir() if not path.name.startswith("__")}
+    assert len(inside) > 3 and inside <= words, inside - words
