@@ -29,7 +29,7 @@ ALONE = (
     "validate.py",
 )  # fmt: skip
 NUMBERS = ("debug.py", "enums.py", "glsl.py", "info.py", "ops.py")  # of spvlink/grammar
-LEFT_OUT = ("__init__.py", "check.py", "check_flow.py", "check_types.py")  # of spvlink/ir
+LEFT_OUT = ("__init__.py", "check.py")  # of spvlink/ir
 
 
 def compiled() -> list[str]:

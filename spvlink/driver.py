@@ -20,7 +20,7 @@ from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
-from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.ir.core import CAPABILITIES
 from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
@@ -161,9 +161,9 @@ class _Session:
             self.overlaps = any(patches.overlap(s.name, s.module) for s in stages)
             if self.overlaps and not kept:
                 for stage in stages:
-                    came = stage.source
-                    stage.source = patches.separate(stage.name, stage.module, came)
-                    self.apart[stage.name] = stage.source, came
+                    before = stage.source
+                    stage.source = patches.separate(stage.name, stage.module, before)
+                    self.apart[stage.name] = stage.source, before
             made = split_at_fixed.link_around_fixed(stages, self.options, self.runner, self.linked)
             if not self.apart:
                 return made
@@ -456,8 +456,3 @@ def own_verdict(data: bytes) -> str | None:
     except (BadSpirv, Broken) as error:
         return str(error)
     return None
-
-
-def all_insts(module: Module) -> list[Inst]:
-    """Every Inst of the functions, for tests and tools."""
-    return [i for f in module.functions for b in f.blocks for i in b.insts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
 from spvlink.errors import BadSpirv, SpvlinkError
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir import core
 from spvlink.ir.core import EntryPoint, Function, Inst, Module, name_of_set, says_nothing, string_of
 from spvlink.ir.edit import replace_annotations
@@ -159,7 +159,7 @@ def describes(inst: Inst, aside: set[Inst]) -> bool:
     """Whether an instruction is a line or one of a set that only describes."""
     if inst.op == ops.OpLine or inst.op == ops.OpNoLine:
         return True
-    return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and inst.args[0] in aside
+    return inst.op in info.EXTENDED and inst.args[0] in aside
 
 
 def without_debug(data: bytes) -> bytes:

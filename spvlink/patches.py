@@ -67,8 +67,8 @@ def back(made: Sequence[tuple[str, bytes, Source, Source]]) -> list[bytes]:
     was, or behind what it did place. ``made``: of each its stage, what linking made of it, its
     source while Patch variables are apart, and as it came. Raises Refused if there is no place."""
     modules: dict[int, Module] = {}
-    for at, (name, data, apart, came) in enumerate(made):
-        if name in _SIDES and data != apart.data and apart is not came:
+    for at, (name, data, apart, before) in enumerate(made):
+        if name in _SIDES and data != apart.data and apart is not before:
             modules[at] = decode(data)
             modules[at].entry = select_entry(modules[at], apart.entry, name)
     near: set[int] = set()
@@ -84,11 +84,11 @@ def back(made: Sequence[tuple[str, bytes, Source, Source]]) -> list[bytes]:
     if by and max(far) + by >= _MOST:
         raise Refused("what is left of Patch variables that lie over others has no place")
     out: list[bytes] = []
-    for at, (name, data, apart, came) in enumerate(made):
+    for at, (name, data, apart, before) in enumerate(made):
         if at in modules and _move(modules[at], _SIDES[name], by - APART):
             out.append(encode(modules[at]))
         else:
-            out.append(came.data if data == apart.data else data)
+            out.append(before.data if data == apart.data else data)
     return out
 
 

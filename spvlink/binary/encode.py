@@ -8,7 +8,7 @@ import struct
 from spvlink.binary.walk import interleave
 from spvlink.binary.words import IS_LITTLE, MAGIC, MAX_BOUND, in_other_order
 from spvlink.errors import Broken, Refused
-from spvlink.grammar import ops, shapes
+from spvlink.grammar import info, ops, shapes
 from spvlink.ir.core import (
     ANNOTATIONS,
     GLOBALS,
@@ -148,6 +148,6 @@ def _walked(inst: Inst) -> list[int]:
         width = len(inst.imm) // cases if cases else 1
     elif inst.op in (ops.OpConstant, ops.OpSpecConstant):
         width = len(inst.imm)
-    elif inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR):
+    elif inst.op in info.EXTENDED:
         set_name = string_of(inst.args[0].imm)[0]
     return interleave(inst, width, set_name)

@@ -257,7 +257,7 @@ def _is_run(positions: list[int]) -> bool:
 
 def number_words(type: Inst | None) -> int:
     """Words of a literal of this scalar type (2 for 64 bits)."""
-    if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+    if type is None or type.op not in info.NUMBER_TYPES:
         raise BadSpirv("a number whose type is no integer or floating-point type")
     return 2 if type.imm[0] > 32 else 1
 
@@ -269,7 +269,7 @@ SIZED: Final = frozenset((ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeInt, ops
 def check_size(op: int, size: int) -> None:
     """Refuse sizes that no type of a shader has (specification 2.16.1); what follows may rely on
     them."""
-    if op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    if op in info.VECTOR_TYPES:
         if not 2 <= size <= 4:
             raise BadSpirv(f"{ops.NAMES[op]} of {size} parts: a shader has 2 to 4")
     elif size not in (8, 16, 32, 64):

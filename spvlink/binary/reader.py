@@ -23,7 +23,7 @@ from spvlink.binary.plans import (
 from spvlink.binary.walk import Walk
 from spvlink.binary.words import words_in
 from spvlink.errors import BadSpirv
-from spvlink.grammar import ops, shapes
+from spvlink.grammar import info, ops, shapes
 from spvlink.ir import core
 from spvlink.ir.core import Block, Function, Inst, Module, string_of
 
@@ -297,7 +297,7 @@ class Reader:
         elif op == ops.OpSwitch and words:
             selector = self.known(words[0])
             literal_words = number_words(selector.type if selector is not None else None)
-        elif op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and words:
+        elif op in info.EXTENDED and words:
             source = self.known(words[0])
             if source is not None and source.op == ops.OpExtInstImport:
                 set_name = string_of(source.imm)[0]
@@ -348,8 +348,8 @@ _FORWARD_TYPES: Final = frozenset(
         ops.OpTypeRuntimeArray, ops.OpTypeFunction, ops.OpExtInstWithForwardRefsKHR,
     )
 )  # fmt: skip
-_EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
-_DEBUG_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_EXTENDED: Final = info.EXTENDED
+_DEBUG_LINES: Final = info.LINES
 # First words (word count and opcode) of instructions that have one size only.
 FUNCTION_WORD: Final = 5 << 16 | ops.OpFunction
 MODELS: Final = shapes.enumeration(shapes.KINDS.index("ExecutionModel"))[2]

@@ -38,7 +38,7 @@ def nothing_crossed(chain: Chain) -> bool:
 
 def enclose_early(chain: Chain) -> set[Stage]:
     """The same as ``restore``, for stages of which it is clear before anything is raised that they
-    get a shell, if not stay: nobody needs what raising would make of their code."""
+    get a wrapper, if not stay: nobody needs what raising would make of their code."""
     done: set[Stage] = set()
     if chain.options.clean or not chain.runner.plain:  # somebody looks at what is raised
         return done
@@ -111,15 +111,15 @@ def _moves(border: Border) -> bool:
 def restore(chain: Chain, done: set[Stage] | None = None) -> None:
     """Take back the stages that no border changed. A side fits if it declares what it declared; or
     if everything stays in its place there and the neighbour is taken back, too: the variables that
-    both had may be others than those that were made of it. What does not fit gets a shell. ``done``
-    are not looked at."""
+    both had may be others than those that were made of it. What does not fit gets a
+    wrapper. ``done`` are not looked at."""
     options = chain.options
-    came = {
+    originals = {
         stage: original(stage)
         for stage in chain.touched()
         if not stage.linked and not options.clean and stage not in (done or ())
     }
-    fit = came
+    fit = originals
     while True:
         left = {
             stage: module
@@ -129,7 +129,7 @@ def restore(chain: Chain, done: set[Stage] | None = None) -> None:
         if len(left) == len(fit):
             break
         fit = left
-    for stage, module in came.items():
+    for stage, module in originals.items():
         if stage in fit:
             chain.untouched.add(stage)
         elif not _enclose(chain, stage, module):
@@ -189,12 +189,12 @@ def _around(chain: Chain, stage: Stage) -> list[Border]:
     return [border for border in chain.around(stage) if not (border.kept or border.fixed)]
 
 
-def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module]) -> bool:
+def _fits(border: Border, stage: Stage, module: Module, originals: dict[Stage, Module]) -> bool:
     """Whether a stage's side of a border may be the one that it had."""
     if border.payload is not None:
         return False
     other = border.consumer if border.producer is stage else border.producer
-    if other in came and _stays(border):
+    if other in originals and _stays(border):
         return True
     storage = OUTPUT if border.producer is stage else INPUT
     try:

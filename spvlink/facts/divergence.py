@@ -46,7 +46,7 @@ _PATCHES: Final = frozenset(
     (enums.ExecutionModel_TessellationControl, enums.ExecutionModel_TessellationEvaluation)
 )
 _PAYLOAD: Final = (enums.StorageClass_TaskPayloadWorkgroupEXT,)
-_CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
+_CHOOSING: Final = info.DIVISIONS
 _NEVER: Final = info.COCONVERGENT | info.CONVERGENT | info.DERIVATIVE
 
 

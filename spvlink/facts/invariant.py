@@ -32,7 +32,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable
     from typing import Final
 
-_CHOOSING: Final = frozenset((ops.OpBranchConditional, ops.OpSwitch))
+_CHOOSING: Final = info.DIVISIONS
 _COPIES: Final = frozenset((ops.OpCopyMemory, ops.OpCopyMemorySized))
 _EMITS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.EMITS) | {
     ops.OpEndPrimitive, ops.OpEndStreamPrimitive,
@@ -67,7 +67,7 @@ def rounds(inst: Inst) -> bool:
     """Whether a result is made of floats, so that a compiler may come to other bits."""
     for value in (inst, *inst.args):
         type = value.type
-        while type is not None and type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+        while type is not None and types.IS_VECTOR[type.op]:
             type = type.args[0]
         if type is not None and type.op not in _INTEGERS:
             return True

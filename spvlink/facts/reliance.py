@@ -1,6 +1,6 @@
 """Whether code goes on as it did when some of its inputs have other values.
 
-Code that nobody needs the result of still runs where a stage goes out as it came, or in a shell
+Code that nobody needs the result of still runs where a stage goes out as it came, or in a wrapper
 (``passes/raising/interface_wrapper``). An input that only such code reads may go, and is something
 else then: zero, or whatever is there. That must not become an access through no address, a
 division by zero, an index out of bounds, a loop without an end. Followed from the inputs:
@@ -103,7 +103,7 @@ class _Reliance:
         op = inst.op
         if self.effects.flags(inst) & (info.SPECULATABLE | info.DEBUG):
             return
-        if info.ANY_VALUE.get(op, 0) == -1 or op in (ops.OpLine, ops.OpNoLine):
+        if info.ANY_VALUE.get(op, 0) == -1 or op in info.LINES:
             return
         if (op == ops.OpLoad or op == ops.OpStore) and self.is_own(inst.args[0]):
             return

@@ -8,6 +8,7 @@ mixes (products of vectors and matrices, and everything else).
 from __future__ import annotations
 
 from spvlink.grammar import glsl, info, ops
+from spvlink.ir import types
 from spvlink.ir.core import Inst, by_opcode
 
 TYPE_CHECKING = False
@@ -59,7 +60,7 @@ def count(type: Inst | None) -> int:
 
 def scalar(type: Inst) -> Inst:
     """The type of a lane."""
-    while type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    while types.IS_VECTOR[type.op]:
         type = type.args[0]
     return type
 

@@ -954,6 +954,49 @@ ASKS: Final = (
 DEFAULT_COST: Final = 128
 GLSL_DEFAULT_COST: Final = 16
 
+LINES: Final[frozenset[int]] = frozenset(
+    {
+        8,  # OpLine
+        317,  # OpNoLine
+    }
+)
+NUMBER_TYPES: Final[frozenset[int]] = frozenset(
+    {
+        21,  # OpTypeInt
+        22,  # OpTypeFloat
+    }
+)
+VECTOR_TYPES: Final[frozenset[int]] = frozenset(
+    {
+        23,  # OpTypeVector
+        24,  # OpTypeMatrix
+    }
+)
+NESTED_TYPES: Final[frozenset[int]] = frozenset(
+    {
+        28,  # OpTypeArray
+        24,  # OpTypeMatrix
+    }
+)
+ELEMENT_TYPES: Final[frozenset[int]] = frozenset(
+    {
+        28,  # OpTypeArray
+        24,  # OpTypeMatrix
+        23,  # OpTypeVector
+    }
+)
+EXTENDED: Final[frozenset[int]] = frozenset(
+    {
+        12,  # OpExtInst
+        4433,  # OpExtInstWithForwardRefsKHR
+    }
+)
+DIVISIONS: Final[frozenset[int]] = frozenset(
+    {
+        250,  # OpBranchConditional
+        251,  # OpSwitch
+    }
+)
 SAMPLE_RATE_BUILTINS: Final[frozenset[int]] = frozenset(
     {
         18,  # BuiltIn SampleId

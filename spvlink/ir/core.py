@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.grammar import debug, ops
+from spvlink.grammar import debug, info, ops
 from spvlink.ir.known import Known
 
 TYPE_CHECKING = False
@@ -68,7 +68,7 @@ def by_opcode(*sets: Iterable[int]) -> bytes:
 # Access chains from variables: args[0] is the base, what follows are indices.
 CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 IS_CHAIN: Final = by_opcode(CHAINS)
-IS_LINE: Final = by_opcode((ops.OpLine, ops.OpNoLine))
+IS_LINE: Final = by_opcode(info.LINES)
 
 
 class Inst:

@@ -107,7 +107,7 @@ def noted(module: Module) -> Debug | None:
     return held
 
 
-class Told:
+class VariableNotes:
     """What debug information says of variables while they become values: of each cell of them, by
     its number."""
 

@@ -9,7 +9,7 @@ copies with ``resolve``: a copy is what it stands for, so sweeping is no further
 
 from __future__ import annotations
 
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir.core import (
     CAPABILITIES,
     COPY,
@@ -187,7 +187,7 @@ def define_before(module: Module, member: Inst, struct: Inst) -> None:
     order = module.globals
     at = order.index(struct)
     needed = [member]
-    while needed[-1].op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    while needed[-1].op in info.VECTOR_TYPES:
         needed.append(needed[-1].args[0])
     for type in needed:  # the outermost first, so that each inner one ends up before it
         where = order.index(type)
@@ -220,7 +220,7 @@ def remove_phi_edge(module: Module, block: Block, gone: Inst) -> None:
     module.version += 1
     for inst in block.insts:
         if inst.op != ops.OpPhi:
-            if inst.op in (ops.OpLine, ops.OpNoLine):
+            if inst.op in info.LINES:
                 continue
             break
         args = inst.args

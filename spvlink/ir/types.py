@@ -6,7 +6,7 @@ equality is ``is``. The pool finds what the module already has and appends what 
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import ALL, CAPABILITIES, Inst, Module, by_opcode
 from spvlink.ir.edit import touched
 
@@ -46,7 +46,7 @@ CONSTANTS: Final[frozenset[int]] = frozenset(
 
 IS_CONSTANT: Final = by_opcode(CONSTANTS)
 
-NUMBERS: Final[frozenset[int]] = frozenset((ops.OpTypeInt, ops.OpTypeFloat))
+NUMBERS: Final[frozenset[int]] = info.NUMBER_TYPES
 
 # What a number's type asks for besides Shader: (type's opcode, width) -> capability.
 CAPABILITIES_OF: Final = {
@@ -132,10 +132,6 @@ def make(
     return found
 
 
-def void(module: Module) -> Inst:
-    return make(module, ops.OpTypeVoid, None, [], ())
-
-
 def boolean(module: Module) -> Inst:
     return make(module, ops.OpTypeBool, None, [], ())
 
@@ -199,7 +195,7 @@ def may_be_constant(module: Module, type: Inst) -> bool:
     """Whether the module may have constants of a numeric type: of 8- and 16-bit numbers only with
     the capability to compute with them (specification, "Universal Validation Rules")."""
     scalar = type
-    while scalar.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+    while scalar.op in info.ELEMENT_TYPES:
         scalar = scalar.args[0]
     wanted = capability_of(scalar)
     return (
@@ -286,6 +282,7 @@ def pointers_may_meet(module: Module) -> bool:
 
 
 MOST_LANES: Final = ALL.bit_length()
+IS_VECTOR: Final = by_opcode(info.VECTOR_TYPES)
 _IS_SCALAR: Final = by_opcode((ops.OpTypeInt, ops.OpTypeFloat, ops.OpTypeBool))
 _REPEATED: Final = frozenset(
     (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray, ops.OpTypeRuntimeArray)
@@ -306,7 +303,7 @@ def is_composite(type: Inst) -> bool:
 def size_of(type: Inst) -> int:
     """Number of immediate parts of a composite type (0: runtime or specialization-sized array, or
     no composite)."""
-    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    if IS_VECTOR[type.op]:
         return type.imm[0]
     if type.op == ops.OpTypeStruct:
         return len(type.args)

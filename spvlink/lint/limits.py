@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from spvlink.errors import Usage
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.link.check.findings import Finding
 from spvlink.link.check.stage import INPUT, OUTPUT
@@ -142,7 +142,7 @@ def _components(
 
 def _size(type: Inst) -> int:
     """32-bit components of a built-in."""
-    if type.op in (ops.OpTypeArray, ops.OpTypeVector, ops.OpTypeMatrix):
+    if type.op in info.ELEMENT_TYPES:
         return types.size_of(type) * _size(type.args[0])
     return 1
 

@@ -24,7 +24,7 @@ _OPCODES: Final = {name: op for op, name in ops.NAMES.items()}
 _PRIVATE: Final = {name: op for op, name in PRIVATE_NAMES.items()}
 _HEADER: Final = re.compile(r";\s*(Version|Generator|Bound|Schema|Byte order):\s*(\S+)\s*$")
 _TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_LINES: Final = info.LINES
 _SECTION: Final[dict[int, int]] = {
     op: section
     for section, opcodes in (
@@ -371,9 +371,7 @@ class _TextReader:
 
 def _is_aside(inst: Inst) -> bool:
     """An extended instruction that only describes."""
-    return inst.op in (ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR) and core.says_nothing(
-        string_of(inst.args[0].imm)[0]
-    )
+    return inst.op in info.EXTENDED and core.says_nothing(string_of(inst.args[0].imm)[0])
 
 
 def _split(line: str) -> list[str]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 
-from spvlink.grammar import enums, names, ops, shapes
+from spvlink.grammar import enums, info, names, ops, shapes
 from spvlink.ir.core import Inst
 
 TYPE_CHECKING = False
@@ -90,7 +90,7 @@ def string_tokens(words: tuple[int, ...]) -> list[str]:
 
 def number_size(type: Inst | None) -> int:
     """Words of a number of this type; 0 if the type is no number."""
-    if type is None or type.op not in (ops.OpTypeInt, ops.OpTypeFloat):
+    if type is None or type.op not in info.NUMBER_TYPES:
         return 0
     return 2 if type.imm[0] > 32 else 1
 

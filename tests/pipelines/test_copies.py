@@ -11,7 +11,6 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import value
@@ -19,7 +18,7 @@ from tests.render import draw, draw_covering
 from tests.support.chain_hazards import CHAINS, Chain
 from tests.support.chain_proof import compiled
 from tests.support.closeness import assert_close
-from tests.support.linking import module_of
+from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
 
 NAMES = (

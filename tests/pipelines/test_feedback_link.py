@@ -8,14 +8,13 @@ import subprocess
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.render import compare, draw, draw_covering
 from tests.support.captured import captured, check_layout, read
 from tests.support.chain_hazards import Chain, frag, vert
 from tests.support.chain_proof import prove
 from tests.support.feedback_chains import CHAINS
-from tests.support.linking import module_of
+from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
 
 

@@ -11,11 +11,10 @@ import numpy as np
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.render import compare, draw, draw_covering, rounding
 from tests.support.chain_hazards import frag, geom, tesc, tese, vert
-from tests.support.linking import Result, count, fragment, vertex
+from tests.support.linking import Result, all_insts, count, fragment, vertex
 from tests.support.samples import compile_glsl
 
 UNIFORMS = "layout(set = 0, binding = 0) uniform U { vec4 c; vec4 d; } u;\n"

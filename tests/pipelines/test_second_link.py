@@ -9,12 +9,11 @@ import re
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from tests.render import compare, draw, draw_covering
 from tests.support.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
-from tests.support.linking import builtins, module_of
+from tests.support.linking import all_insts, builtins, module_of
 from tests.support.payload_chains import Case
 from tests.support.samples import assemble, compile_glsl, disassemble
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from spvlink.binary.encode import encode
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
@@ -16,7 +15,7 @@ from tests.render import compare, draw, draw_covering
 from tests.support.chain_proof import compiled
 from tests.support.chain_proof import link as link_chain
 from tests.support.chain_text import Chain, frag, vert
-from tests.support.linking import Result, count, fragment, module_of, vertex
+from tests.support.linking import Result, all_insts, count, fragment, module_of, vertex
 from tests.support.propagation import (
     FLAT_IN,
     FLAT_OUT,

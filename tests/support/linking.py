@@ -5,7 +5,7 @@ from __future__ import annotations
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.chain import table
-from spvlink.driver import all_insts, select_entry
+from spvlink.driver import select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface
@@ -22,6 +22,11 @@ layout(location = 0) out vec4 o;
 # What these tests are about: passes that move or merge values across the border have their own.
 BASE = frozenset(("branches", "compact", "dce", "dead", "join", "simplify"))
 INPUT, OUTPUT = enums.StorageClass_Input, enums.StorageClass_Output
+
+
+def all_insts(module: Module) -> list[Inst]:
+    """Every instruction of the functions."""
+    return [i for f in module.functions for b in f.blocks for i in b.insts]
 
 
 def vertex(body: str, environment: str = "vulkan1.0") -> bytes:

@@ -7,7 +7,7 @@ specification; the Khronos validation layer takes them for one.
 
 from __future__ import annotations
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.grammar.names import ENUM_NAMES
 from spvlink.ir import types
 from spvlink.ir.core import Inst
@@ -241,7 +241,7 @@ def _fill(type: Inst, place: Place, found: dict[Place, Scalar], label: Label) ->
             total += _fill(member, (place[0] + total, 0), found, label)
         return total
     element = type
-    while element.op in (ops.OpTypeArray, ops.OpTypeMatrix):
+    while element.op in info.NESTED_TYPES:
         element = element.args[0]
     if element.op == ops.OpTypeStruct:  # of an array: the shape says the rest
         return interface.cover(type, place, set(), label, _told)

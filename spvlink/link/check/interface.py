@@ -349,7 +349,7 @@ def cover(type: Inst, place: Place, covers: set[Place], label: Label, refuse: Re
         for member in type.args:
             total += cover(member, (location + total, 0), covers, label, refuse)
         return total
-    if op in (ops.OpTypeArray, ops.OpTypeMatrix):
+    if op in info.NESTED_TYPES:
         total = 0
         for _ in range(types.size_of(type)):
             length = cover(type.args[0], (location + total, component), covers, label, refuse)
@@ -387,7 +387,7 @@ def shape_of(type: Inst) -> str:
         return base_of(type)
     if op == ops.OpTypeStruct:
         return "{" + ",".join(shape_of(m) for m in type.args) + "}"
-    if op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+    if op in info.ELEMENT_TYPES:
         return f"{shape_of(type.args[0])}x{types.size_of(type)}"
     return ops.NAMES.get(op, "?")
 

@@ -29,7 +29,7 @@ _OF_INTERFACES: Final = info.INTERPOLATION_DECORATIONS | info.KIND_DECORATIONS |
     enums.Decoration_XfbStride,
 }  # fmt: skip
 _MOVES: Final = frozenset((ops.OpLoad, ops.OpStore))
-_PLAIN: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector))
+_PLAIN: Final = info.ELEMENT_TYPES
 
 
 def accesses(

@@ -149,16 +149,16 @@ class Move:
                 new.setdefault(inst, {})[lane] = node, kind
         self.forget()
         self.slots(new)
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]] = {}
+        partial: dict[Inst, tuple[Inst, frozenset[Inst]]] = {}
         for block in self.graph.cfg.order:
             if any(i in new for i in block.insts):
-                block.insts = self.replaced(block, new, partly)
-        if partly:
+                block.insts = self.replaced(block, new, partial)
+        if partial:
             for block in self.graph.cfg.order:
                 for inst in block.insts:
-                    if any(a in partly and inst not in partly[a][1] for a in inst.args):
+                    if any(a in partial and inst not in partial[a][1] for a in inst.args):
                         inst.args = [
-                            partly[a][0] if a in partly and inst not in partly[a][1] else a
+                            partial[a][0] if a in partial and inst not in partial[a][1] else a
                             for a in inst.args
                         ]
         entry = self.source.entry
@@ -176,7 +176,7 @@ class Move:
 
     def replaced(
         self, block: Block, new: dict[Inst, dict[int, tuple[ScalarNode, Kind]]],
-        partly: dict[Inst, tuple[Inst, frozenset[Inst]]],
+        partial: dict[Inst, tuple[Inst, frozenset[Inst]]],
     ) -> list[Inst]:  # fmt: skip
         out: list[Inst] = []
         for inst in block.insts:
@@ -200,7 +200,7 @@ class Move:
             assert inst.type is not None
             whole = algebra.gather(self.source, inst.type, parts, out)
             if own:
-                partly[inst] = whole, frozenset(own)
+                partial[inst] = whole, frozenset(own)
             else:
                 become(self.source, inst, whole)
         return out

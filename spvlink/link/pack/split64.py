@@ -149,9 +149,9 @@ def _is_wide(pinned: Pinned) -> bool:
     type = pinned.variable.type
     assert type is not None
     scalar = type.args[0]
-    while scalar.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+    while scalar.op in info.ELEMENT_TYPES:
         scalar = scalar.args[0]
-    return scalar.op not in (ops.OpTypeInt, ops.OpTypeFloat) or scalar.imm[0] == WIDE
+    return scalar.op not in info.NUMBER_TYPES or scalar.imm[0] == WIDE
 
 
 class WordUses:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir.core import INTERPOLATE
 from spvlink.ir.slot import Aggregate, Pinned, Varying, base_of
 from spvlink.link.border.link import Link
@@ -130,9 +130,9 @@ def _base_of_whole(pinned: Pinned) -> str:
     type = pinned.variable.type
     assert type is not None
     scalar = type.args[0]
-    while scalar.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+    while scalar.op in info.ELEMENT_TYPES:
         scalar = scalar.args[0]
-    return base_of(scalar) if scalar.op in (ops.OpTypeInt, ops.OpTypeFloat) else "mixed"
+    return base_of(scalar) if scalar.op in info.NUMBER_TYPES else "mixed"
 
 
 def _qualifiers(link: Link, pinned: Pinned) -> tuple[int, ...]:

@@ -40,7 +40,7 @@ from __future__ import annotations
 from spvlink.errors import Broken
 from spvlink.facts.decorations import Decorations, Names
 from spvlink.facts.effects import root
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Function, Inst, Module, name_of, words_of
 from spvlink.ir.edit import annotate, replace_annotations, touched, value
@@ -183,7 +183,7 @@ def _type_text(type: Inst) -> tuple[str, int]:
     if type.op == ops.OpTypeVector:
         wide = 2 if type.imm[0] > 2 and type.args[0].imm == (64,) else 1
         return f"{_type_text(type.args[0])[0]}v{type.imm[0]}", wide
-    if type.op not in (ops.OpTypeMatrix, ops.OpTypeArray):
+    if type.op not in info.NESTED_TYPES:
         raise Unlinkable("the payload holds something that is not understood")
     size = types.size_of(type)
     if size <= 0:
@@ -213,7 +213,7 @@ def words(variable: Inst) -> int:
 def _words(type: Inst) -> int:
     if type.op == ops.OpTypeStruct:
         return sum(_words(member) for member in type.args)
-    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+    if type.op in info.ELEMENT_TYPES:
         return types.size_of(type) * _words(type.args[0])
     return 2 if type.op == ops.OpTypePointer or type.imm[:1] == (64,) else 1
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import UNTYPED_CHAINS, Effects
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module, by_opcode
 from spvlink.ir.slot import base_of
@@ -96,7 +96,7 @@ def shape(type: Inst) -> str:
         return "b"
     if type.op in types.NUMBERS:
         return base_of(type)
-    if type.op in (ops.OpTypeVector, ops.OpTypeMatrix):
+    if type.op in info.VECTOR_TYPES:
         return f"{shape(type.args[0])}x{type.imm[0]}"
     raise Cannot(f"a value of {ops.NAMES.get(type.op, 'some type')}")
 
@@ -233,7 +233,7 @@ class Blocks:
                 same_words = sorted(own) == sorted(words) or part.op != ops.OpTypeMatrix
                 if shape(part) == want and same_words:
                     return [index]
-            if part.op in (ops.OpTypeInt, ops.OpTypeFloat):
+            if part.op in info.NUMBER_TYPES:
                 raise Cannot("the other stage declares another type at these bytes")
             inner = self._find(part, at, start, end, want, words, own)
             if inner is not None:

@@ -256,7 +256,7 @@ class Transfer:
         if inst in self.signatures:
             raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) ties it to its place")
         self.check_type(inst.type)
-        width = inst.type.imm[0] if inst.type.op in (ops.OpTypeVector, ops.OpTypeMatrix) else 1
+        width = inst.type.imm[0] if inst.type.op in info.VECTOR_TYPES else 1
         if op == ops.OpExtInst:
             return info.GLSL_COST.get(inst.imm[0], info.GLSL_DEFAULT_COST) * width
         return info.COST.get(op, info.DEFAULT_COST) * width

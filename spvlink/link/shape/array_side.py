@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from spvlink.facts.index_values import IndexValues
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Block, Inst, Module
 from spvlink.ir.slot import Pinned
@@ -20,7 +20,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Path = tuple[int, ...]  # constant indices from a variable down to a part of it
     Part = tuple[Inst, Path]  # a part of a value
 
-_NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+_NODES: Final = info.NESTED_TYPES
 # Consumers whose inputs are arrays over the vertices.
 _ARRAYED: Final = frozenset(("tesc", "tese", "geom"))
 

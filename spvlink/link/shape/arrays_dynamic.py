@@ -66,7 +66,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 COPY_COST: Final = 2  # of a store to a local array, in operations a component
 MOST_VERTICES: Final = 6  # of a triangle with adjacency: of more no copy is made
-_NODES: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+_NODES: Final = info.NESTED_TYPES
 BOTH: Final = "both stages access it with a dynamic index"
 
 

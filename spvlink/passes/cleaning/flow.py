@@ -11,7 +11,7 @@ from __future__ import annotations
 from spvlink.errors import Broken
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.structure import Structure
-from spvlink.grammar import ops
+from spvlink.grammar import info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.edit import branch, flow_changed, touched
@@ -154,7 +154,7 @@ def mend_phis(module: Module, function: Function, stubs: Collection[Block] = ())
     for block in function.blocks:
         for inst in block.insts:
             if inst.op != ops.OpPhi:
-                if inst.op in (ops.OpLine, ops.OpNoLine):
+                if inst.op in info.LINES:
                     continue
                 break
             known = {p: v for v, p in zip(inst.args[::2], inst.args[1::2]) if p not in stubs}

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 
-from spvlink.grammar import glsl, ops
+from spvlink.grammar import glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.rules.arithmetic import (
@@ -231,7 +231,7 @@ def _bitcast(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...])
     if values is None or source is None:
         return None
     scalar, target = component(source), component(type)
-    if target.op not in (ops.OpTypeInt, ops.OpTypeFloat) or scalar.op == ops.OpTypeBool:
+    if target.op not in info.NUMBER_TYPES or scalar.op == ops.OpTypeBool:
         return None
     width, to = width_of(scalar), width_of(target)
     count = type.imm[0] if type.op == ops.OpTypeVector else 1

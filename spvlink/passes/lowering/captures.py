@@ -20,7 +20,7 @@ go, in another stream. Blocks with an Offset of their own stay as they are.
 from __future__ import annotations
 
 from spvlink.facts.decorations import Decorations, Words
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.ir.slot import CAPTURED
@@ -106,11 +106,11 @@ def _member_splits(tables: Decorations, own: list[Words], type: Inst, index: int
 
 def _plain(tables: Decorations, type: Inst, inside: bool = False) -> bool:
     """Numbers without gaps between them: 64 bits inside of a struct may have some."""
-    while type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+    while type.op in info.ELEMENT_TYPES:
         type = type.args[0]
     if type.op == ops.OpTypeStruct:
         return not is_block(tables, type) and all(_plain(tables, t, True) for t in type.args)
-    width = type.imm[0] if type.op in (ops.OpTypeInt, ops.OpTypeFloat) else 0
+    width = type.imm[0] if type.op in info.NUMBER_TYPES else 0
     return width == 32 or (width == 64 and not inside)
 
 
@@ -153,6 +153,6 @@ def bytes_of(type: Inst) -> int:
     captured."""
     if type.op == ops.OpTypeStruct:
         return sum(map(bytes_of, type.args))
-    if type.op in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeVector):
+    if type.op in info.ELEMENT_TYPES:
         return types.size_of(type) * bytes_of(type.args[0])
-    return int(type.imm[0]) // 8 if type.op in (ops.OpTypeInt, ops.OpTypeFloat) else 0
+    return int(type.imm[0]) // 8 if type.op in info.NUMBER_TYPES else 0

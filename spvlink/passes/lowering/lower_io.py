@@ -61,7 +61,7 @@ _ARRAYED_OUTPUTS: Final = frozenset(
 _SEEN_EARLY: Final = _ARRAYED_OUTPUTS | {enums.ExecutionModel_TaskEXT}
 # What may stand between the variables of a function, which come first: lines, debug information.
 _AMONG_VARIABLES: Final = frozenset((ops.OpLine, ops.OpNoLine, ops.OpExtInst))
-_PARTED: Final = frozenset((ops.OpTypeArray, ops.OpTypeMatrix))
+_PARTED: Final = info.NESTED_TYPES
 _REPEATED: Final = _PARTED | {ops.OpTypeVector}
 _PINNING: Final = frozenset((enums.Decoration_Volatile, enums.Decoration_Coherent))
 # Beyond any device's limit; keeps hostile modules from making huge tables.

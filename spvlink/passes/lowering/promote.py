@@ -42,7 +42,7 @@ from spvlink.ir.core import (
     Inst,
     Module,
 )
-from spvlink.ir.debug import Told, noted
+from spvlink.ir.debug import VariableNotes, noted
 from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touched, value
 from spvlink.ir.slot import DYNAMIC
 from spvlink.passes.lowering.cells import MEMORY, SPLIT, WHOLE, PartNode, PointerTarget, find
@@ -94,7 +94,7 @@ class Promotion:
         self.calls = Calls.of(module)
         self.cfg = Cfg.of(module, function)
         self.inputs = Values(self.cfg)  # cell of an input -> where it was loaded
-        self.told = Told(noted(module))
+        self.variable_notes = VariableNotes(noted(module))
 
     # -- analysis ----------------------------------------------------------------------------------
 
@@ -207,8 +207,8 @@ class Promotion:
                     continue
                 leaf.cell = len(self.cells)
                 leaf.in_place = variable in self.in_place
-                if self.told.debug is not None:
-                    self.told.begin(variable, leaf.cell, leaf.path, len(leaves))
+                if self.variable_notes.debug is not None:
+                    self.variable_notes.begin(variable, leaf.cell, leaf.path, len(leaves))
                 self.cells.append(leaf)
                 if initializer is not None:
                     self.start[leaf.cell] = part_of(self.module, initializer, leaf.path)
@@ -251,7 +251,7 @@ class Promotion:
             self.fill_phis(block)
             if stores is not None and not self.at_emits and block.terminator.op == ops.OpReturn:
                 made = stores(self, block)
-                self.told.inside(made, block.insts[-1])
+                self.variable_notes.inside(made, block.insts[-1])
                 block.insts[-1:-1] = made
         if self.cells:
             touched(self.module)
@@ -312,7 +312,7 @@ class Promotion:
         phis = self.phis.get(block)
         if not phis:
             return
-        self.told.all_of(phis, block)
+        self.variable_notes.all_of(phis, block)
         for cell, phi in phis.items():
             for pred in self.cfg.preds[block]:
                 phi.args += [self.lookup(cell, pred), pred]
@@ -347,14 +347,16 @@ class Promotion:
         needs."""
         now: dict[int, Inst] = dict(self.phis.get(block, {}))
         self.at_exit[block] = now
-        places, insts, told = self.places, block.insts, self.told
+        places, insts, variable_notes = self.places, block.insts, self.variable_notes
         out: list[Inst] = []
         done = 0
-        if told.debug is not None:
-            told.begin_block(block, self.start if block is self.function.blocks[0] else {})
+        if variable_notes.debug is not None:
+            variable_notes.begin_block(
+                block, self.start if block is self.function.blocks[0] else {}
+            )
         for at in self.uses[block] if stores is None else range(len(insts)):
-            if told.debug is not None:
-                told.step(out, done, at)
+            if variable_notes.debug is not None:
+                variable_notes.step(out, done, at)
             if at > done:
                 out += insts[done:at]
             done = at + 1
@@ -378,10 +380,10 @@ class Promotion:
                 continue
             elif stores is not None and self.calls.does(inst, info.EMITS):
                 out += stores(self, block)
-                told.emitted(out)
+                variable_notes.emitted(out)
             out.append(inst)
-        if told.debug is not None:
-            told.step(out, done, len(insts))
+        if variable_notes.debug is not None:
+            variable_notes.step(out, done, len(insts))
         block.insts = out + insts[done:]
 
     def pointer(self, inst: Inst, place: PointerTarget, out: list[Inst]) -> None:
@@ -531,7 +533,7 @@ class Promotion:
                 new = value(self.module, ops.OpCompositeInsert, node.type, args, (index,))
             out.append(new)
             self.at_exit[block][node.cell] = new
-            self.told.now(node.cell, new, block)
+            self.variable_notes.now(node.cell, new, block)
         elif node.kind == WHOLE:
             self.store_whole(node, resolve(stored), place.vertex, block, out)
         else:
@@ -542,7 +544,7 @@ class Promotion:
     ) -> None:
         if not node.in_place:
             self.at_exit[block][node.cell] = stored
-            self.told.now(node.cell, stored, block)
+            self.variable_notes.now(node.cell, stored, block)
             return
         for lane, key in enumerate(node.keys):
             part = stored

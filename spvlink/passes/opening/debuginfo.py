@@ -20,7 +20,7 @@ store and phi.
 from __future__ import annotations
 
 from spvlink.facts.effects import Effects
-from spvlink.grammar import debug, ops, shapes
+from spvlink.grammar import debug, info, ops, shapes
 from spvlink.ir import types
 from spvlink.ir.core import STRINGS, Block, Function, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
@@ -30,8 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
-_EXTENDED: Final = frozenset((ops.OpExtInst, ops.OpExtInstWithForwardRefsKHR))
+_LINES: Final = info.LINES
+_EXTENDED: Final = info.EXTENDED
 # which part of a Place an instruction of a debug information set changes, and whether to nothing
 _CHANGES: Final = {
     debug.DebugLine: (1, False),

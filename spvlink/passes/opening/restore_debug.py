@@ -6,7 +6,7 @@ from bisect import bisect_left
 
 from spvlink.facts.cfg import Cfg
 from spvlink.facts.effects import Effects
-from spvlink.grammar import debug, ops
+from spvlink.grammar import debug, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import GLOBALS, STRINGS, Block, Function, Inst, Module, string_of
 from spvlink.ir.debug import NOWHERE, Debug, Note, Place, noted
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-_LINES: Final = frozenset((ops.OpLine, ops.OpNoLine))
+_LINES: Final = info.LINES
 _ENDS: Final = (0, debug.DebugNoLine, debug.DebugNoScope)
 _FIRST: Final = frozenset((ops.OpPhi, ops.OpVariable))  # nothing but OpLine may stand before these
 

@@ -90,7 +90,7 @@ def wrap_interface(
         else:
             gone.append(old)
     if gone:
-        _Shell(module, storage, side, list(left.values())).run(gone)
+        _InterfaceWrapper(module, storage, side, list(left.values())).run(gone)
 
 
 def _keys(varying: Varying) -> tuple[int, ...]:
@@ -140,7 +140,7 @@ class _Old:
     def is_like(self, varying: Varying) -> bool:
         """Whether the variable is just this, in its place or in another one."""
         of = self.type.op
-        shape = of if of in (ops.OpTypeMatrix, ops.OpTypeArray) else 0
+        shape = of if of in info.NESTED_TYPES else 0
         return (
             varying.whole == shape
             and (not shape or types.size_of(self.type) == varying.columns)
@@ -156,14 +156,14 @@ def _scalar_of(type: Inst) -> Inst:
 
 def _scalars(type: Inst) -> int:
     """How many scalars a vector, matrix, or array of such has."""
-    if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
+    if type.op in info.NUMBER_TYPES:
         return 1
-    if type.op not in (ops.OpTypeVector, ops.OpTypeMatrix, ops.OpTypeArray):
+    if type.op not in info.ELEMENT_TYPES:
         raise NotWrappable  # members of structs have decorations of their own
     return types.size_of(type) * _scalars(type.args[0])
 
 
-class _Shell:
+class _InterfaceWrapper:
     """The variables that are other ones from now on."""
 
     def __init__(

@@ -6,13 +6,12 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import text_of_name
 from spvlink.link.pack import share_per_patch
 from tests.support.chain_hazards import frag, mesh, tesc, tese, text, vert
 from tests.support.interpolations import link
-from tests.support.linking import module_of
+from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl, edited
 from tests.support.shared_values import MOTION, Stages, prove, said
 

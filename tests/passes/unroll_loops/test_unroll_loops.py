@@ -6,10 +6,9 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.support.chain_text import frag, geom, mesh, tesc, tese, vert
-from tests.support.linking import module_of
+from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
 from tests.support.shared_values import MOTION, Stages, prove
 
