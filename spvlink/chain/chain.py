@@ -24,7 +24,7 @@ from spvlink.chain.lowering import (
 )
 from spvlink.chain.raising import finish, trim_blocks
 from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
-from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
+from spvlink.chain.sweep import clean, convert_branches, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import CONSUMER, Link
@@ -48,6 +48,7 @@ def link_chain(chain: Chain) -> list[bytes]:
         in_file(stage, clean, chain, stage)
     open_borders(chain)
     open_builtins(chain)
+    convert_branches(chain)
     sweep(chain)
     place_to_fixpoint(chain)
     if not chain.options.clean and as_it_came.nothing_crossed(chain):

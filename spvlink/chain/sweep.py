@@ -42,6 +42,26 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
         _read_back(chain.runner, stage)
 
 
+def convert_branches(chain: Chain) -> None:
+    """Small branches become selects, through which passes over borders see. What is behind the
+    stages is known by now, so what must keep its control flow does."""
+    if not chain.runner.enabled("if_conversion"):
+        return
+    held = False
+    for stage in chain.touched():
+        entry = stage.module.entry
+        assert entry is not None
+        if stage.literal or stage in chain.fixed or len(entry.function.blocks) == 1:
+            continue
+        if not held:
+            held = True
+            hold_outputs(chain.borders, chain.more)
+        version = stage.module.version
+        chain.runner.on_entry(stage, "if_conversion", stage.selects)
+        if stage.module.version != version:
+            in_file(stage, clean, chain, stage)
+
+
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
     from spvlink.passes import promote_vertex_copies  # seldom: see chain/table
