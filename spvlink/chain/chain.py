@@ -14,6 +14,7 @@ from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
 from spvlink.chain.border import Border, join
 from spvlink.chain.builtins import drop_stores, open_builtins
+from spvlink.chain.converted import sweep_converted
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -24,7 +25,7 @@ from spvlink.chain.lowering import (
 )
 from spvlink.chain.raising import finish, trim_blocks
 from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
-from spvlink.chain.sweep import clean, convert_branches, place_to_fixpoint, sweep
+from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import CONSUMER, Link
@@ -48,8 +49,8 @@ def link_chain(chain: Chain) -> list[bytes]:
         in_file(stage, clean, chain, stage)
     open_borders(chain)
     open_builtins(chain)
-    convert_branches(chain)
     sweep(chain)
+    sweep_converted(chain)
     place_to_fixpoint(chain)
     if not chain.options.clean and as_it_came.nothing_crossed(chain):
         outputs = [stage.source.data for stage in chain.stages]

@@ -32,6 +32,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final, TypeVar
 
+    from spvlink.passes.if_conversion import Limits
+
     T = TypeVar("T")
 
 MAX_ROUNDS: Final = 16  # of simplify and branches; each needs a branch resolved in the one before
@@ -53,11 +55,13 @@ class StagePass:
         self.needs_blocks = needs_blocks  # nothing to do in a function of one block
 
 
-def if_conversion(module: Module, function: Function, made: dict[Inst, int]) -> None:
+def if_conversion(
+    module: Module, function: Function, made: dict[Inst, int], limits: Limits
+) -> None:
     """Few stages have branches that may go."""
     from spvlink.passes import if_conversion
 
-    if_conversion.if_conversion(module, function, made)
+    if_conversion.if_conversion(module, function, made, limits)
 
 
 def reverse_if_conversion(module: Module, function: Function, made: dict[Inst, int]) -> None:

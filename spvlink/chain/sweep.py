@@ -42,26 +42,6 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
         _read_back(chain.runner, stage)
 
 
-def convert_branches(chain: Chain) -> None:
-    """Small branches become selects, through which passes over borders see. What is behind the
-    stages is known by now, so what must keep its control flow does."""
-    if not chain.runner.enabled("if_conversion"):
-        return
-    held = False
-    for stage in chain.touched():
-        entry = stage.module.entry
-        assert entry is not None
-        if stage.literal or stage in chain.fixed or len(entry.function.blocks) == 1:
-            continue
-        if not held:
-            held = True
-            hold_outputs(chain.borders, chain.more)
-        version = stage.module.version
-        chain.runner.on_entry(stage, "if_conversion", stage.selects)
-        if stage.module.version != version:
-            in_file(stage, clean, chain, stage)
-
-
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
     from spvlink.passes import promote_vertex_copies  # seldom: see chain/table
@@ -96,10 +76,11 @@ def sweep(chain: Chain) -> None:
     for moving in (False, True) if len(chain.borders) > 1 else (True,):
         for border in chain.borders:
             border.seen = -1
-        _sweep_due(chain, moving)
+        sweep_due(chain, moving)
 
 
-def _sweep_due(chain: Chain, moving: bool) -> None:
+def sweep_due(chain: Chain, moving: bool) -> None:
+    """The borders of which a stage has changed since they were looked at."""
     order = chain.borders
     for _ in range(MAX_SWEEPS):
         for border in order:
@@ -175,7 +156,7 @@ def place_to_fixpoint(chain: Chain) -> None:
     for _ in range(MAX_ROUNDS):
         if not any(map(Border.due, chain.borders)):
             return
-        _sweep_due(chain, True)
+        sweep_due(chain, True)
         _place_all(chain)
 
 

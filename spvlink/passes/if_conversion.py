@@ -11,8 +11,8 @@ are left in the end become branches again (``reverse_if_conversion``).
 
 What may be in an arm runs where it did not run before, so it must be SPECULATABLE: no side effect,
 no trap, defined to go on for all operands. That leaves out integer division, conversions of floats
-to integers, and dynamic indices. Of memory only push constants are read, through constant indices
-in bounds: these are there for each draw, where the rest of memory need not be bound. What hangs on
+to integers, and dynamic indices. Of memory only push constants and uniform blocks are read, through
+constant indices in bounds, and only bytes that are there for certain (``may_load``). What hangs on
 the neighbours that run (derivatives, lookups, subgroup operations) has none of these facts and
 stays; behind the branch it sees at least the invocations that it saw. A value that a way leaves
 undefined may be any, so it is that of the other way.
@@ -20,6 +20,9 @@ undefined may be any, so it is that of the other way.
 What positions and Invariant outputs hang on keeps its control flow (``facts.invariant``), and so
 does what the author marked [[branch]] (DontFlatten). Loops and switches are not looked at. An
 operation keeps its decorations, NoContraction and fast-math modes among them.
+
+A select crosses only with its condition. Where the caller knows that a condition cannot cross,
+because a texture or an interpolated value decides, the branch stays (``may_cross``).
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, LOAD_INPUT, Block, Function, Inst, Module
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import branch, flow_changed, sweep
-from spvlink.passes.branches import select_phis
+from spvlink.passes.branches import may_be_selects, select_phis
 from spvlink.passes.flow import drop_unreachable
 
 TYPE_CHECKING = False
@@ -42,50 +45,79 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 # What both arms and the selects may cost together, in operations of one lane (semantics.toml).
 MAX_COST: Final = 40
+_BLOCKS: Final = frozenset((enums.StorageClass_PushConstant, enums.StorageClass_Uniform))
 TIED: Final = (
     info.CONVERGENT | info.COCONVERGENT | info.UNIFORM | info.DERIVATIVE | info.BLOCK_LOCAL
     | info.READS_MEMORY | info.WRITES_MEMORY
 )  # fmt: skip
 
 
-def if_conversion(module: Module, function: Function, made: dict[Inst, int]) -> None:
+class Limits:
+    """What the caller knows of a stage: which loads may run where they did not, and which
+    conditions are of any use."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+
+    def may_load(self, load: Inst) -> bool:
+        """Whether what an OpLoad reads is there for each invocation: push constants are."""
+        return root(load.args[0]).imm[:1] == (enums.StorageClass_PushConstant,)
+
+    def may_cross(self, condition: Inst) -> bool:
+        """Whether a condition may be computed in another stage."""
+        return True
+
+
+def if_conversion(
+    module: Module, function: Function, made: dict[Inst, int], limits: Limits
+) -> None:
     """Convert what may be, inner branches first. ``made``: the selects that are made, each with the
     number of its merge block."""
     while len(function.blocks) > 1:
-        flow = module.flow
-        _Round(module, function, made).run()
-        if module.flow == flow:
+        found = _Round(module, function, limits)
+        if not found.branches:
             return
+        for one in found.branches:
+            found.convert(one, made)
+        flow_changed(module)
+        sweep(module, function)
         drop_unreachable(module, function)
+
+
+def finds_any(module: Module, function: Function, limits: Limits) -> bool:
+    """Whether there is a branch to convert."""
+    return bool(_Round(module, function, limits).branches)
+
+
+class _Branch:
+    """A selection that may go."""
+
+    __slots__ = ("condition", "header", "merge", "moved", "phis", "ways")
+
+    def __init__(self, header: Block, merge: Block, ways: list[Block], moved: list[Inst]) -> None:
+        self.header = header
+        self.merge = merge
+        self.condition = header.terminator.args[0]
+        self.ways = ways  # the predecessors of the merge block, first if the condition is true
+        self.moved = moved  # what is in the arms
+        self.phis = [i for i in merge.insts if i.op == ops.OpPhi]
 
 
 class _Round:
     """All branches whose arms hold no other branch."""
 
-    def __init__(self, module: Module, function: Function, made: dict[Inst, int]) -> None:
+    def __init__(self, module: Module, function: Function, limits: Limits) -> None:
         self.module = module
-        self.function = function
-        self.made = made
+        self.limits = limits
         self.cfg = Cfg.of(module, function)
         self.structure = Structure.of(module, function)
         self.effects = Effects.of(module)
-        self.settled: set[Inst] = set()
-
-    def run(self) -> None:
-        found: list[tuple[Block, Block]] = []
+        self.branches: list[_Branch] = []
         for header, merge in self.structure.merge_of.items():
             if self.is_selection(header, merge):
-                found.append((header, merge))
-        if not found:
-            return
-        self.settled = invariant.settled(self.module)
-        changed = False
-        for header, merge in found:
-            if self.convert(header, merge):
-                changed = True
-        if changed:
-            flow_changed(self.module)
-            sweep(self.module, self.function)
+                found = self.look_at(header, merge)
+                if found is not None:
+                    self.branches.append(found)
 
     def is_selection(self, header: Block, merge: Block) -> bool:
         """Whether a construct is a selection of two ways that meet in ``merge`` alone."""
@@ -99,31 +131,36 @@ class _Round:
             return False
         return len(cfg.preds[merge]) == 2 and end.args[1] is not end.args[2]
 
-    def convert(self, header: Block, merge: Block) -> bool:
-        """Convert a selection; whether it was."""
+    def look_at(self, header: Block, merge: Block) -> _Branch | None:
+        """A selection that may go."""
         end = header.terminator
-        yes, no = [self.blocks_of(arm, header, merge) for arm in end.args[1:]]
+        yes = self.blocks_of(end.args[1], header, merge)
+        no = self.blocks_of(end.args[2], header, merge)
         if yes is None or no is None:
-            return False
-        phis = [i for i in merge.insts if i.op == ops.OpPhi]
-        moved = [i for block in yes + no for i in block.insts[:-1]]
-        if not self.may_move(moved) or not self.settled.isdisjoint(phis):
-            return False
-        if sum(map(cost_of, moved)) + sum(_lanes(phi) for phi in phis) > MAX_COST:
-            return False
+            return None
         ways = [(blocks or [header])[-1] for blocks in (yes, no)]
-        if set(self.cfg.preds[merge]) != set(ways):
-            return False
-        if not select_phis(self.module, merge, end.args[0], ways[0], ways[1]):
-            return False
-        for phi in phis:
+        moved = [i for block in yes + no for i in block.insts[:-1]]
+        found = _Branch(header, merge, ways, moved)
+        if set(self.cfg.preds[merge]) != set(ways) or not may_be_selects(found.phis):
+            return None
+        if sum(map(cost_of, moved)) + sum(map(_lanes, found.phis)) > MAX_COST:
+            return None
+        if not all(map(self.is_movable, moved)):
+            return None
+        settled = invariant.settled(self.module)
+        if not settled.isdisjoint(moved) or not settled.isdisjoint(found.phis):
+            return None
+        return found if self.limits.may_cross(found.condition) else None
+
+    def convert(self, found: _Branch, made: dict[Inst, int]) -> None:
+        select_phis(self.module, found.merge, found.condition, *found.ways)
+        for phi in found.phis:
             if phi.op == ops.OpSelect:
-                self.made[phi] = merge.id
-        header.insts[-2:] = [*moved, branch(merge)]
+                made[phi] = found.merge.id
+        found.header.insts[-2:] = [*found.moved, branch(found.merge)]
         told = noted(self.module)
         if told is not None:
-            told.shifted.update(moved)
-        return True
+            told.shifted.update(found.moved)
 
     def blocks_of(self, arm: Inst, header: Block, merge: Block) -> list[Block] | None:
         """The blocks of an arm, which follow each other; None if it is more than that."""
@@ -141,28 +178,23 @@ class _Round:
             before, arm = arm, arm.terminator.args[0]
         return out
 
-    def may_move(self, moved: list[Inst]) -> bool:
-        """Whether instructions may run where they did not run before."""
-        return self.settled.isdisjoint(moved) and all(map(self.is_movable, moved))
-
     def is_movable(self, inst: Inst) -> bool:
         if inst.op == ops.OpUndef:
             return True
         if inst.op == ops.OpLoad:
-            return not inst.imm and is_push_constant(self.module, inst.args[0])
+            return is_in_block(inst.args[0]) and self.limits.may_load(inst)
         if IS_CHAIN[inst.op]:
-            return is_push_constant(self.module, inst)
+            return is_in_block(inst)
         flags = self.effects.flags(inst)
         return flags & info.SPECULATABLE != 0 and not flags & TIED
 
 
-def is_push_constant(module: Module, pointer: Inst) -> bool:
-    """Whether a pointer leads to a push constant, through constant indices in bounds."""
+def is_in_block(pointer: Inst) -> bool:
+    """Whether a pointer leads into a uniform block or push constants, through constant indices in
+    bounds."""
     variable = root(pointer)
-    if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_PushConstant:
+    if variable.op != ops.OpVariable or variable.imm[0] not in _BLOCKS:
         return False
-    if pointer is variable:
-        return True
     path: list[Inst] = []
     at = pointer
     while at is not variable:

@@ -1,0 +1,207 @@
+"""One more sweep over the borders, in which small branches are selects (``passes/if_conversion``).
+
+Nothing else sees a value through a branch. But our form of code is no better for a driver than the
+one that came, so this is a trial: a stage goes back to what it was unless something crossed one of
+its borders. Where it did, selects that are left become branches again when the stage is written
+(``passes/reverse_if_conversion``).
+
+A trial comes after all else has crossed, so what crosses without it crosses as it did.
+"""
+
+from __future__ import annotations
+
+from spvlink.chain.border import hold_outputs
+from spvlink.chain.state import Chain, in_file
+from spvlink.chain.sweep import clean, sweep_due
+from spvlink.facts.effects import Effects, root
+from spvlink.grammar import enums, info, ops
+from spvlink.ir import types
+from spvlink.ir.core import LOAD_INPUT, Block, Inst, Module
+from spvlink.ir.debug import Note, noted
+from spvlink.ir.edit import flow_changed, replace_annotations
+from spvlink.link.border.link import Link
+from spvlink.link.border.stage import Stage
+from spvlink.link.resources.blocks import Blocks, Cannot
+from spvlink.link.resources.transfer import surely_there
+from spvlink.passes.if_conversion import Limits, finds_any
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+    Fields = tuple[Inst, int, list[Inst], tuple[int, ...], int]  # of an instruction
+
+_UNIFORM: Final = ((enums.StorageClass_PushConstant,), (enums.StorageClass_Uniform,))
+
+
+class Snapshot:
+    """The code of a stage before its branches are converted."""
+
+    __slots__ = ("annotations", "blocks", "bound", "fields", "globals", "held", "notes", "shifted")
+
+    def __init__(self, stage: Stage) -> None:
+        module = stage.module
+        assert module.entry is not None
+        self.blocks: list[tuple[Block, list[Inst]]] = []
+        self.fields: list[Fields] = []
+        for block in module.entry.function.blocks:
+            self.blocks.append((block, block.insts[:]))
+            for inst in block.insts:
+                self.fields.append((inst, inst.op, inst.args[:], inst.imm, inst.mark))
+        self.annotations = module.annotations[:]
+        self.globals = module.globals[:]
+        self.bound = module.bound
+        self.held = dict(stage.held)
+        told = noted(module)
+        self.notes: list[Note] = told.notes[:] if told is not None else []
+        self.shifted: set[Inst] = set(told.shifted) if told is not None else set()
+
+    def fits(self, module: Module) -> bool:
+        """Whether all that the code names is still there."""
+        return {*self.globals} <= {*module.globals}
+
+    def restore(self, stage: Stage) -> None:
+        """The stage as it was, to the ids."""
+        module = stage.module
+        assert module.entry is not None
+        for inst, op, args, imm, mark in self.fields:
+            inst.op, inst.args, inst.imm, inst.mark = op, args, imm, mark
+        for block, insts in self.blocks:
+            block.insts = insts
+        module.entry.function.blocks = [block for block, _ in self.blocks]
+        if module.annotations != self.annotations:
+            replace_annotations(module, self.annotations)
+        if len(module.globals) > len(self.globals):
+            module.globals[:] = self.globals
+            module.pool, module.by_op = {}, []
+        module.bound = self.bound
+        stage.held = self.held
+        stage.selects = {}
+        told = noted(module)
+        if told is not None:
+            told.notes, told.shifted = self.notes, self.shifted
+        flow_changed(module)
+
+
+class _Limits(Limits):
+    """What is known of one stage."""
+
+    def __init__(self, chain: Chain, stage: Stage) -> None:
+        Limits.__init__(self, stage.module)
+        self.blocks: Blocks | None = None
+        before = chain.before(stage)
+        # of a fragment shader: the inputs that come over to the bit; else None: all do
+        self.keys: set[int] | None = None
+        if stage.name == "frag":
+            link = before.link if before is not None else None
+            slots = link.inputs.slots if link is not None else {}
+            self.keys = {k for k, slot in slots.items() if link is None or link.carries_bits(slot)}
+        self.known: dict[Inst, bool] = {}  # as of ``version``
+        self.version = -1
+
+    def may_load(self, load: Inst) -> bool:
+        """Push constants are there for each draw. A uniform block must be bound, and reach that
+        far, only if something reads it: here, whichever way an invocation takes."""
+        if self.blocks is None:
+            self.blocks = Blocks(self.module)
+        try:
+            access = self.blocks.access(load)
+        except Cannot:
+            return False
+        if access.key[0] == enums.StorageClass_PushConstant:
+            return True
+        return surely_there(access, self.blocks)
+
+    def may_cross(self, condition: Inst) -> bool:
+        """Of a fragment shader only what is made of uniforms and flat inputs can be made before it:
+        a comparison of what is interpolated stays, and a lookup."""
+        if self.keys is None:
+            return True
+        if self.version != self.module.version:
+            self.known, self.version = {}, self.module.version
+        effects, known = Effects.of(self.module), self.known
+        todo = [condition]
+        while todo:
+            inst = todo[-1]
+            if inst not in known:
+                if inst.op == LOAD_INPUT:
+                    known[inst] = inst.imm[0] in self.keys
+                elif inst.op == ops.OpLoad:
+                    known[inst] = self._is_uniform(inst)
+                elif types.IS_CONSTANT[inst.op] or inst.op == ops.OpExtInstImport:
+                    known[inst] = True
+                elif not effects.flags(inst) & info.SPECULATABLE:
+                    known[inst] = False
+                else:
+                    left = [a for a in inst.args if a not in known]
+                    if left:
+                        todo += left
+                        continue
+                    known[inst] = all(known[a] for a in inst.args)
+            todo.pop()
+        return known[condition]
+
+    def _is_uniform(self, load: Inst) -> bool:
+        return root(load.args[0]).imm[:1] in _UNIFORM
+
+
+class _Told:
+    """What the report would say of a border."""
+
+    __slots__ = ("cautions", "fate", "link", "notes")
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.fate = dict(link.fate)
+        self.notes = dict(link.notes)
+        self.cautions = dict(link.cautions)
+
+    def restore(self) -> None:
+        link = self.link
+        link.fate, link.notes, link.cautions = self.fate, self.notes, self.cautions
+
+
+def sweep_converted(chain: Chain) -> None:
+    """Convert branches, sweep, and take back what brought nothing."""
+    if not chain.runner.enabled("if_conversion"):
+        return
+    came = _convert(chain)
+    if not came:
+        return
+    told = [(b, _Told(b.link)) for b in chain.borders if b.link is not None]
+    versions = {stage: stage.module.version for stage in chain.stages}
+    sweep_due(chain, True)
+    crossed = {stage for stage in chain.stages if stage.module.version != versions[stage]}
+    for stage, snapshot in came.items():
+        around = chain.around(stage)
+        met = {stage, *[b.producer for b in around], *[b.consumer for b in around]}
+        if crossed.isdisjoint(met) and snapshot.fits(stage.module):
+            chain.runner.run("if_conversion", stage, snapshot.restore, stage)
+    for border, before in told:
+        if border.producer not in crossed and border.consumer not in crossed:
+            before.restore()
+        if border.link is not None:
+            border.seen = border.link.version
+
+
+def _convert(chain: Chain) -> dict[Stage, Snapshot]:
+    """The stages that have other code now, each with what it was."""
+    came: dict[Stage, Snapshot] = {}
+    held = False
+    for stage in chain.touched():
+        entry = stage.module.entry
+        assert entry is not None
+        if stage.literal or stage in chain.fixed or len(entry.function.blocks) == 1:
+            continue
+        if not held:
+            held = True
+            hold_outputs(chain.borders, chain.more)
+        limits = _Limits(chain, stage)
+        if not finds_any(stage.module, entry.function, limits):
+            continue
+        snapshot, version = Snapshot(stage), stage.module.version
+        chain.runner.on_entry(stage, "if_conversion", stage.selects, limits)
+        if stage.module.version != version:
+            came[stage] = snapshot
+            in_file(stage, clean, chain, stage)
+    return came
