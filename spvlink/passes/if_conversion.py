@@ -143,9 +143,9 @@ class _Round:
         found = _Branch(header, merge, ways, moved)
         if set(self.cfg.preds[merge]) != set(ways) or not may_be_selects(found.phis):
             return None
-        if sum(map(cost_of, moved)) + sum(map(_lanes, found.phis)) > MAX_COST:
-            return None
         if not all(map(self.is_movable, moved)):
+            return None
+        if sum(map(cost_of, moved)) + sum(map(_lanes, found.phis)) > MAX_COST:
             return None
         settled = invariant.settled(self.module)
         if not settled.isdisjoint(moved) or not settled.isdisjoint(found.phis):
