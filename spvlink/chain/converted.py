@@ -16,71 +16,34 @@ from spvlink.chain.sweep import clean, sweep_due
 from spvlink.facts.effects import Effects, root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
-from spvlink.ir.core import LOAD_INPUT, Block, Inst, Module
-from spvlink.ir.debug import Note, noted
-from spvlink.ir.edit import flow_changed, replace_annotations
+from spvlink.ir.core import LOAD_INPUT, Inst
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.resources.blocks import Blocks, Cannot
 from spvlink.link.resources.transfer import surely_there
 from spvlink.passes.if_conversion import Limits, finds_any
+from spvlink.passes.snapshot import Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    Fields = tuple[Inst, int, list[Inst], tuple[int, ...], int]  # of an instruction
-
 _UNIFORM: Final = ((enums.StorageClass_PushConstant,), (enums.StorageClass_Uniform,))
 
 
-class Snapshot:
-    """The code of a stage before its branches are converted."""
+class _Came:
+    """A stage before its branches are converted."""
 
-    __slots__ = ("annotations", "blocks", "bound", "fields", "globals", "held", "notes", "shifted")
+    __slots__ = ("held", "snapshot")
 
     def __init__(self, stage: Stage) -> None:
-        module = stage.module
-        assert module.entry is not None
-        self.blocks: list[tuple[Block, list[Inst]]] = []
-        self.fields: list[Fields] = []
-        for block in module.entry.function.blocks:
-            self.blocks.append((block, block.insts[:]))
-            for inst in block.insts:
-                self.fields.append((inst, inst.op, inst.args[:], inst.imm, inst.mark))
-        self.annotations = module.annotations[:]
-        self.globals = module.globals[:]
-        self.bound = module.bound
+        self.snapshot = Snapshot(stage.module)
         self.held = dict(stage.held)
-        told = noted(module)
-        self.notes: list[Note] = told.notes[:] if told is not None else []
-        self.shifted: set[Inst] = set(told.shifted) if told is not None else set()
-
-    def fits(self, module: Module) -> bool:
-        """Whether all that the code names is still there."""
-        return {*self.globals} <= {*module.globals}
 
     def restore(self, stage: Stage) -> None:
-        """The stage as it was, to the ids."""
-        module = stage.module
-        assert module.entry is not None
-        for inst, op, args, imm, mark in self.fields:
-            inst.op, inst.args, inst.imm, inst.mark = op, args, imm, mark
-        for block, insts in self.blocks:
-            block.insts = insts
-        module.entry.function.blocks = [block for block, _ in self.blocks]
-        if module.annotations != self.annotations:
-            replace_annotations(module, self.annotations)
-        if len(module.globals) > len(self.globals):
-            module.globals[:] = self.globals
-            module.pool, module.by_op = {}, []
-        module.bound = self.bound
-        stage.held = self.held
-        stage.selects = {}
-        told = noted(module)
-        if told is not None:
-            told.notes, told.shifted = self.notes, self.shifted
-        flow_changed(module)
+        """The stage as it was."""
+        self.snapshot.restore(stage.module)
+        stage.held, stage.selects = self.held, {}
 
 
 class _Limits(Limits):
@@ -172,21 +135,21 @@ def sweep_converted(chain: Chain) -> None:
     versions = {stage: stage.module.version for stage in chain.stages}
     sweep_due(chain, True)
     crossed = {stage for stage in chain.stages if stage.module.version != versions[stage]}
-    for stage, snapshot in came.items():
+    for stage, before in came.items():
         around = chain.around(stage)
         met = {stage, *[b.producer for b in around], *[b.consumer for b in around]}
-        if crossed.isdisjoint(met) and snapshot.fits(stage.module):
-            chain.runner.run("if_conversion", stage, snapshot.restore, stage)
-    for border, before in told:
+        if crossed.isdisjoint(met) and before.snapshot.fits(stage.module):
+            chain.runner.run("if_conversion", stage, before.restore, stage)
+    for border, said in told:
         if border.producer not in crossed and border.consumer not in crossed:
-            before.restore()
+            said.restore()
         if border.link is not None:
             border.seen = border.link.version
 
 
-def _convert(chain: Chain) -> dict[Stage, Snapshot]:
+def _convert(chain: Chain) -> dict[Stage, _Came]:
     """The stages that have other code now, each with what it was."""
-    came: dict[Stage, Snapshot] = {}
+    came: dict[Stage, _Came] = {}
     held = False
     for stage in chain.touched():
         entry = stage.module.entry
@@ -199,9 +162,9 @@ def _convert(chain: Chain) -> dict[Stage, Snapshot]:
         limits = _Limits(chain, stage)
         if not finds_any(stage.module, entry.function, limits):
             continue
-        snapshot, version = Snapshot(stage), stage.module.version
+        before, version = _Came(stage), stage.module.version
         chain.runner.on_entry(stage, "if_conversion", stage.selects, limits)
         if stage.module.version != version:
-            came[stage] = snapshot
+            came[stage] = before
             in_file(stage, clean, chain, stage)
     return came
