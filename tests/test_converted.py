@@ -98,24 +98,24 @@ def test_crosses(name: str) -> None:
     assert link(new).passed_through == "nothing to gain"
 
 
-def test_a_producer_chooses_by_branches() -> None:
-    """A value that both arms of a branch make of uniforms is made by its reader."""
+@pytest.mark.parametrize(("value", "left"), [("pc.s", 0), ("pc.s * pc.s + 0.5", 1)])
+def test_a_producer_chooses_by_branches(value: str, left: int) -> None:
+    """A value that both arms of a branch make of uniforms is made by its reader, if both of them
+    cost it no more than half of what another value may cost."""
     declared = UNIFORMS + "layout(location = 0) flat out float t;"
-    source = vertex(declared, "float x; if (pc.n > 0) x = pc.s; else x = pc.s * 2.0; t = x;")
-    read = (
-        "#version 450\n"
-        + UNIFORMS
-        + (
-            "layout(location = 0) flat in float t; layout(location = 0) out vec4 o;"
-            "void main() { o = vec4(t + pc.s + float(pc.n)); }"
-        )
-    )
+    source = vertex(declared, f"float x; if (pc.n > 0) x = {value}; else x = 2.0; t = x;")
+    read = f"""#version 450
+{UNIFORMS} layout(location = 0) flat in float t; layout(location = 0) out vec4 o;
+void main() {{ o = vec4(t * gl_FragCoord.x, t * gl_FragCoord.y, pc.s, pc.n); }}"""
     codes = [compile_glsl(source, "vert"), compile_glsl(read, "frag")]
     assert link(codes, disabled=frozenset(["if_conversion"])).interfaces[0].components == (1, 1)
-    linked = link(codes)
-    assert linked.interfaces[0].components == (1, 0)
-    shown(codes, linked)
-    shown(codes, link(codes, exact=True))
+    for exact in (False, True):
+        linked = link(codes, exact=exact)
+        assert linked.interfaces[0].components == (1, left)
+        assert linked.stages[0].changed == (not left)
+        shown(codes, linked)
+    if left:
+        assert link(codes, cost_limit=200).interfaces[0].components == (1, 0)
 
 
 # -- what stays ------------------------------------------------------------------------------------
@@ -224,6 +224,8 @@ def test_branches_that_brought_nothing_are_branches_again() -> None:
     new = linked.stages[1].data
     assert counts(new, ops.OpBranchConditional) == 1
     assert counts(new, ops.OpSelect) == 0
+    assert not any(i.type and i.type.op == ops.OpTypeVector and i.type.args[0].op == ops.OpTypeBool
+                   for i in all_insts(module_of(new)))  # fmt: skip
     assert counts(linked.stages[0].data, ops.OpSelect) == 1
     shown(codes, linked, 1e-5)
     shown(codes, link(codes, exact=True))

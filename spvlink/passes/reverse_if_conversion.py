@@ -172,10 +172,14 @@ class _Reverse:
                 blocks.append(way)
             ways.append(way)
         targets = [merge if way is block else way for way in ways]
+        spread = {member.args[0] for member in members} - {condition}
         for member in members:
             brings = [member.args[1], ways[0], member.args[2], ways[1]]
             rewrite(module, member, ops.OpPhi, brings, ())
-        merge.insts = [*members, *rest]
+        for test in spread:  # one lane for each of a vector: nobody may need that now
+            if all(test not in user.args for user in self.uses[test]):
+                gone.add(test)
+        merge.insts = [*members, *[i for i in rest if i not in gone]]
         block.insts = [i for i in block.insts[:first] if i not in gone]
         block.insts += [
             Inst(ops.OpSelectionMerge, None, [merge], (0,)),
