@@ -1,9 +1,10 @@
-"""One more sweep over the borders, in which small branches are selects (``passes/if_conversion``).
+"""One more sweep over the borders, in which small branches are selects
+(``passes/cleaning/if_conversion``).
 
 Nothing else sees a value through a branch. But our form of code is no better for a driver than the
 one that came, so this is a trial: a stage goes back to what it was unless something crossed one of
 its borders. Where it did, selects that are left become branches again when the stage is written
-(``passes/reverse_if_conversion``).
+(``passes/cleaning/reverse_if_conversion``).
 
 A trial comes after all else has crossed, so what crosses without it crosses as it did. Who reads
 such a value makes both of its arms, where its stage made one of them; so it may cost only half as
@@ -24,8 +25,8 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.resources.blocks import Blocks, Cannot
 from spvlink.link.resources.transfer import surely_there
-from spvlink.passes.if_conversion import Limits, finds_any
-from spvlink.passes.snapshot import Snapshot
+from spvlink.passes.cleaning.if_conversion import Limits, finds_any
+from spvlink.passes.cleaning.snapshot import Snapshot
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -119,13 +120,13 @@ class _Told:
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self.fate = dict(link.fate)
-        self.notes = dict(link.notes)
-        self.cautions = dict(link.cautions)
+        self.fate = dict(link.remarks.fate)
+        self.notes = dict(link.remarks.notes)
+        self.cautions = dict(link.remarks.cautions)
 
     def restore(self) -> None:
-        link = self.link
-        link.fate, link.notes, link.cautions = self.fate, self.notes, self.cautions
+        said = self.link.remarks
+        said.fate, said.notes, said.cautions = self.fate, self.notes, self.cautions
 
 
 def sweep_converted(chain: Chain) -> None:
@@ -135,7 +136,9 @@ def sweep_converted(chain: Chain) -> None:
     came = _convert(chain)
     if not came:
         return
-    told = [(b, _Told(b.link)) for b in chain.borders if b.link is not None]
+    links = [(b, link) for b in chain.borders if (link := b.link) is not None]
+    links += [(b, built) for b, link in links if (built := link.built) is not None]
+    told = [(border, _Told(link)) for border, link in links]
     versions = {stage: stage.module.version for stage in chain.stages}
     chain.cost_share = COST_SHARE
     sweep_due(chain, True)

@@ -11,20 +11,11 @@ from spvlink.ir.core import IS_LINE, Function, Inst, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import (
-    attributes,
-    branches,
-    dce,
-    debuginfo,
-    images,
-    indices,
-    inline,
-    pointer_copies,
-    simplify,
-    tidy,
-)
-from spvlink.passes.cells import MEMORY
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.cleaning import attributes, branches, dce, images, simplify
+from spvlink.passes.lowering.cells import MEMORY
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.opening import debuginfo, inline, pointer_copies
+from spvlink.passes.raising import indices, tidy
 from spvlink.pipeline import PACK_NONE
 
 TYPE_CHECKING = False
@@ -32,7 +23,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final, TypeVar
 
-    from spvlink.passes.if_conversion import Limits
+    from spvlink.passes.cleaning.if_conversion import Limits
 
     T = TypeVar("T")
 
@@ -59,14 +50,14 @@ def if_conversion(
     module: Module, function: Function, made: dict[Inst, int], limits: Limits
 ) -> None:
     """Few stages have branches that may go."""
-    from spvlink.passes import if_conversion
+    from spvlink.passes.cleaning import if_conversion
 
     if_conversion.if_conversion(module, function, made, limits)
 
 
 def reverse_if_conversion(module: Module, function: Function, made: dict[Inst, int]) -> None:
     """Of these, few keep one of the selects."""
-    from spvlink.passes import reverse_if_conversion
+    from spvlink.passes.cleaning import reverse_if_conversion
 
     reverse_if_conversion.reverse_if_conversion(module, function, made)
 

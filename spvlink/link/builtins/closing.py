@@ -18,7 +18,7 @@ from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.builtins.opening import BuiltIns
 from spvlink.link.builtins.side import Holder
-from spvlink.passes.raise_io import Raise
+from spvlink.passes.raising.raise_io import Raise
 from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
@@ -31,7 +31,7 @@ def counted(built: BuiltIns) -> tuple[int, int]:
     make itself."""
     asked: dict[int, bool] = {}
     for key in built.asked:
-        number, fate = builtin_of(key)[0], built.fate.get(key)
+        number, fate = builtin_of(key)[0], built.remarks.fate.get(key)
         asked[number] = asked.get(number, False) or fate is None or fate[0] != PROPAGATED
     return len(asked), sum(asked.values())
 
