@@ -58,9 +58,10 @@ class _Limits(Limits):
         Limits.__init__(self, stage.module)
         self.blocks: Blocks | None = None
         before = chain.before(stage)
-        # of a fragment shader: the inputs that come over to the bit; else None: all do
-        self.keys: set[int] | None = None
-        if stage.name == "frag":
+        # of vertex and fragment shaders: the inputs that come over to the bit; else None: all do
+        self.keys: set[int] | None = set() if stage.name == "vert" else None
+        self.reads = stage.name == "frag"
+        if self.reads:
             link = before.link if before is not None else None
             slots = link.inputs.slots if link is not None else {}
             self.keys = {k for k, slot in slots.items() if link is None or link.carries_bits(slot)}
@@ -82,7 +83,8 @@ class _Limits(Limits):
 
     def may_cross(self, condition: Inst) -> bool:
         """Of a fragment shader only what is made of uniforms and flat inputs can be made before it:
-        a comparison of what is interpolated stays, and a lookup."""
+        a comparison of what is interpolated stays, and a lookup. Of a vertex shader only uniforms
+        can be read behind it."""
         if self.keys is None:
             return True
         if self.version != self.module.version:
@@ -108,6 +110,21 @@ class _Limits(Limits):
                     known[inst] = all(known[a] for a in inst.args)
             todo.pop()
         return known[condition]
+
+    def is_useful(self, values: list[Inst]) -> bool:
+        """All that can leave a fragment shader is what it makes of its inputs."""
+        if not self.reads:
+            return True
+        effects = Effects.of(self.module)
+        todo, seen = values[:], set(values)
+        for inst in todo:  # grows
+            if inst.op == LOAD_INPUT:
+                return True
+            if inst in values or effects.flags(inst) & info.SPECULATABLE:
+                new = [a for a in inst.args if a not in seen]
+                seen.update(new)
+                todo += new
+        return False
 
     def _is_uniform(self, load: Inst) -> bool:
         return root(load.args[0]).imm[:1] in _UNIFORM

@@ -67,6 +67,10 @@ class Limits:
         """Whether a condition may be computed in another stage."""
         return True
 
+    def is_useful(self, values: list[Inst]) -> bool:
+        """Whether anything of these values, a condition and what it chooses, may cross."""
+        return True
+
 
 def if_conversion(
     module: Module, function: Function, made: dict[Inst, int], limits: Limits
@@ -150,7 +154,10 @@ class _Round:
         settled = invariant.settled(self.module)
         if not settled.isdisjoint(moved) or not settled.isdisjoint(found.phis):
             return None
-        return found if self.limits.may_cross(found.condition) else None
+        limits = self.limits
+        if not limits.may_cross(found.condition):
+            return None
+        return found if limits.is_useful([found.condition, *found.phis]) else None
 
     def convert(self, found: _Branch, made: dict[Inst, int]) -> None:
         select_phis(self.module, found.merge, found.condition, *found.ways)

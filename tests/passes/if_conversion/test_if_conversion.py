@@ -177,6 +177,22 @@ def test_a_condition_that_cannot_cross(side: str) -> None:
     assert "frag" not in stages_converted(codes)
 
 
+def test_what_is_made_of_no_input() -> None:
+    """Nothing of it can leave the fragment shader, so nothing is tried."""
+    body = "vec4 t = texture(image, q.xy); if (pc.n > 0) t = t * VALUE; o = t + p;"
+    for value, expected in (("t", False), ("sin(q)", True)):
+        assert ("frag" in stages_converted(built(body.replace("VALUE", value)))) == expected
+
+
+def test_a_vertex_shader_that_asks_its_attributes() -> None:
+    """No reader can choose as it does."""
+    declared = UNIFORMS + BOTH
+    for condition, expected in (("a.x > 0.5", False), ("pc.n > 0", True)):
+        body = f"q = b; i = pc.n; vec4 x = a; if ({condition}) x = b * 2.0; p = x;"
+        codes = built("o = sin(p) * sin(q) * float(i);", vertex(declared, body))
+        assert ("vert" in stages_converted(codes)) == expected
+
+
 def test_what_the_author_marked_as_a_branch() -> None:
     body = "float x = p.x; if (pc.n > 0) x = q.x; o = vec4(x);"
     extension = "#version 450\n#extension GL_EXT_control_flow_attributes : require\n"
@@ -208,7 +224,7 @@ def test_what_is_invariant_or_a_position(body: str, expected: bool) -> None:
 # One branch crosses, the other one stays: its arms hang on a texture.
 MIXED = """vec4 t = texture(image, p.xy);
 float x = p.z; if (pc.n > 0) x = q.x;
-vec4 y = t; if (pc.s > 0.5) y = t * t + vec4(0.25); else y = t * 3.0 - vec4(0.5) * t.w;
+vec4 y = t; if (pc.s > 0.5) y = t * t + sin(q.wwww); else y = t * 3.0 - vec4(0.5) * t.w;
 o = y + vec4(x) + 0.01 * q.yzwy;"""
 
 
@@ -236,7 +252,7 @@ def test_a_trial_leaves_nothing(debug: bool | str) -> None:
     """What goes out is the same to the byte as without, where nothing crossed in the trial but
     something did before."""
     body = """vec4 t = texture(image, p.xy); vec4 y = t;
-    if (pc.s > 0.5) y = t * t + vec4(0.25); else y = t * 3.0;
+    if (pc.s > 0.5) y = t * t + sin(q.wwww); else y = t * 3.0;
     o = y + q.xxxx + q.yyyy;"""
     codes = [
         compile_glsl(source, stage, debug=debug)
@@ -270,6 +286,7 @@ def test_restoring_is_exact(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(converted._Came, "__init__", begin)
     monkeypatch.setattr(converted._Came, "restore", end)
-    body = "vec4 t = texture(image, p.xy); if (pc.s > 0.5) t = t * t; o = t + q.xxxx + q.yyyy;"
+    body = "vec4 t = texture(image, p.xy); if (pc.s > 0.5) t *= sin(q.wwww);"
+    body += "o = t + q.xxxx + q.yyyy;"
     link(built(body))
     assert len(seen) == 2 and seen[0] == seen[1]
