@@ -225,13 +225,14 @@ class _Session:
         self.linked.seconds = self.runner.seconds
 
     def better(self) -> bool:
-        """Fewer Locations or components, or fewer Locations that are read, or fewer instructions in
-        functions, or fewer bytes; in this order."""
+        """Fewer Locations or components, or fewer Locations or built-ins that are read, or fewer
+        instructions in functions, or fewer bytes; in this order."""
         linked = self.linked
         figures = (
             [i.locations for i in linked.interfaces],
             [i.components for i in linked.interfaces],
             [i.read for i in linked.interfaces],
+            [i.builtins for i in linked.interfaces],
             [s.body for s in linked.stages],
             self.code_bytes(),
         )

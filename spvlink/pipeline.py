@@ -82,7 +82,7 @@ class InterfaceResult:
     """The border of two stages: 32-bit components declared by the producer, and the Locations they
     use (before, after)."""
 
-    __slots__ = ("components", "consumer", "locations", "producer", "read")
+    __slots__ = ("builtins", "components", "consumer", "locations", "producer", "read")
 
     def __init__(self, producer: str, consumer: str) -> None:
         self.producer = producer
@@ -90,6 +90,7 @@ class InterfaceResult:
         self.components = (0, 0)
         self.locations = (0, 0)
         self.read = (0, 0)  # Locations that the consumer declares
+        self.builtins = (0, 0)  # that a fragment shader reads, of those that the producer writes
 
 
 class Remark:

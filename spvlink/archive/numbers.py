@@ -51,7 +51,7 @@ DYNAMIC_STREAM: Final = 1000455013
 PIPELINE_FLAGS: Final = 0x3F6FFFFFFFF
 STAGE_FLAGS: Final = 0x3
 SET_FLAGS: Final = 0xB7
-LAYOUT_FLAGS: Final = 0x2
+LAYOUT_FLAGS: Final = 0x6
 SHADER_FLAGS: Final = 0x1C7F
 # Place -> structure types that are known there, and their names.
 KNOWN: Final[dict[str, dict[int, str]]] = {

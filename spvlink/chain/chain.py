@@ -49,6 +49,7 @@ def link_chain(chain: Chain) -> list[bytes]:
     open_borders(chain)
     open_builtins(chain)
     sweep(chain)
+    _sweep_converted(chain)
     place_to_fixpoint(chain)
     if not chain.options.clean and as_it_came.nothing_crossed(chain):
         outputs = [stage.source.data for stage in chain.stages]
@@ -59,6 +60,17 @@ def link_chain(chain: Chain) -> list[bytes]:
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
     return outputs
+
+
+def _sweep_converted(chain: Chain) -> None:
+    """Once more with small branches as selects: few pipelines have any."""
+    for stage in chain.touched():
+        entry = stage.module.entry
+        if entry is not None and len(entry.function.blocks) > 1:
+            from spvlink.chain import converted
+
+            converted.sweep_converted(chain)
+            return
 
 
 def write(chain: Chain) -> list[bytes]:

@@ -88,6 +88,9 @@ def report(linked: Linked, border: Border) -> None:
             result.components = (result.components[0],) * 2
             result.locations = (result.locations[0],) * 2
         result.read = len(border.link.inputs.locations), border.placement.cost()[1]
+        built = closing.of(border.link)
+        if built is not None and border.consumer.name == "frag":
+            result.builtins = closing.counted(built)
         return
     try:
         outputs = interface.declared(border.producer.module, enums.StorageClass_Output)

@@ -7,7 +7,7 @@ from time import perf_counter
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import IS_LINE, Module
+from spvlink.ir.core import IS_LINE, Function, Inst, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
@@ -22,6 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final, TypeVar
+
+    from spvlink.passes.cleaning.if_conversion import Limits
 
     T = TypeVar("T")
 
@@ -44,6 +46,22 @@ class StagePass:
         self.needs_blocks = needs_blocks  # nothing to do in a function of one block
 
 
+def if_conversion(
+    module: Module, function: Function, made: dict[Inst, int], limits: Limits
+) -> None:
+    """Few stages have branches that may go."""
+    from spvlink.passes.cleaning import if_conversion
+
+    if_conversion.if_conversion(module, function, made, limits)
+
+
+def reverse_if_conversion(module: Module, function: Function, made: dict[Inst, int]) -> None:
+    """Of these, few keep one of the selects."""
+    from spvlink.passes.cleaning import reverse_if_conversion
+
+    reverse_if_conversion.reverse_if_conversion(module, function, made)
+
+
 STAGE_PASSES: Final = (
     StagePass(
         "simplify", simplify.simplify, "Fold constants, merge equal values, apply algebra",
@@ -51,9 +69,14 @@ STAGE_PASSES: Final = (
     StagePass(
         "branches", branches.branches, "Resolve constant branches and empty selections", True,
     ),
+    StagePass(
+        "if_conversion", if_conversion,
+        "Look at small branches without side effects as selects", True,
+    ),
     StagePass("dce", dce.dce, "Remove dead code, component by component"),
     StagePass("tidy", tidy.tidy),
     StagePass("join", branches.join, "Join blocks that always follow each other", True),
+    StagePass("reverse_if_conversion", reverse_if_conversion),
     StagePass("images", images.images),
     StagePass("indices", indices.indices),
 )  # fmt: skip
@@ -205,6 +228,8 @@ class Runner:
         if done is not None and done.trimmed:
             self.drop_dead(stage)
         self.on_entry(stage, "join")
+        if stage.selects:
+            self.on_entry(stage, "reverse_if_conversion", stage.selects)
         self.on_entry(stage, "images")
         self.on_entry(stage, "indices")
 

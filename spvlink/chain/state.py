@@ -41,9 +41,9 @@ class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
-        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders",
-        "untouched",
+        "afters", "befores", "borders", "cost_share", "declared", "fixed",
+        "fixed_function_consumer", "is_set", "linked", "listed", "more", "options", "runner",
+        "stages", "staying", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -72,6 +72,7 @@ class Chain:
         self.untouched: set[Stage] = set()  # go out as they came
         # by --keep-interface; the neighbours may still change
         self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
+        self.cost_share = 100  # in percent of --cost-limit: what a move may cost for the time being
         self.more = more  # there are stages behind the last one, of which nothing is known here
         self.unlinkable_borders = unlinkable_borders  # borders whose neighbours did not fit then
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point

@@ -76,10 +76,11 @@ def sweep(chain: Chain) -> None:
     for moving in (False, True) if len(chain.borders) > 1 else (True,):
         for border in chain.borders:
             border.seen = -1
-        _sweep_due(chain, moving)
+        sweep_due(chain, moving)
 
 
-def _sweep_due(chain: Chain, moving: bool) -> None:
+def sweep_due(chain: Chain, moving: bool) -> None:
+    """The borders of which a stage has changed since they were looked at."""
     order = chain.borders
     for _ in range(MAX_SWEEPS):
         for border in order:
@@ -155,7 +156,7 @@ def place_to_fixpoint(chain: Chain) -> None:
     for _ in range(MAX_ROUNDS):
         if not any(map(Border.due, chain.borders)):
             return
-        _sweep_due(chain, True)
+        sweep_due(chain, True)
         _place_all(chain)
 
 

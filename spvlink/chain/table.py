@@ -66,6 +66,10 @@ class PassContext:
         return (1, 1) if self.link.exact else self.options.expect
 
     @property
+    def cost_limit(self) -> int:
+        return self.options.cost_limit * self.chain.cost_share // 100
+
+    @property
     def convergent(self) -> frozenset[int]:
         """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
         if self.options.exact or not self.enabled("flatten"):
@@ -207,7 +211,7 @@ def unroll_loops(at: PassContext) -> None:
     if at.enabled("dead") and at.enabled("simplify") and link.outputs.pinned:
         packs = at.enabled("compact") and not _has_payload(link)
         moves = at.enabled("propagate")
-        unroll_loops.unroll_loops(link, packs, moves, options.exact, options.cost_limit)
+        unroll_loops.unroll_loops(link, packs, moves, options.exact, at.cost_limit)
 
 
 def arrays_dynamic(at: PassContext) -> None:
@@ -217,7 +221,7 @@ def arrays_dynamic(at: PassContext) -> None:
     link, options = at.link, at.options
     if at.enabled("dead") and link.outputs.pinned and link.inputs.pinned:
         moves = at.to_consumer.moves if at.enabled("propagate") else None
-        arrays_dynamic.arrays_dynamic(link, moves, options.exact, options.cost_limit)
+        arrays_dynamic.arrays_dynamic(link, moves, options.exact, at.cost_limit)
 
 
 def dedup_outputs(at: PassContext) -> None:
@@ -250,7 +254,7 @@ def propagate_blended(at: PassContext) -> None:
 
 def propagate_values(at: PassContext) -> None:
     options = at.options
-    values.propagate_values(at.link, at.to_consumer, options.exact, options.cost_limit)
+    values.propagate_values(at.link, at.to_consumer, options.exact, at.cost_limit)
 
 
 def propagate_builtins(at: PassContext) -> None:
@@ -259,7 +263,7 @@ def propagate_builtins(at: PassContext) -> None:
     built, options = closing.of(at.link), at.options
     assert built is not None
     at.real = propagate_builtins.propagate_builtins(
-        built, at.to_consumer, options.exact, options.cost_limit
+        built, at.to_consumer, options.exact, at.cost_limit
     )
 
 
@@ -278,7 +282,7 @@ def halves_locations(at: PassContext) -> None:
 def forward(at: PassContext) -> None:
     options = at.options
     to_consumer, expect = at.to_consumer, at.expect
-    forward_motion.forward(at.link, to_consumer, options.exact, expect, options.cost_limit)
+    forward_motion.forward(at.link, to_consumer, options.exact, expect, at.cost_limit)
 
 
 def backward(at: PassContext) -> None:
@@ -307,7 +311,7 @@ def share_per_patch(at: PassContext) -> None:
 
 
 def narrow(at: PassContext) -> None:
-    narrow_values.narrow(at.link, at.convergent, at.options.cost_limit)
+    narrow_values.narrow(at.link, at.convergent, at.cost_limit)
 
 
 # -- the table -------------------------------------------------------------------------------------

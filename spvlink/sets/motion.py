@@ -151,6 +151,8 @@ class _Seam:
     def fits(self, node: ScalarNode, key: int) -> bool:
         assert node.inst.type is not None
         base = scalars.scalar(node.inst.type)
+        if base.op == ops.OpTypeInt and algebra.in_word(base, self.common.widths):
+            return False
         kind = (ops.OpTypeInt, 32) if base.op == ops.OpTypeBool else (base.op, base.imm[0])
         reading = self.common.readers[key]
         slot = reading[0].inputs.slots[key]

@@ -198,6 +198,9 @@ def test_what_is_unknown_is_counted_by_name(calls: Calls) -> None:
     assert calls.place.log()["unknown"] == {
         **{f"{new} on {place}": 1 for place in places},
         "creation flag 4294967296 on a pipeline": 1,
+        "creation flag 256 on a stage": 1,
+        "creation flag 64 on a set layout": 1,
+        "creation flag 256 on a pipeline layout": 1,
     }
     assert f"unknown: {new} on a stage" in calls.place.spvlink("layer", "log")
 

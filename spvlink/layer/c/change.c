@@ -32,10 +32,7 @@ const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     if (!ONLY(info->pNext, KNOWN, "a pipeline"))
         return "a structure that the layer does not know is on the pipeline";
     uint64_t flags = creation_flags(info);
-    for (int i = 0; i < 64; i++)
-        if (flags & ~PIPELINE_FLAGS & UINT64_C(1) << i)
-            log_unknown("creation flag", UINT64_C(1) << i, "a pipeline");
-    if (flags & ~PIPELINE_FLAGS)
+    if (!only_flags(flags, PIPELINE_FLAGS, "a pipeline"))
         return "a creation flag that the layer does not know";
     const struct binaries *binaries = find(info->pNext, BINARIES);
     if (binaries != NULL && binaries->count > 0)
@@ -106,7 +103,8 @@ static const char *take_stage(struct device *device, const VkPipelineShaderStage
     static const int KNOWN[] = {ON_STAGES};
     if (find(info->pNext, IDENTIFIER) != NULL)
         return "a stage that is given by an identifier of its code";
-    if (!ONLY(info->pNext, KNOWN, "a stage") || (info->flags & ~(VkFlags)STAGE_FLAGS))
+    bool known = ONLY(info->pNext, KNOWN, "a stage");
+    if (!only_flags(info->flags, STAGE_FLAGS, "a stage") || !known)
         return "a stage with a structure or flag that the layer does not know";
     *stage = (struct stage){info->stage, info->pName, (const void *)info->pSpecializationInfo, NULL};
     if (info->module != VK_NULL_HANDLE) {

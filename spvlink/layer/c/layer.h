@@ -34,6 +34,7 @@ void settings_given(const void *chain);
  * not is counted, with `where`, which says what has it. */
 bool among(int number, const int *known, size_t count);
 bool only(const void *chain, const int *known, size_t count, const char *where);
+bool only_flags(uint64_t flags, uint64_t known, const char *where);
 #define AMONG(number, known) among(number, known, sizeof known / sizeof *known)
 #define ONLY(chain, known, where) only(chain, known, sizeof known / sizeof *known, where)
 

@@ -19,6 +19,13 @@ bool only(const void *chain, const int *known, size_t count, const char *where) 
     return all;
 }
 
+bool only_flags(uint64_t flags, uint64_t known, const char *where) {
+    for (int i = 0; i < 64; i++)
+        if (flags & ~known & UINT64_C(1) << i)
+            log_unknown("creation flag", UINT64_C(1) << i, where);
+    return !(flags & ~known);
+}
+
 const void *find(const void *chain, int type) {
     for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
         if ((int)at->sType == type)
@@ -51,14 +58,14 @@ struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info) {
         put_u32(&words, binding->descriptorCount);
         put_u32(&words, binding->stageFlags);
     }
-    return blob_of(&words,
-                   !ONLY(info->pNext, KNOWN, "a set layout") ||
-                       (info->flags & ~(VkFlags)SET_FLAGS));
+    bool all = ONLY(info->pNext, KNOWN, "a set layout");
+    all = only_flags(info->flags, SET_FLAGS, "a set layout") && all;
+    return blob_of(&words, !all);
 }
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info) {
-    return only(info->pNext, NULL, 0, "a pipeline layout") &&
-           !(info->flags & ~(VkFlags)LAYOUT_FLAGS);
+    bool all = only(info->pNext, NULL, 0, "a pipeline layout");
+    return only_flags(info->flags, LAYOUT_FLAGS, "a pipeline layout") && all;
 }
 
 /* set count, then (set, its blob) each; range count, then (stageFlags, offset, size) each */

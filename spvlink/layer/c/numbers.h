@@ -63,7 +63,7 @@ enum {
 #define PIPELINE_FLAGS UINT64_C(0x3f6ffffffff)
 #define STAGE_FLAGS UINT64_C(0x3)
 #define SET_FLAGS UINT64_C(0xb7)
-#define LAYOUT_FLAGS UINT64_C(0x2)
+#define LAYOUT_FLAGS UINT64_C(0x6)
 #define SHADER_FLAGS UINT64_C(0x1c7f)
 
 #define DYNAMIC_STATES \

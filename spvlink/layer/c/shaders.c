@@ -40,8 +40,8 @@ static const char *take_chain(struct device *device, uint32_t count,
         const struct shader_info *info = &infos[i];
         if (!(info->flags & LINK_STAGE))
             continue;
-        if (!ONLY(info->pNext, KNOWN, "a shader object") ||
-            (info->flags & ~(VkFlags)SHADER_FLAGS))
+        bool known = ONLY(info->pNext, KNOWN, "a shader object");
+        if (!only_flags(info->flags, SHADER_FLAGS, "a shader object") || !known)
             return "a shader object with a structure or flag that the layer does not know";
         if (info->codeType != SPIRV)
             return "a shader object from a binary";

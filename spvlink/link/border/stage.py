@@ -30,7 +30,7 @@ class Stage:
 
     __slots__ = (
         "held", "inputs", "linked", "literal", "module", "name", "outputs", "per_sample",
-        "source", "trimmed", "visible",
+        "selects", "source", "trimmed", "visible",
     )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
@@ -42,6 +42,8 @@ class Stage:
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         # which lanes live of constructs that have dead ones, as dead code elimination left them
         self.held: dict[Inst, int] = {}
+        # selects that were branches, each with the number of its merge block (``if_conversion``)
+        self.selects: dict[Inst, int] = {}
         self.linked = False  # a pass over one of its borders changed it
         # what it reads counts as it stands: an undefined value is nothing that we may choose
         self.literal = False

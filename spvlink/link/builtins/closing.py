@@ -19,10 +19,21 @@ from spvlink.link.border.link import Link
 from spvlink.link.builtins.opening import BuiltIns
 from spvlink.link.builtins.side import Holder
 from spvlink.passes.raising.raise_io import Raise
+from spvlink.pipeline import PROPAGATED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
+
+
+def counted(built: BuiltIns) -> tuple[int, int]:
+    """How many built-ins the consumer read when it came, and how many of these it did not come to
+    make itself."""
+    asked: dict[int, bool] = {}
+    for key in built.asked:
+        number, fate = builtin_of(key)[0], built.remarks.fate.get(key)
+        asked[number] = asked.get(number, False) or fate is None or fate[0] != PROPAGATED
+    return len(asked), sum(asked.values())
 
 
 class RaiseBuiltIns(Raise):

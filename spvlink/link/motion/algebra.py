@@ -123,10 +123,18 @@ def widths_of(link: Link) -> frozenset[int]:
     return _WORDS
 
 
-def crosses(type: Inst, flat: bool, widths: frozenset[int]) -> bool:
-    """Whether a lane of this type can be an interface variable: booleans as integers, and integers
-    Flat."""
+def in_word(type: Inst, widths: frozenset[int]) -> bool:
+    """Whether a lane of this type crosses as an integer of 32 bits: a boolean, and an integer of 16
+    bits where the interface has none. Both come back as they were."""
     if type.op == ops.OpTypeBool:
+        return True
+    return type.op == ops.OpTypeInt and type.imm[0] == 16 and 16 not in widths
+
+
+def crosses(type: Inst, flat: bool, widths: frozenset[int]) -> bool:
+    """Whether a lane of this type can be an interface variable: booleans and short integers as
+    integers, and integers Flat."""
+    if in_word(type, widths):
         return flat
     if not types.is_plain_number(type):
         return False  # no interface has such (VUID-StandaloneSpirv-OpTypeFloat-10370)
@@ -237,14 +245,28 @@ class Cloner:
         return gather(self.transfer.target, self.transfer.type(type), parts, self.out)
 
 
-def as_number(module: Module, made: Inst, out: list[Inst]) -> Inst:
-    """A boolean as the integer that crosses in its place; anything else as it is."""
+def to_word(module: Module, made: Inst, widths: frozenset[int], out: list[Inst]) -> Inst:
+    """The integer that crosses in place of a value (``in_word``); anything else as it is."""
     assert made.type is not None
-    if made.type.op != ops.OpTypeBool:
+    if not in_word(made.type, widths):
         return made
     number = types.integer(module)
-    one, zero = (types.constant(module, number, n) for n in (1, 0))
-    out.append(value(module, ops.OpSelect, number, [made, one, zero], ()))
+    if made.type.op == ops.OpTypeBool:
+        one, zero = (types.constant(module, number, n) for n in (1, 0))
+        out.append(value(module, ops.OpSelect, number, [made, one, zero], ()))
+    else:
+        out.append(value(module, ops.OpSConvert, number, [made], ()))
+    return out[-1]
+
+
+def of_word(module: Module, word: Inst, type: Inst, out: list[Inst]) -> Inst:
+    """The value of this type that crossed as an integer."""
+    assert word.type is not None
+    if type.op == ops.OpTypeBool:
+        zero = types.constant(module, word.type, 0)
+        out.append(value(module, ops.OpINotEqual, type, [word, zero], ()))
+    else:
+        out.append(value(module, ops.OpSConvert, type, [word], ()))  # OpUConvert makes no signed
     return out[-1]
 
 
@@ -298,13 +320,14 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
         and slots[k].width != 64  # a word stands beside such until it is packed (``halves``)
     }  # fmt: skip
     change = _may_change(link, wanted, freed)
+    widths = widths_of(link)
     left = sorted(freed)
     found: list[int | None] = []
     for qualifiers, whole in wanted:
         assert whole.type is not None
         base = scalars.scalar(whole.type)
         kind = qualifiers, ops.OpTypeInt, 32
-        if base.op != ops.OpTypeBool:
+        if not in_word(base, widths):
             kind = qualifiers, base.op, base.imm[0]
         if kind[1] == ops.OpTypeInt and _of_a_primitive(qualifiers):
             found.append(None)

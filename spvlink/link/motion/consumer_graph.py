@@ -516,7 +516,9 @@ class ConsumerGraph:
         type = scalars.scalar(node.inst.type)
         if node in self.homeless or not algebra.crosses(type, node.flat, self.widths):
             return INFINITE
-        return price + 2 * fragments if type.op == ops.OpTypeBool else _priced(node, price)
+        if algebra.in_word(type, self.widths):
+            return price + 2 * fragments
+        return _priced(node, price)
 
 
 def _priced(node: ScalarNode, price: int) -> int:

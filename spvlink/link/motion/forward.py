@@ -445,7 +445,7 @@ class _Move:
         for node in self.new:
             assert node.inst.type is not None
             type = scalars.scalar(node.inst.type)
-            if type.op == ops.OpTypeBool:
+            if algebra.in_word(type, self.graph.widths):
                 type = types.integer(self.source)
             spot = node.lane, groups.setdefault(node.inst, group + len(groups))
             own = self.graph.transfer.type(type), type
@@ -461,7 +461,7 @@ class _Move:
                     made = node.inst
                     if scalars.count(made.type) > 1:
                         made = algebra.take(self.source, made, node.lane, out)
-                    made = algebra.as_number(self.source, made, out)
+                    made = algebra.to_word(self.source, made, self.graph.widths, out)
                     out.append(self.link.store(site, self.places[node], made))
                 self.link.insert(site, out)
         touched(self.source)
@@ -474,10 +474,9 @@ class _Move:
         out.append(made)
         assert node.inst.type is not None
         wanted = self.graph.transfer.type(scalars.scalar(node.inst.type))
-        if wanted.op == ops.OpTypeBool:
-            zero = types.constant(self.target, type, 0)
-            out.append(value(self.target, ops.OpINotEqual, wanted, [made, zero], ()))
-        elif wanted is not type:
+        if algebra.in_word(wanted, self.graph.widths):
+            return algebra.of_word(self.target, made, wanted, out)
+        if wanted is not type:
             out.append(value(self.target, ops.OpBitcast, wanted, [made], ()))
         return out[-1]
 

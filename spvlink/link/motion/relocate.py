@@ -7,7 +7,7 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import STORE_OUTPUT, Block, Inst, op_of_name, text_of_name
-from spvlink.ir.edit import become, sweep, touched, value
+from spvlink.ir.edit import become, sweep, touched
 from spvlink.link.border.link import Link
 from spvlink.link.motion import algebra
 from spvlink.link.motion.nodes import Kind, ScalarNode, Use
@@ -116,7 +116,7 @@ class Move:
         for node, key in self.places.items():
             if site in node.sites:
                 made = maker.lane((node.inst, node.lane))
-                made = algebra.as_number(self.target, made, out)
+                made = algebra.to_word(self.target, made, self.graph.widths, out)
                 out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], (key,)))
 
     def maker(self, out: list[Inst], site: int) -> NodeMaker:
@@ -227,9 +227,8 @@ class Move:
         made = kind.read(self.source, [(key, slot.type)], out)
         assert node.inst.type is not None
         type = scalars.scalar(node.inst.type)
-        if type.op == ops.OpTypeBool:
-            zero = types.constant(self.source, slot.type, 0)
-            out.append(value(self.source, ops.OpINotEqual, type, [made, zero], ()))
+        if algebra.in_word(type, self.graph.widths):
+            return algebra.of_word(self.source, made, type, out)
         return out[-1]
 
     def slots(self, new: dict[Inst, dict[int, tuple[ScalarNode, Kind]]]) -> None:
@@ -245,7 +244,7 @@ class Move:
         for node, key in self.places.items():
             assert node.inst.type is not None
             type = scalars.scalar(node.inst.type)
-            if type.op == ops.OpTypeBool:
+            if algebra.in_word(type, self.graph.widths):
                 type = types.integer(self.source)
             name = self.title(node, titles)
             types_ = type, self.graph.transfer.type(type)

@@ -143,7 +143,7 @@ def empty_selections(module: Module, function: Function) -> None:
             continue  # an Invariant output keeps its control flow
         if set(cfg.preds[merge]) != set(ways) or merge in cfg.dead_preds:
             continue
-        if not _select(module, header, merge, end.args[0], ways[0], ways[1]):
+        if not select_phis(module, merge, end.args[0], ways[0], ways[1]):
             continue
         header.insts[-2:] = [branch(merge)]
         changed = True
@@ -170,18 +170,23 @@ def _through(
     return before
 
 
-def _select(
-    module: Module, header: Block, merge: Block, condition: Inst, yes: Block, no: Block
-) -> bool:
-    """Turn the phis of ``merge`` into selects; False if one of them cannot be."""
-    phis = [i for i in merge.insts if i.op == ops.OpPhi]
-    wide = module.spirv_version >= 0x00010400
+def may_be_selects(phis: list[Inst]) -> bool:
+    """Whether OpSelect can choose what the phis of a block choose."""
     for phi in phis:
         assert phi.type is not None
         if not types.is_scalar(phi.type) and phi.type.op != ops.OpTypeVector:
             return False
         if any(resolve(i) in phis for i in phi.args[::2]):
             return False
+    return True
+
+
+def select_phis(module: Module, merge: Block, condition: Inst, yes: Block, no: Block) -> bool:
+    """Turn the phis of ``merge`` into selects; False if one of them cannot be."""
+    phis = [i for i in merge.insts if i.op == ops.OpPhi]
+    wide = module.spirv_version >= 0x00010400
+    if not may_be_selects(phis):
+        return False
     bools: dict[int, Inst] = {}
     made: list[Inst] = []
     for phi in phis:

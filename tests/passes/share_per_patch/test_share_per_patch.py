@@ -207,6 +207,7 @@ MESH_EQUAL = {
     "uniform of its own": "q[i] = sqrt(abs(pc.k)) * payload.tint;",
     "on one path": "if (i < 9) q[i] = payload.tint;",
     "chosen alike": "q[i] = payload.tint * mix(1.0, 0.5, gl_WorkGroupID.x == 0u);",
+    "chosen alike by a branch": "q[i] = gl_WorkGroupID.x == 0u ? payload.tint : payload.tint.wzyx;",
     "several at once": "vec4 s = payload.tint; q[i] = s; q[(i + 1) % 9] = s;",
 }
 MESH_UNEQUAL = {
@@ -214,7 +215,8 @@ MESH_UNEQUAL = {
     "vertex": "q[i] = vec4(at, payload.tint.xy);",
     "two values": "q[i] = payload.tint; if (i == 3) q[i] = vec4(payload.k);",
     # equal, but made where the indices are not stored
-    "chosen alike": "q[i] = gl_WorkGroupID.x == 0u ? payload.tint : payload.tint.wzyx;",
+    "chosen alike": "q[i] = gl_WorkGroupID.x == 0u ? payload.tint"
+    " : payload.tint.wzyx * float(5 / (int(gl_WorkGroupID.x) + 1));",
     "chosen": "q[i] = i < 4 ? payload.tint : payload.tint.wzyx;",
 }
 
