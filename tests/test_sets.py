@@ -49,11 +49,6 @@ def rows_of(
     ]
 
 
-def still() -> spvlink.Options:
-    """Without what ``test_set_motion`` is about."""
-    return spvlink.Options(complete=True, disabled=frozenset(("backward",)))
-
-
 def drawn(
     made: Sequence[Linked | SpvlinkError],
     rows: list[tuple[list[Source], spvlink.Options]],
@@ -105,7 +100,7 @@ def test_one_version_serves_all(exact: bool) -> None:
 
 
 def test_what_could_not_go_is_told() -> None:
-    made = link_set(rows_of([vertex(A)], [fragment(X), fragment(Y)], still()))
+    made = link_set(rows_of([vertex(A)], [fragment(X), fragment(Y)]))
     told = {(line.name, line.slot): (line.readers, line.among) for line in made.shared}
     assert told["m[1]", "7.xyz"] == ([1], [0, 1])
     assert told["n", "5.xy"] == ([0], [0, 1])
@@ -117,10 +112,8 @@ def test_a_planted_partner_changes_the_answer() -> None:
     the constant back, and what is drawn is right all the same."""
     z = INPUTS + "void main() { o = gone + twin; }"
     c = A.replace("one = vec4(1.0,", "one = vec4(1.5,")
-    few = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)], still())
-    more = rows_of(
-        [vertex(A), vertex(B), vertex(c)], [fragment(X), fragment(Y), fragment(z)], still()
-    )
+    few = rows_of([vertex(A), vertex(B)], [fragment(X), fragment(Y)])
+    more = rows_of([vertex(A), vertex(B), vertex(c)], [fragment(X), fragment(Y), fragment(z)])
     before, after = results(link_set(few))[0], results(made := link_set(more))[0]
     kinds = [{r.name: r.action for r in linked.remarks} for linked in (before, after)]
     assert kinds[0]["gone"] == "removed" and kinds[1]["gone"] != "removed"
@@ -175,7 +168,7 @@ def test_uniforms_are_read_where_all_producers_read_them() -> None:
     x = inputs + "void main() { o = t * q + pc.other; }"
     y = inputs + "void main() { o = t - q.wzyx + pc.other; }"
     for producers, gains in (([a, b], True), ([a, other], False)):
-        rows = rows_of([*map(vertex, producers)], [fragment(x), fragment(y)], still())
+        rows = rows_of([*map(vertex, producers)], [fragment(x), fragment(y)])
         made = link_set(rows)
         drawn(made.pipelines, rows, False)
         for linked in results(made):

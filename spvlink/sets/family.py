@@ -31,7 +31,7 @@ class Family(Chain):
     interface has to stay. ``stubs``: stages that do not go out. ``literal``: a value crosses by
     being known only if that is a constant, or another input as it is (``freeze``)."""
 
-    __slots__ = ("held", "literal", "open", "pipelines", "stubs", "unlinkable_pairs")
+    __slots__ = ("literal", "open", "pipelines", "stubs", "unlinkable_pairs")
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
@@ -43,8 +43,6 @@ class Family(Chain):
         self.pipelines = pipelines
         self.stubs: frozenset[Stage] = frozenset()
         self.literal = False
-        # what would move: (consumer, its name and key, the stage in the way, how) (``motion``)
-        self.held: list[tuple[Stage, str, int, Stage, str]] = []
         self.open = frozenset(stages[n] for n in open)
         self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
 

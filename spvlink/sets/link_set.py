@@ -17,7 +17,7 @@ from spvlink.chain import remarks
 from spvlink.chain.border import Border
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file
-from spvlink.chain.sweep import MAX_ROUNDS, clean
+from spvlink.chain.sweep import clean
 from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -31,11 +31,10 @@ from spvlink.pipeline import (
     Source,
     StageResult,
 )
-from spvlink.sets import motion
 from spvlink.sets.family import Family, open_family
 from spvlink.sets.lowering import KEPT, TWO_ENTRIES, lower
 from spvlink.sets.raising import SeamMismatch, write
-from spvlink.sets.shared import HeldInputs, Shared, held_wires, shared_wires
+from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.sweep import sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
@@ -59,15 +58,14 @@ _ALL: Final = frozenset((-1,))  # for all that is known
 
 class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
-    ``shared``: what modules could not drop; ``held``: what would have moved. ``least``: (Locations
-    that all sides of all modules declare, and that they need at least, whatever the others do), of
-    what was linked as a set. ``went``: what became of each module (its bytes), the original
-    included where a pipeline has it; ``kept``: those that stay because somebody has them so."""
+    ``shared``: what modules could not drop. ``least``: (Locations that all sides of all modules
+    declare, and that they need at least, whatever the others do), of what was linked as a set.
+    ``went``: what became of each module (its bytes), the original included where a pipeline has it;
+    ``kept``: those that stay because somebody has them so."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
-        self.held: list[HeldInputs] = []
         self.least = (0, 0)
         self.went: dict[bytes, set[bytes]] = {}
         self.kept: frozenset[bytes] = frozenset()
@@ -354,9 +352,6 @@ class _Linker:
             line.readers = [self.numbers[n] for n in line.readers]
             line.among = [self.numbers[n] for n in line.among]
             self.made.shared.append(line)
-        for one in held_wires(family):
-            one.at, one.by = self.given(one.at), self.given(one.by)
-            self.made.held.append(one)
         used = sum(len(places) for c in crossings for places in c.used().values())
         least = sum(n for c in crossings for n in c.least().values())
         self.made.least = self.made.least[0] + used, self.made.least[1] + least
@@ -381,10 +376,6 @@ class _Linker:
             in_file(stage, clean, family, stage)
         open_family(family)
         sweep(family)
-        for _ in range(MAX_ROUNDS):
-            if not motion.move_in_set(family):
-                break
-            sweep(family)
         seams = [seam for seam in family.seams() if not seam[0].kept]
         crossings = [Crossing(family, seam) for seam in seams]
         for crossing in crossings:
