@@ -12,8 +12,9 @@ import time
 
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
-from spvlink.chain.border import Border, join
+from spvlink.chain.border import Border
 from spvlink.chain.builtins import drop_stores, open_builtins
+from spvlink.chain.groups import groups, join
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -89,7 +90,8 @@ def open_borders(chain: Chain) -> None:
                 from spvlink.link.dead import relied  # seldom: see chain/table
 
                 relied.note(border.link, original(border.consumer))
-    join(chain.borders, chain.more)
+    join(chain)
+    chain.groups = groups(chain)
 
 
 def encode_all(chain: Chain) -> list[bytes]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final, TypeVar
 
+    from spvlink.chain.border import Group
+
     T = TypeVar("T")
 
 # Stages that may be the last one of a pipeline.
@@ -41,9 +43,9 @@ class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
-        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders",
-        "untouched",
+        "afters", "befores", "borders", "declared", "ends", "fixed", "fixed_function_consumer",
+        "groups", "is_set", "linked", "listed", "literal", "open", "options", "runner", "stages",
+        "staying", "stubs", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -72,7 +74,13 @@ class Chain:
         self.untouched: set[Stage] = set()  # go out as they came
         # by --keep-interface; the neighbours may still change
         self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
-        self.more = more  # there are stages behind the last one, of which nothing is known here
+        # behind which something comes that is not known
+        self.open = frozenset(stages[-1:]) if more else frozenset[Stage]()
+        self.ends = frozenset[Stage]()  # with which a pipeline ends that another one goes on behind
+        self.stubs = frozenset[Stage]()  # that do not go out
+        # a value crosses by being known only if that is a constant, or another input as it is
+        self.literal = False
+        self.groups: list[Group] = []  # of borders that passes look at together
         self.unlinkable_borders = unlinkable_borders  # borders whose neighbours did not fit then
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
         # stage, storage class -> the variables of its new interface

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file, original
 from spvlink.chain.sweep import clean
@@ -18,7 +19,7 @@ from spvlink.link.border.values import single_value
 from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.sets.contract import BASES, QUALIFIERS, Whole
-from spvlink.sets.family import Family, open_family
+from spvlink.sets.family import Family
 from spvlink.sets.lowering import lower
 from spvlink.sets.stub import Wanted
 
@@ -60,7 +61,7 @@ class Apart(Family):
         lower(self, given, {})
         for stage in self.touched():
             in_file(stage, clean, self, stage)
-        open_family(self)
+        open_borders(self)
 
 
 def all_of(stage: Stage, storage: int) -> list[Wanted]:

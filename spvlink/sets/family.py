@@ -11,7 +11,6 @@ seam is linked as a whole or stays as it is.
 
 from __future__ import annotations
 
-from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.link.border.stage import Stage
@@ -26,12 +25,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 
 class Family(Chain):
-    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``. ``open``:
-    stages behind which something comes that is not known. ``unlinkable_pairs``: stages whose
-    interface has to stay. ``stubs``: stages that do not go out. ``literal``: a value crosses by
-    being known only if that is a constant, or another input as it is (``freeze``)."""
+    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``.
+    ``unlinkable_pairs``: stages whose interface has to stay."""
 
-    __slots__ = ("literal", "open", "pipelines", "stubs", "unlinkable_pairs")
+    __slots__ = ("pipelines", "unlinkable_pairs")
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
@@ -41,9 +38,8 @@ class Family(Chain):
         met = [(stages[a], stages[b]) for a, b in pairs]
         Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
         self.pipelines = pipelines
-        self.stubs: frozenset[Stage] = frozenset()
-        self.literal = False
         self.open = frozenset(stages[n] for n in open)
+        self.ends = frozenset(stages[row[-1]] for row in pipelines)
         self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
 
     def seams(self) -> list[list[Border]]:
@@ -66,12 +62,3 @@ class Family(Chain):
         """The border of two stages, by their indices."""
         wanted = self.stages[consumer]
         return next(b for b in self.afters[self.stages[producer]] if b.consumer is wanted)
-
-
-def open_family(family: Family) -> None:
-    """The slots of each border that is linked. What stands behind a consumer may be several stages,
-    of which no border says anything. Raises BadSpirv where they do not fit."""
-    open_borders(family)
-    for border in family.borders:
-        if border.link is not None:
-            border.link.after, border.link.hidden = None, border.consumer.name != "frag"

@@ -1,7 +1,7 @@
 """Pipelines that share modules, linked so that each module has one version for all of them.
 
     read      modules, and what all pipelines say alike of them
-    link      passes, places and new modules of a family (``sweep``, ``wires``, ``raising``)
+    link      passes, places and new modules of a family (``chain``, ``wires``, ``raising``)
     tell      a result for each pipeline, as ``link`` gives
 
 Where a family resists, all of it goes out as it came.
@@ -15,9 +15,10 @@ from collections import Counter
 from spvlink import patches, validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
+from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import in_file
-from spvlink.chain.sweep import clean
+from spvlink.chain.sweep import clean, sweep
 from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -35,11 +36,10 @@ from spvlink.pipeline import (
     Source,
     StageResult,
 )
-from spvlink.sets.family import Family, open_family
+from spvlink.sets.family import Family
 from spvlink.sets.lowering import KEPT, TWO_ENTRIES, lower
 from spvlink.sets.raising import SeamMismatch, write
 from spvlink.sets.shared import Shared, shared_wires
-from spvlink.sets.sweep import sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
 from spvlink.sets.wires import Crossing
@@ -378,7 +378,7 @@ class _Linker:
         lower(family, self.specs, self.staying)
         for stage in family.touched():
             in_file(stage, clean, family, stage)
-        open_family(family)
+        open_borders(family)
         sweep(family)
         seams = [seam for seam in family.seams() if not seam[0].kept]
         crossings = [Crossing(family, seam) for seam in seams]

@@ -7,6 +7,7 @@ from spvlink.chain import remarks
 from spvlink.chain.border import Border
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.chain.sweep import link_side, sweep
 from spvlink.driver import rank, read_stages
 from spvlink.entry import count
 from spvlink.errors import BadSpirv, Broken, Refused
@@ -15,7 +16,7 @@ from spvlink.ir.edit import touched
 from spvlink.ir.known import forget_all
 from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
@@ -34,7 +35,6 @@ from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, place_of
 from spvlink.sets.raising import SeamMismatch, write
-from spvlink.sets.sweep import consume, hold, sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.wires import Crossing, Unit
 
@@ -186,8 +186,7 @@ class _Obedient:
         if self.before is not None and family.borders[0].link is not None:
             _read_twins(family.borders[0].link, self.before)
         for stage in self.row:
-            hold(family, stage)
-            consume(family, stage)
+            link_side(family, stage, CONSUMER)
         if self.behind is not None and not self.behind.kept:
             link = family.borders[-1].link
             assert link is not None
