@@ -107,6 +107,18 @@ def test_what_could_not_go_is_told() -> None:
     assert ("n", "5.z") not in told  # all read it
 
 
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_stage_without_its_producer_keeps_its_inputs(complete: bool) -> None:
+    """A pipeline may come without the stages before its first one, as a library does: whatever
+    another pipeline has there, this one may have something else."""
+    options = spvlink.Options(complete=complete)
+    vert, frag = Source(vertex(A)), Source(fragment(X))
+    for both in ([([vert, frag], options), ([frag], options)], [([frag], options)] * 2):
+        for linked in results(link_set(both)):
+            assert not any(stage.changed for stage in linked.stages)
+            assert linked.passed_through
+
+
 def test_a_planted_partner_changes_the_answer() -> None:
     """A third consumer that reads what was dead keeps it, a producer with another constant takes
     the constant back, and what is drawn is right all the same."""

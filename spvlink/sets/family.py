@@ -26,9 +26,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 class Family(Chain):
     """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``.
-    ``unlinkable_pairs``: stages whose interface has to stay."""
+    ``starts``: with which one of them begins. ``unlinkable_pairs``: stages whose interface has to
+    stay."""
 
-    __slots__ = ("pipelines", "unlinkable_pairs")
+    __slots__ = ("pipelines", "starts", "unlinkable_pairs")
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
@@ -39,6 +40,7 @@ class Family(Chain):
         Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
         self.pipelines = pipelines
         self.open = frozenset(stages[n] for n in open)
+        self.starts = frozenset(stages[row[0]] for row in pipelines)
         self.ends = frozenset(stages[row[-1]] for row in pipelines)
         self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 PAYLOAD: Final = "a payload is not linked in a set"
 BEHIND: Final = "what comes behind the {} stage in another pipeline is not known"
+BEFORE: Final = "what comes before the {} stage in another pipeline is not known"
 TWO_ENTRIES: Final = "two entry points of one module are used"
 KEPT: Final = "what stays as it is uses the module, too"
 MISFIT: Final = "the interfaces of a pipeline of the set do not fit"
@@ -63,6 +64,8 @@ def _keep(family: Family) -> None:
             border.kept = border.kept or PAYLOAD
         elif producer in family.open:
             border.kept = border.kept or BEHIND.format(producer.name)
+        elif border.consumer in family.starts:
+            border.kept = border.kept or BEFORE.format(border.consumer.name)
         elif (producer, border.consumer) in family.unlinkable_pairs:
             border.refuse(MISFIT)
 
