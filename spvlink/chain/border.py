@@ -17,6 +17,7 @@ class Border:
 
     __slots__ = (
         "consumer", "fixed", "kept", "link", "payload", "placement", "producer", "refused",
+        "shared",
     )  # fmt: skip
 
     def __init__(self, producer: Stage, consumer: Stage) -> None:
@@ -24,6 +25,7 @@ class Border:
         self.consumer = consumer
         self.fixed = ""  # which side stays as it is (``Link.fixed``)
         self.kept = ""  # why the interface stays as it is
+        self.shared = False  # one of the modules meets others on this side, too
         self.refused = False  # it stays so because it is beyond us
         self.link: Link | None = None
         self.placement: Placement | None = None

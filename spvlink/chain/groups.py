@@ -10,7 +10,7 @@ what a consumer does without, its producers lose when no other consumer is left 
 from __future__ import annotations
 
 from spvlink.chain.border import Group
-from spvlink.chain.state import Chain
+from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.facts import invariant
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
@@ -21,30 +21,51 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.chain.border import Border
 
+    Side = tuple[Stage, int]  # a stage and a storage class
+
+
+def note_shared(chain: Chain) -> None:
+    """Which borders do not have both of their modules for themselves alone; the fixed functions
+    behind a producer that ends a pipeline are a consumer, too."""
+    for border in chain.borders:
+        afters, befores = chain.afters[border.producer], chain.befores[border.consumer]
+        border.shared = chain.literal or border.producer in chain.ends
+        border.shared |= len(afters) > 1 or len(befores) > 1
+
 
 def groups(chain: Chain) -> list[Group]:
     """Of all borders, first to last; what producers do for all of their consumers comes last."""
     found: list[Group] = []
     last: list[Group] = []
-    for stage in chain.stages:
+    for border in chain.borders:
+        if not border.shared:
+            found.append(Group([border], ""))
+    for stage in chain.stages if chain.is_set else ():
         befores, afters = chain.befores.get(stage, []), chain.afters.get(stage, [])
-        if len(befores) == 1 and is_single(chain, befores[0]):
-            found.append(Group(befores, ""))
-        elif befores and stage not in chain.stubs:
+        if stage in chain.stubs:
+            continue
+        if befores and befores[0].shared:
             found.append(Group(befores, CONSUMER))
-        if afters and stage not in chain.stubs and not is_single(chain, afters[0]):
+        if afters and afters[0].shared:
             last.append(Group(afters, PRODUCER))
-    if chain.fixed_function_consumer is not None:
-        found.append(Group(chain.befores[chain.fixed_function_consumer], ""))
     return found + last[::-1]
 
 
-def is_single(chain: Chain, border: Border) -> bool:
-    """Whether both modules of a border have no other one there; the fixed functions behind a
-    producer that ends a pipeline are one."""
-    if chain.literal or border.producer in chain.ends:
-        return False
-    return len(chain.afters[border.producer]) == 1 == len(chain.befores[border.consumer])
+def seams(borders: list[Border]) -> list[list[Border]]:
+    """Borders whose sides meet, directly or through others."""
+    leaders: dict[Side, Side] = {}
+
+    def find(side: Side) -> Side:
+        while side in leaders and leaders[side] != side:
+            side = leaders[side]
+        return side
+
+    for border in borders:
+        leaders[find((border.consumer, INPUT))] = find((border.producer, OUTPUT))
+    found: dict[Side, list[Border]] = {}
+    for border in borders:
+        found.setdefault(find((border.producer, OUTPUT)), []).append(border)
+    return list(found.values())
 
 
 def hold_outputs(chain: Chain, group: Group) -> None:

@@ -14,10 +14,11 @@ import time
 
 from spvlink.chain.border import Group
 from spvlink.chain.context import PassContext
-from spvlink.chain.groups import hold_outputs
+from spvlink.chain.groups import hold_outputs, seams
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.table import REPACKING, TABLE, Pass
+from spvlink.chain.wires import Crossing
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead import dead_varyings
@@ -165,9 +166,13 @@ def place_to_fixpoint(chain: Chain) -> None:
     _place_all(chain)
     for _ in range(MAX_ROUNDS):
         if not any(map(Group.due, chain.groups)):
-            return
+            break
         _sweep_due(chain, True)
         _place_all(chain)
+    for seam in seams([b for b in chain.borders if b.shared and not b.kept]):
+        crossing = Crossing(chain.stages, seam)
+        crossing.place(chain.runner.enabled("compact"))
+        chain.crossings.append(crossing)
 
 
 def _place_all(chain: Chain) -> None:

@@ -12,7 +12,7 @@ seam is linked as a whole or stays as it is.
 from __future__ import annotations
 
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import INPUT, OUTPUT, Chain
+from spvlink.chain.state import Chain
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import Linked
@@ -21,44 +21,23 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.chain.border import Border
 
-    Side = tuple[Stage, int]  # a stage and a storage class
-
 
 class Family(Chain):
-    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``.
-    ``starts``: with which one of them begins. ``unlinkable_pairs``: stages whose interface has to
-    stay."""
+    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``."""
 
-    __slots__ = ("pipelines", "starts", "unlinkable_pairs")
+    __slots__ = ("pipelines",)
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
-        open: frozenset[int], unlinkable_borders: frozenset[tuple[int, int]],
+        unlinkable_borders: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:  # fmt: skip
         pairs = {pair: None for row in pipelines for pair in zip(row, row[1:])}
         met = [(stages[a], stages[b]) for a, b in pairs]
-        Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
+        Chain.__init__(self, stages, options, runner, Linked(), unlinkable_borders, pairs=met)
         self.pipelines = pipelines
-        self.open = frozenset(stages[n] for n in open)
+        self.fixed = frozenset()
         self.starts = frozenset(stages[row[0]] for row in pipelines)
         self.ends = frozenset(stages[row[-1]] for row in pipelines)
-        self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
-
-    def seams(self) -> list[list[Border]]:
-        """The borders, those together whose sides meet."""
-        leaders: dict[Side, Side] = {}
-
-        def find(side: Side) -> Side:
-            while side in leaders and leaders[side] != side:
-                side = leaders[side]
-            return side
-
-        for border in self.borders:
-            leaders[find((border.consumer, INPUT))] = find((border.producer, OUTPUT))
-        found: dict[Side, list[Border]] = {}
-        for border in self.borders:
-            found.setdefault(find((border.producer, OUTPUT)), []).append(border)
-        return list(found.values())
 
     def border(self, producer: int, consumer: int) -> Border:
         """The border of two stages, by their indices."""

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.chain.wires import Crossing
 from spvlink.ir.slot import shown
 from spvlink.sets.family import Family
-from spvlink.sets.wires import Crossing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -29,7 +29,7 @@ class Shared:
         self.among = among
 
 
-def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
+def shared_wires(family: Family) -> list[Shared]:
     """Of all modules, in their order."""
     rows: dict[Stage, dict[Stage | None, list[int]]] = {}  # producer -> consumer -> pipelines
     for number, row in enumerate(family.pipelines):
@@ -39,7 +39,7 @@ def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
                 rows.setdefault(stage, {}).setdefault(behind, []).append(number)
     found: list[Shared] = []
     for number, stage in enumerate(family.stages):
-        for crossing in crossings:
+        for crossing in family.crossings:
             if (stage, OUTPUT) in crossing.sides:
                 first = min(min(numbers) for numbers in rows[stage].values())
                 at = first, family.pipelines[first].index(number)
