@@ -16,10 +16,11 @@ from spvlink.errors import SpvlinkError
 from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import LinkedSet, link_set, link_versions
 from spvlink.sets.versions import choose
-from tests.chains import NAMES, build, stages_of
+from tests.chains import NAMES, build, environment, stages_of
 from tests.linking import fragment, vertex
 from tests.random_sets import make
 from tests.render import compare, draw, draw_covering, mismatches
+from tests.samples import compile_glsl
 from tests.test_pipelines import assert_close
 
 OUTPUTS = """layout(location = 1) out vec4 lit; layout(location = 2) out vec4 one;
@@ -280,7 +281,7 @@ def test_who_has_one_producer_leaves_it_to_others() -> None:
 CHAINS = [name for name in NAMES if len(stages_of(name)) > 2 and stages_of(name)[-1] == "frag"]
 
 
-@pytest.mark.parametrize("name", CHAINS[::4])
+@pytest.mark.parametrize("name", CHAINS)
 def test_longer_chains(name: str) -> None:
     """A pipeline of three stages and more that shares all but the last with another one, which
     reads nothing."""
@@ -292,6 +293,98 @@ def test_longer_chains(name: str) -> None:
         made = link_set(rows)
         assert len(results(made)) == 2
         drawn(made.pipelines[:1], rows[:1], exact)
+
+
+def optimized(code: bytes, name: str) -> bytes:
+    """A module as an optimizer leaves it: other bytes, the same interface."""
+    words = ["spirv-opt", f"--target-env={environment(name)}", "-O", "-", "-o", "-"]
+    return subprocess.run(words, input=code, capture_output=True, check=True).stdout
+
+
+@pytest.mark.parametrize("name", CHAINS[::3])
+def test_longer_chains_share_their_middle(name: str) -> None:
+    """Pipelines of three stages and more that differ in the first stage, or in the last."""
+    codes = [*build(name)]
+    first, last = optimized(codes[0], name), optimized(codes[-1], name)
+    options = spvlink.Options(complete=True)
+    rows = [
+        ([Source(c) for c in row], options)
+        for row in (codes, [first, *codes[1:]], [*codes[:-1], last])
+    ]
+    made = link_set(rows)
+    assert len(results(made)) == 3
+    drawn(made.pipelines, rows, False)
+
+
+HALVES = [
+    vertex(
+        "layout(location = 0) out vec3 a; layout(location = 1) out vec3 b;"
+        " layout(location = 2) flat out double d;"
+        " void main() { a = sin(p.xyz); b = cos(p.xyz); d = packDouble2x32(uvec2(k.x, 1072693248u)); gl_Position = p; }"
+    ),
+    compile_glsl(
+        """#version 450
+        layout(triangles) in; layout(triangle_strip, max_vertices = 3) out;
+        layout(location = 0) in vec3 a[]; layout(location = 1) in vec3 b[];
+        layout(location = 2) flat in double d[]; layout(location = 0) out vec4 c;
+        void main() {
+            for (int i = 0; i < 3; i++) {
+                c = vec4(a[i] * b[i], float(d[i] * 3.0LF));
+                gl_Position = gl_in[i].gl_Position;
+                EmitVertex();
+            }
+        }""",
+        "geom", "vulkan1.1",
+    ),
+    fragment("layout(location = 0) in vec4 c; void main() { o = c; }"),
+]  # fmt: skip
+SINGLE = {
+    "bone_trails": ["gl_Position", "built-in", "removed", ""],
+    "half_words": ["d", "2.y", "propagated", "high half"],
+    "meshlet_cull": ["payload.total", "payload.x", "propagated", ""],
+    "terrain_wire": ["vSplat", "3.x", "merged", ""],
+}
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_a_border_that_shares_nothing_is_linked_as_in_a_pipeline(name: str) -> None:
+    """Built-ins, payloads and 64-bit numbers too: only the last stage differs here."""
+    codes = HALVES if name == "half_words" else [*build(name)]
+    options = spvlink.Options(complete=True, exact=name == "half_words")
+    blank = fragment("void main() { o = vec4(1.0); }")
+    rows = [([Source(c) for c in (*codes[:-1], last)], options) for last in (codes[-1], blank)]
+    set_, alone = results(link_set(rows))[0], spvlink.link(codes, options)
+    assert set_.interfaces[0].locations == alone.interfaces[0].locations
+    assert set_.interfaces[0].components == alone.interfaces[0].components
+    border = f"{alone.interfaces[0].producer}->{alone.interfaces[0].consumer}"
+    told = [
+        {(r.name, r.slot, r.action, r.why) for r in one.remarks if r.interface == border}
+        for one in (set_, alone)
+    ]
+    assert told[0] == told[1]
+    assert any(words == SINGLE[name][:3] and SINGLE[name][3] in why for *words, why in told[0])
+
+
+def test_rasterization_reads_the_built_ins_of_a_stage_that_ends_a_pipeline() -> None:
+    """The geometry shader of one pipeline reads no PointSize; another pipeline draws points."""
+    vert = vertex("void main() { gl_Position = p; gl_PointSize = p.x; }")
+    geom = compile_glsl(
+        """#version 450
+        layout(points) in; layout(points, max_vertices = 1) out;
+        layout(location = 0) out vec4 c;
+        void main() {
+            c = vec4(1.0); gl_Position = gl_in[0].gl_Position; gl_PointSize = 1.0; EmitVertex();
+        }""",
+        "geom",
+        "vulkan1.1",
+    )
+    frag = fragment("layout(location = 0) in vec4 c; void main() { o = c; }")
+    options = spvlink.Options(complete=True)
+    rows = [([Source(c) for c in row], options) for row in ([vert, geom, frag], [vert])]
+    alone = spvlink.link([vert, geom, frag], options)
+    assert ("gl_PointSize", "removed") in {(r.name, r.action) for r in alone.remarks}
+    made = results(link_set(rows))
+    assert ("gl_PointSize", "removed") not in {(r.name, r.action) for r in made[0].remarks}
 
 
 def test_another_pipeline_changes_its_family_only() -> None:
