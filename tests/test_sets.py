@@ -320,7 +320,8 @@ HALVES = [
     vertex(
         "layout(location = 0) out vec3 a; layout(location = 1) out vec3 b;"
         " layout(location = 2) flat out double d;"
-        " void main() { a = sin(p.xyz); b = cos(p.xyz); d = packDouble2x32(uvec2(k.x, 1072693248u)); gl_Position = p; }"
+        " void main() { a = sin(p.xyz); b = cos(p.xyz); gl_Position = p;"
+        " d = packDouble2x32(uvec2(k.x, 1072693248u)); }"
     ),
     compile_glsl(
         """#version 450
@@ -353,13 +354,13 @@ def test_a_border_that_shares_nothing_is_linked_as_in_a_pipeline(name: str) -> N
     options = spvlink.Options(complete=True, exact=name == "half_words")
     blank = fragment("void main() { o = vec4(1.0); }")
     rows = [([Source(c) for c in (*codes[:-1], last)], options) for last in (codes[-1], blank)]
-    set_, alone = results(link_set(rows))[0], spvlink.link(codes, options)
-    assert set_.interfaces[0].locations == alone.interfaces[0].locations
-    assert set_.interfaces[0].components == alone.interfaces[0].components
+    of_set, alone = results(link_set(rows))[0], spvlink.link(codes, options)
+    assert of_set.interfaces[0].locations == alone.interfaces[0].locations
+    assert of_set.interfaces[0].components == alone.interfaces[0].components
     border = f"{alone.interfaces[0].producer}->{alone.interfaces[0].consumer}"
     told = [
         {(r.name, r.slot, r.action, r.why) for r in one.remarks if r.interface == border}
-        for one in (set_, alone)
+        for one in (of_set, alone)
     ]
     assert told[0] == told[1]
     assert any(words == SINGLE[name][:3] and SINGLE[name][3] in why for *words, why in told[0])
