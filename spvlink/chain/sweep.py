@@ -18,7 +18,6 @@ from spvlink.chain.groups import hold_outputs, seams
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.table import REPACKING, TABLE, Pass
-from spvlink.chain.wires import Crossing
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead import dead_varyings
@@ -169,8 +168,16 @@ def place_to_fixpoint(chain: Chain) -> None:
             break
         _sweep_due(chain, True)
         _place_all(chain)
-    for seam in seams([b for b in chain.borders if b.shared and not b.kept]):
-        crossing = Crossing(chain.stages, seam)
+    _place_shared(chain)
+
+
+def _place_shared(chain: Chain) -> None:
+    """The same for what several borders have together."""
+    borders = [border for border in chain.borders if border.shared and not border.kept]
+    for seam in seams(borders):
+        from spvlink.chain import wires  # seldom: see chain/table
+
+        crossing = wires.Crossing(chain.stages, seam)
         crossing.place(chain.runner.enabled("compact"))
         chain.crossings.append(crossing)
 
