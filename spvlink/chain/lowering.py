@@ -29,9 +29,10 @@ from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import sample_rate, storage16
-from spvlink.passes.cells import WHOLE
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.lowering import storage16
+from spvlink.passes.lowering.cells import WHOLE
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.raising import sample_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -51,7 +52,7 @@ def specialize(chain: Chain) -> None:
     for stage in chain.stages:
         values, defaults = chain.specs[stage]
         if values or defaults:
-            from spvlink.passes import spec_constants  # seldom: see chain/table
+            from spvlink.passes.opening import spec_constants  # seldom: see chain/table
 
             act, module = spec_constants.specialize, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
@@ -71,7 +72,7 @@ def give_builtins(chain: Chain) -> None:
         if views == 0:
             given[enums.BuiltIn_ViewIndex] = 0
         if given:
-            from spvlink.passes import given_builtins  # seldom: see chain/table
+            from spvlink.passes.opening import given_builtins  # seldom: see chain/table
 
             chain.runner.run(
                 "specialize", stage, given_builtins.set_given_builtins, stage.module, given

@@ -46,7 +46,7 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
 
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
-    from spvlink.passes import promote_vertex_copies  # seldom: see chain/table
+    from spvlink.passes.lowering import promote_vertex_copies  # seldom: see chain/table
 
     entry = stage.module.entry
     assert entry is not None
@@ -63,7 +63,7 @@ def _read_vertices(runner: Runner, stage: Stage) -> None:
 
 def _read_back(runner: Runner, stage: Stage) -> None:
     """Values that an invocation reads back from its own outputs."""
-    from spvlink.passes import promote_own_outputs  # seldom: see chain/table
+    from spvlink.passes.lowering import promote_own_outputs  # seldom: see chain/table
 
     if runner.run(
         "promote.own_outputs", stage, promote_own_outputs.promote_own_outputs, stage.module
@@ -150,8 +150,8 @@ def _first_change(runner: Runner, site: PassContext, rows: list[Pass], version: 
                 consumer.linked |= changed and site.real
             if changed or ran:
                 for link in site.links[1:] if changed else ():
-                    for key, fate in site.link.fate.items():  # of an input, at each border
-                        link.fate.setdefault(key, fate)
+                    for key, fate in site.link.remarks.fate.items():  # of an input, at each border
+                        link.remarks.fate.setdefault(key, fate)
                 return row
     return None
 

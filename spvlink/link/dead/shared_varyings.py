@@ -28,7 +28,7 @@ def drop_unread(links: list[Link]) -> None:
         for link in links:
             why = f"no {link.consumer.name} stage reads it"
             for key in dead:
-                link.fate.setdefault(key, (REMOVED, why))
+                link.remarks.fate.setdefault(key, (REMOVED, why))
     dead_varyings.read_back_as_zero(first)
     for pinned in list(first.outputs.pinned):
         _drop_whole(links, pinned)
@@ -48,7 +48,7 @@ def _drop_whole(links: list[Link], pinned: Pinned) -> None:
     for link in links:
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
+            link.remarks.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
 
 
 def read_as_zero(links: list[Link]) -> None:
@@ -61,4 +61,4 @@ def read_as_zero(links: list[Link]) -> None:
     dead_varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"
     for key in lost:
-        links[0].fate[key] = (UNDEFINED, why)
+        links[0].remarks.fate[key] = (UNDEFINED, why)
