@@ -9,8 +9,6 @@
                     "components": [14, 9], "locations": [5, 3]}],
      "shared": [{"module": "a.vert.spv", "name": "vNormal", "slot": "5.xyz", "readers": 3,
                 "pipelines": 214, "line": "a.vert.spv: vNormal 5.xyz stays: read by ..."}],
-     "held": [{"module": "a.frag.spv", "name": "vUv", "slot": "1.xy", "by": "b.frag.spv",
-              "line": "a.frag.spv: vUv 1.xy does not move: b.frag.spv uses it otherwise"}],
      "kept": [{"module": "a.vert.spv", "by": "hud",
               "line": "a.vert.spv stays as it is, since hud has it so"}],
      "jobs": [{"stages": [...], "interfaces": [...], "remarks": [...], ...}],
@@ -20,12 +18,11 @@ Pairs are [before, after]; totals of Locations and components are sums over all 
 are jobs that were done before, by a run that was killed. "unknown" are structures, creation flags
 and dynamic states that spvlink does not know: what has one stays as it is. "warnings" are the
 errors that ``spvlink check`` finds between stages, of pipelines that were linked all the same;
-"warned" in the totals are these pipelines. "shared" are outputs that a module with
-fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
-pipeline by itself, "kept" modules that stay because a pipeline that stays has them; "slots" in the
-totals, then: the Locations that all modules together declare, and how many they would need at
-least, each alone. "bytes" are the sizes of archives, or of the modules of a manifest or folder;
-"pruned" is how many modules ``--prune`` left out.
+"warned" in the totals are these pipelines. "shared" are outputs that a module with fewer versions
+than pipelines (``--variants``) could not drop, "kept" modules that stay because a pipeline that
+stays has them; "slots" in the totals, then: the Locations that all modules together declare, and
+how many they would need at least, each alone. "bytes" are the sizes of archives, or of the modules
+of a manifest or folder; "pruned" is how many modules ``--prune`` left out.
 """
 
 from __future__ import annotations
@@ -184,22 +181,6 @@ class BatchReport:
                     f" {some}",
                 }
 
-    def held(self) -> Iterator[Entry]:
-        """What would move in a pipeline by itself, and which module is in the way."""
-        _, labels = self._named()
-        for told in self._sets():
-            numbers = [self.plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
-            for line in told["held"]:
-                module, by = (labels[numbers[part]][at] for part, at in (line["at"], line["by"]))
-                what = f"{line['name']} {line['slot']}"
-                yield {
-                    "module": module,
-                    "name": line["name"],
-                    "slot": line["slot"],
-                    "by": by,
-                    "line": f"{module}: {what} does not move: {by} {line['what']}",
-                }
-
     def kept(self) -> Iterator[Entry]:
         """Modules that stay as they are, all or one version of them, since somebody has them so."""
         plan = self.plan
@@ -282,7 +263,6 @@ class BatchReport:
         yield from _array("pipelines", self.pipelines())
         if self.plan.variants is not None:
             yield from _array("shared", self.shared())
-            yield from _array("held", self.held())
             yield from _array("kept", self.kept())
         yield from _array("jobs", self.jobs())
         seconds = {name: round(value, 3) for name, value in self.seconds.items()}

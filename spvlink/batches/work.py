@@ -95,10 +95,6 @@ def _told(family: PipelineFamily, numbers: list[int], made: LinkedSet) -> dict[s
              "among": line.among}
             for line in made.shared
         ],
-        "held": [
-            {"at": one.at, "name": one.name, "slot": one.slot, "by": one.by, "what": one.what}
-            for one in made.held
-        ],
     }  # fmt: skip
 
 

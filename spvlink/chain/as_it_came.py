@@ -40,7 +40,9 @@ def enclose_early(chain: Chain) -> set[Stage]:
     """The same as ``restore``, for stages of which it is clear before anything is raised that they
     get a wrapper, if not stay: nobody needs what raising would make of their code."""
     done: set[Stage] = set()
-    if chain.options.clean or not chain.runner.plain:  # somebody looks at what is raised
+    if (
+        chain.options.clean or chain.is_set or not chain.runner.plain
+    ):  # somebody looks at what is raised
         return done
     for stage in chain.touched():
         if stage.linked or not all(_moves(border) for border in chain.around(stage)):
@@ -162,7 +164,7 @@ def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
         done.add(storage)
         side = border.link.outputs if border.producer is stage else border.link.inputs
         moved = {
-            pinned.variable.id: (border.placement.moved[pinned], _added(chain, border, pinned))
+            pinned.variable.id: (border.placement.moved[pinned], _added(border, pinned))
             for pinned in side.pinned
         }
         try:
@@ -176,11 +178,11 @@ def _wrap(chain: Chain, stage: Stage, module: Module) -> bool:
     return True
 
 
-def _added(chain: Chain, border: Border, pinned: Pinned) -> tuple[int, ...]:
+def _added(border: Border, pinned: Pinned) -> tuple[int, ...]:
     """The qualifiers that an output which stays whole gets; in a set it has several readers, and
     keeps its own."""
     link = border.link
-    if link is None or chain.is_set or pinned not in link.outputs.pinned:
+    if link is None or border.shared or pinned not in link.outputs.pinned:
         return ()
     return reader_qualifiers(link, pinned)
 

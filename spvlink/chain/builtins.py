@@ -16,7 +16,9 @@ def open_builtins(chain: Chain) -> None:
     many_views = chain.options.view_mask != 0  # or it is unknown
     for border in chain.borders:
         link = border.link
-        if link is None or link.fixed or border.consumer is chain.fixed_function_consumer:
+        if link is None or link.fixed or border.shared:
+            continue
+        if border.consumer is chain.fixed_function_consumer:
             continue
         if not opening.reads(link):
             continue

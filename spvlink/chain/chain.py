@@ -12,8 +12,9 @@ import time
 
 from spvlink.binary.encode import encode
 from spvlink.chain import as_it_came, remarks
-from spvlink.chain.border import Border, join
+from spvlink.chain.border import Border
 from spvlink.chain.builtins import drop_stores, open_builtins
+from spvlink.chain.groups import groups, join, note_shared
 from spvlink.chain.lowering import (
     apply_kept,
     find_resources,
@@ -22,7 +23,7 @@ from spvlink.chain.lowering import (
     prepare,
     specialize,
 )
-from spvlink.chain.raising import finish, trim_blocks
+from spvlink.chain.raising import declare_shared, finish, trim_blocks
 from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
 from spvlink.errors import Broken, Refused
@@ -36,8 +37,33 @@ from spvlink.passes.cleaning import flow
 
 def link_chain(chain: Chain) -> list[bytes]:
     """All passes; the new binaries in pipeline order. Raises Refused if no border can be linked."""
+    outputs = link_stages(chain)
+    for border in chain.borders:
+        remarks.report(chain.linked, border)
+        if border.link is not None:
+            forget_all(border.link)  # which would be a cycle
+    return outputs
+
+
+def link_stages(chain: Chain) -> list[bytes]:
+    """The same, with what is known of the borders. Raises Refused; InterfaceMismatch where stages
+    have to stay as they are."""
     if not chain.borders:
         raise Refused("there is nothing to link: the pipeline has one stage")
+    to_slots(chain)
+    open_builtins(chain)
+    sweep(chain)
+    _sweep_converted(chain)
+    place_to_fixpoint(chain)
+    declare_shared(chain)
+    if not chain.options.clean and as_it_came.nothing_crossed(chain):
+        return [stage.source.data for stage in chain.stages]
+    return write(chain)
+
+
+def to_slots(chain: Chain) -> None:
+    """Modules as they came to slots, and the link of each border. Raises Refused."""
+    note_shared(chain)
     specialize(chain)
     give_builtins(chain)
     find_resources(chain)
@@ -47,23 +73,12 @@ def link_chain(chain: Chain) -> list[bytes]:
     for stage in chain.touched():
         in_file(stage, clean, chain, stage)
     open_borders(chain)
-    open_builtins(chain)
-    sweep(chain)
-    _sweep_converted(chain)
-    place_to_fixpoint(chain)
-    if not chain.options.clean and as_it_came.nothing_crossed(chain):
-        outputs = [stage.source.data for stage in chain.stages]
-    else:
-        outputs = write(chain)
-    for border in chain.borders:
-        remarks.report(chain.linked, border)
-        if border.link is not None:
-            forget_all(border.link)  # which would be a cycle
-    return outputs
 
 
 def _sweep_converted(chain: Chain) -> None:
     """Once more with small branches as selects: few pipelines have any."""
+    if chain.is_set:
+        return
     for stage in chain.touched():
         entry = stage.module.entry
         if entry is not None and len(entry.function.blocks) > 1:
@@ -101,7 +116,8 @@ def open_borders(chain: Chain) -> None:
                 from spvlink.link.dead import relied  # seldom: see chain/table
 
                 relied.note(border.link, original(border.consumer))
-    join(chain.borders, chain.more)
+    join(chain)
+    chain.groups = groups(chain)
 
 
 def encode_all(chain: Chain) -> list[bytes]:
@@ -132,10 +148,15 @@ def _check(chain: Chain, border: Border) -> None:
         interface.check(producer.module, consumer.module, fragment)
     except Broken:
         if border.fixed:
-            raise InterfaceMismatch(border.title) from None
+            raise _mismatch(chain, border) from None
         if consumer is not chain.fixed_function_consumer:
             try:
                 interface.check(original(producer), original(consumer), fragment)
             except Broken as why:
-                raise Refused(str(why)) from None
+                raise _mismatch(chain, border) if chain.is_set else Refused(str(why)) from None
         raise
+
+
+def _mismatch(chain: Chain, border: Border) -> InterfaceMismatch:
+    at = chain.stages.index
+    return InterfaceMismatch(at(border.producer), at(border.consumer))

@@ -14,7 +14,7 @@ instructions on RADV than it came with (layered_surface), with half of it none d
 
 from __future__ import annotations
 
-from spvlink.chain.border import hold_outputs
+from spvlink.chain.groups import hold_outputs
 from spvlink.chain.state import Chain, in_file
 from spvlink.chain.sweep import clean, sweep_due
 from spvlink.facts.effects import Effects, root
@@ -169,8 +169,8 @@ def sweep_converted(chain: Chain) -> None:
     for border, said in told:
         if border.producer not in crossed and border.consumer not in crossed:
             said.restore()
-        if border.link is not None:
-            border.seen = border.link.version
+    for group in chain.groups:
+        group.seen = group.version
 
 
 def _convert(chain: Chain) -> dict[Stage, _Came]:
@@ -184,7 +184,8 @@ def _convert(chain: Chain) -> dict[Stage, _Came]:
             continue
         if not held:
             held = True
-            hold_outputs(chain.borders, chain.more)
+            for group in chain.groups:
+                hold_outputs(chain, group)
         limits = _Limits(chain, stage)
         if not finds_any(stage.module, entry.function, limits):
             continue

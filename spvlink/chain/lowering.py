@@ -17,6 +17,7 @@ from __future__ import annotations
 import time
 
 from spvlink.chain.border import Border
+from spvlink.chain.groups import seams
 from spvlink.chain.state import INPUT, OUTPUT, Chain, in_file, original
 from spvlink.errors import Broken, Refused
 from spvlink.grammar import enums
@@ -38,18 +39,21 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 BY_OPTION: Final = "by --keep-interface"
+# of a set
+PAYLOAD: Final = "a payload of shared stages is not linked"
+BEHIND: Final = "what comes behind the {} stage in another pipeline is not known"
+BEFORE: Final = "what comes before the {} stage in another pipeline is not known"
+MISFIT: Final = "the interfaces of a pipeline of the set do not fit"
 _ACROSS: Final = ("backward", "forward", "propagate")  # ask what the other stage can read
 
 
 def specialize(chain: Chain) -> None:
     """Specialization constants that the user gave, and all others with ``spec_defaults``."""
-    spec, defaults = chain.options.spec, chain.options.spec_defaults
-    given = {stage for stage, _ in spec}
     for stage in chain.stages:
-        if defaults or stage.name in given:
+        values, defaults = chain.specs[stage]
+        if values or defaults:
             from spvlink.passes.opening import spec_constants  # seldom: see chain/table
 
-            values = {id: v for (name, id), v in spec.items() if name == stage.name}
             act, module = spec_constants.specialize, stage.module
             in_file(stage, chain.runner.run, "specialize", stage, act, module, values, defaults)
 
@@ -59,7 +63,7 @@ def give_builtins(chain: Chain) -> None:
     PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is
     (Vulkan, "Built-In Variables"; ``Options.view_mask`` has the exception)."""
     points, views = chain.options.patch_points, chain.options.view_mask
-    for stage in chain.stages:
+    for stage in () if chain.literal else chain.stages:  # a stub says nothing of patches
         given: dict[int, int] = {}
         if stage.name == "tesc" and points is not None:
             given[enums.BuiltIn_PatchVertices] = points
@@ -124,11 +128,34 @@ def _open_up(chain: Chain, stage: Stage) -> None:
 
 def apply_kept(chain: Chain) -> None:
     """Which interfaces stay as they are for a reason that is known from the start."""
+    for stage, why in chain.left.items():
+        chain.untouched.add(stage)
+        for border in chain.around(stage):
+            border.refuse(why)
     for border in chain.borders:
-        if chain.fixed & {border.producer, border.consumer}:
+        producer, consumer = border.producer, border.consumer
+        if chain.fixed & {producer, consumer}:
             _fix(chain, border)
-        elif border.producer.name == "task" and not border.kept:
+        elif border.kept:
+            pass
+        elif chain.is_set and producer in chain.open:
+            border.kept = BEHIND.format(producer.name)
+        elif consumer in chain.starts:
+            border.kept = BEFORE.format(consumer.name)
+        elif producer.name == "task" and border.shared:
+            border.kept = PAYLOAD
+        elif producer.name == "task":
             _open_payload(chain, border)
+        elif _is_unlinkable(chain, border):
+            border.refuse(MISFIT)
+
+
+def _is_unlinkable(chain: Chain, border: Border) -> bool:
+    """Whether the two did not fit before."""
+    pairs = chain.unlinkable_borders
+    return bool(pairs) and (
+        chain.stages.index(border.producer), chain.stages.index(border.consumer)
+    ) in pairs  # fmt: skip
 
 
 def _fix(chain: Chain, border: Border) -> None:
@@ -136,7 +163,7 @@ def _fix(chain: Chain, border: Border) -> None:
     declares. Blocks match blocks only, so where there is one nothing of it is taken apart."""
     producer = border.producer in chain.fixed
     both = producer and border.consumer in chain.fixed
-    if both or border.producer.name == "task" or border.title in chain.unlinkable_borders:
+    if both or border.producer.name == "task" or _is_unlinkable(chain, border):
         border.kept, border.refused = border.kept or BY_OPTION, False
         return
     sides = (border.producer, OUTPUT), (border.consumer, INPUT)
@@ -174,9 +201,12 @@ def lower(chain: Chain) -> None:
     runner = chain.runner
     begin = time.perf_counter()
     lows = _analyse(chain)
-    for border in chain.borders:
-        if not border.kept:
+    borders = [border for border in chain.borders if not border.kept]
+    held, now = -1, _whole(chain, lows)
+    while held != now:  # what stays whole for one stage of a set does so for all of the seam
+        for border in borders:
             agreement.agree(lows[border.producer], lows[border.consumer])
+        held, now = now, _whole(chain, lows)
     runner.seconds["analyse"] = time.perf_counter() - begin
     for stage, low in lows.items():
         # cleaning comes next
@@ -184,11 +214,31 @@ def lower(chain: Chain) -> None:
         stage.inputs, stage.outputs = low.inputs, low.outputs
 
 
+def _whole(chain: Chain, lows: dict[Stage, Lowering]) -> int:
+    """How many components stay whole, on all sides of a set; they only get more."""
+    count = 0
+    for low in lows.values() if chain.is_set else ():
+        for side in (low.inputs, low.outputs):
+            if side is not None:
+                count += sum(len(low.keys_of(node)) for node in low.memory_nodes(side))
+    return count
+
+
+def _spread(chain: Chain) -> None:
+    """A border that stays keeps all of its seam."""
+    for seam in seams(chain.borders) if chain.is_set else ():
+        why = next((b.kept for b in seam if b.kept), "")
+        for border in seam if why else ():
+            if not border.kept:
+                border.kept, border.refused = f"in another pipeline of the set: {why}", True
+
+
 def _analyse(chain: Chain) -> dict[Stage, Lowering]:
     """How each stage touches its interfaces."""
     behind = chain.fixed_function_consumer
     while True:
-        refused = [b for b in chain.borders if b.refused]
+        _spread(chain)
+        refused = [b for b in chain.borders if b.refused or chain.is_set]
         if refused and not any(not b.kept for b in chain.borders):
             raise Refused(refused[0].kept)
         lows: dict[Stage, Lowering] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from spvlink.chain.border import Border
 from spvlink.chain.state import INPUT, OUTPUT, Chain
 from spvlink.ir.core import Inst
-from spvlink.ir.slot import Pinned
+from spvlink.ir.slot import Pinned, Varying
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.builtins import closing
@@ -17,20 +17,14 @@ from spvlink.passes.raising import raise_io, sample_rate, trim
 
 
 def finish(chain: Chain, stage: Stage) -> None:
-    """Variables again on both sides of a stage; cleaned and trimmed."""
+    """Variables again on both sides of a stage; cleaned and trimmed. Of the borders of a side that
+    share its module, one speaks for all."""
     dropped: list[Inst] = []
     linked: set[int] = set()
     before, after = chain.before(stage), chain.after(stage)
     for border in (before, after):
         if border is not None:
             _raise_border(chain, border, stage, dropped, linked)
-    tidy_up(chain, stage, dropped, linked)
-
-
-def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -> None:
-    """After a stage has its variables back; as ``_raise_border`` left ``dropped`` and
-    ``linked``."""
-    before, after = chain.before(stage), chain.after(stage)
     chain.runner.finish(stage)
     if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
@@ -67,13 +61,44 @@ def _raise_border(
         runner.run("raise", stage, side, link, border.placement, is_output)
         linked.add(payload.STORAGE)
     else:
-        _raise_side(chain, link, border.placement, stage, is_output)
+        _raise_side(chain, border, stage, is_output)
         linked.add(OUTPUT if is_output else INPUT)
     dropped += (link.outputs if is_output else link.inputs).variables
     if not is_output and link.locals and runner.enabled("arrays"):
         from spvlink.link.shape import arrays_dynamic  # seldom: see chain/table
 
         runner.run("arrays", stage, arrays_dynamic.promote_locals, link)
+
+
+def declare_shared(chain: Chain) -> None:
+    """Which variables both sides of the borders get that share modules."""
+    for crossing in chain.crossings:
+        for stage, storage in crossing.sides:
+            chain.declared[stage, storage] = crossing.variables((stage, storage))
+        for border in crossing.seam:
+            border.placement = _placement(chain, border)
+
+
+def _placement(chain: Chain, border: Border) -> Placement:
+    """What the producer of a pair declares, as this consumer reads it."""
+    link = border.link
+    assert link is not None
+    varyings: list[Varying] = []
+    unread: set[int] = set()
+    locations: set[int] = set()
+    inputs = link.inputs.slots
+    for varying in chain.declared[link.producer, OUTPUT]:
+        locations.add(varying.location)
+        if varying.keys[0] not in link.loads:
+            unread.update(varying.keys)
+            varyings.append(varying)
+            continue
+        read = Varying(varying.location, varying.component, varying.base, varying.keys)
+        read.qualifiers, read.name = inputs[varying.keys[0]].qualifiers, varying.name
+        varyings.append(read)
+    whole = [p for pair in link.pinned() for p in pair if p is not None]
+    locations.update([key >> 3 for p in whole for key in p.keys])
+    return Placement(varyings, {p: p.location for p in whole}, locations, frozenset(unread))
 
 
 def note_declared(chain: Chain, border: Border, stage: Stage) -> None:
@@ -89,17 +114,16 @@ def note_declared(chain: Chain, border: Border, stage: Stage) -> None:
     chain.declared[stage, storage] = mine
 
 
-def _raise_side(
-    chain: Chain, link: Link, placement: Placement, stage: Stage, is_output: bool
-) -> None:
-    runner = chain.runner
+def _raise_side(chain: Chain, border: Border, stage: Stage, is_output: bool) -> None:
+    runner, link, placement = chain.runner, border.link, border.placement
+    assert link is not None and placement is not None
     side = link.outputs if is_output else link.inputs
     storage = OUTPUT if is_output else INPUT
     mine = chain.declared[stage, storage]
     raised = raise_io.Raise(stage.module, mine, storage, side.slots)
     # ``tidy`` comes next
     runner.run("raise", stage, raised.run, runner.plain and not link.locals)
-    for pinned in side.pinned:
+    for pinned in side.pinned if not border.shared else ():
         qualifiers = reader_qualifiers(link, pinned) if is_output else ()
         raise_io.move_whole(stage.module, pinned.variable, placement.moved[pinned], qualifiers)
 
@@ -116,7 +140,9 @@ def trim_blocks(chain: Chain) -> None:
     stages: dict[Stage, None] = {}
     for border in chain.borders:
         link = border.link
-        if link is None or border.fixed or border.consumer.name not in dead_builtins.CONSUMERS:
+        if link is None or border.shared or border.fixed:
+            continue
+        if border.consumer.name not in dead_builtins.CONSUMERS:
             continue
         version = border.consumer.module.version
         if runner.enabled("dead.builtin_blocks"):

@@ -40,12 +40,12 @@ def _piece(
     piece: list[Stage], options: Options, runner: Runner, linked: Linked, more: bool
 ) -> list[bytes]:
     """One piece; once more where what was made does not fit what stays."""
-    unlinkable_borders: frozenset[str] = frozenset()
+    unlinkable_borders: frozenset[tuple[int, int]] = frozenset()
     while True:
         try:
             return chain.link_chain(Chain(piece, options, runner, linked, unlinkable_borders, more))
         except InterfaceMismatch as misfit:
-            unlinkable_borders |= {misfit.border}
+            unlinkable_borders |= {misfit.pair}
             piece[:] = map(_again, piece)
 
 

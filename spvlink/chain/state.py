@@ -4,7 +4,7 @@ is done to it, and in which order, says ``chain.py``."""
 from __future__ import annotations
 
 from spvlink.binary.decode import decode
-from spvlink.chain.border import Border
+from spvlink.chain.border import Border, Group
 from spvlink.chain.runner import Runner
 from spvlink.entry import select_entry
 from spvlink.errors import SpvlinkError
@@ -17,10 +17,13 @@ from spvlink.pipeline import Linked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from typing import Final, TypeVar
 
+    from spvlink.chain.wires import Crossing
+
     T = TypeVar("T")
+    Spec = tuple[Mapping[int, str | bytes], bool]  # values by SpecId; whether others are defaults
 
 # Stages that may be the last one of a pipeline.
 _LAST: Final = frozenset(("vert", "tese", "geom", "mesh"))
@@ -30,25 +33,27 @@ INPUT: Final = enums.StorageClass_Input
 
 
 class InterfaceMismatch(Exception):
-    """What was made does not fit a stage that stays as it is, at this border."""
+    """What was made does not fit at the border of these two stages, by their indices: one of them
+    stays as it is, or they never fitted."""
 
-    def __init__(self, border: str) -> None:
-        super().__init__(border)
-        self.border = border
+    def __init__(self, producer: int, consumer: int) -> None:
+        super().__init__(producer, consumer)
+        self.pair = producer, consumer
 
 
 class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "cost_share", "declared", "fixed",
-        "fixed_function_consumer", "is_set", "linked", "listed", "more", "options", "runner",
-        "stages", "staying", "unlinkable_borders", "untouched",
+        "afters", "befores", "borders", "cost_share", "crossings", "declared", "ends", "fixed",
+        "fixed_function_consumer", "groups", "is_set", "left", "linked", "listed", "literal",
+        "open", "options", "runner", "specs", "stages", "starts", "staying", "stubs",
+        "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
         self, stages: list[Stage], options: Options, runner: Runner, linked: Linked,
-        unlinkable_borders: frozenset[str] = frozenset(), more: bool = False,
+        unlinkable_borders: frozenset[tuple[int, int]] = frozenset(), more: bool = False,
         pairs: list[tuple[Stage, Stage]] | None = None,
     ) -> None:  # fmt: skip
         self.stages = stages
@@ -73,8 +78,19 @@ class Chain:
         # by --keep-interface; the neighbours may still change
         self.fixed = frozenset(s for s in stages if s.name in options.keep_interface)
         self.cost_share = 100  # in percent of --cost-limit: what a move may cost for the time being
-        self.more = more  # there are stages behind the last one, of which nothing is known here
-        self.unlinkable_borders = unlinkable_borders  # borders whose neighbours did not fit then
+        # behind which something comes that is not known
+        self.open = frozenset(stages[-1:]) if more else frozenset[Stage]()
+        self.starts = frozenset[Stage]()  # of which a pipeline has nothing before it
+        self.ends = frozenset[Stage]()  # with which a pipeline ends that another one goes on behind
+        self.stubs = frozenset[Stage]()  # that do not go out
+        # a value crosses by being known only if that is a constant, or another input as it is
+        self.literal = False
+        self.groups: list[Group] = []  # of borders that passes look at together
+        # stages that did not fit then, by their indices
+        self.unlinkable_borders = unlinkable_borders
+        self.specs = {s: _spec_of(s, options) for s in stages}
+        self.left: dict[Stage, str] = {}  # stages that go out as they came from the start, and why
+        self.crossings: list[Crossing] = []  # what has new places at borders that share modules
         self.listed: dict[Stage, list[Inst]] = {}  # the variables of the original entry point
         # stage, storage class -> the variables of its new interface
         self.declared: dict[tuple[Stage, int], list[Varying]] = {}
@@ -99,6 +115,11 @@ class Chain:
     def around(self, stage: Stage) -> list[Border]:
         """All borders of a stage."""
         return self.befores.get(stage, []) + self.afters.get(stage, [])
+
+
+def _spec_of(stage: Stage, options: Options) -> Spec:
+    values = {id: v for (name, id), v in options.spec.items() if name == stage.name}
+    return values, options.spec_defaults
 
 
 def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:

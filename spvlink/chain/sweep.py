@@ -12,10 +12,12 @@ from __future__ import annotations
 
 import time
 
-from spvlink.chain.border import Border, hold_outputs
+from spvlink.chain.border import Group
+from spvlink.chain.context import PassContext
+from spvlink.chain.groups import hold_outputs, seams
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain, in_file
-from spvlink.chain.table import REPACKING, TABLE, Pass, PassContext
+from spvlink.chain.table import REPACKING, TABLE, Pass
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.dead import dead_varyings
@@ -74,24 +76,23 @@ def sweep(chain: Chain) -> None:
     """All borders until none is due. In a longer chain code moves only when all is gone that nobody
     needs at its other end."""
     for moving in (False, True) if len(chain.borders) > 1 else (True,):
-        for border in chain.borders:
-            border.seen = -1
+        for group in chain.groups:
+            group.seen = -1
         sweep_due(chain, moving)
 
 
 def sweep_due(chain: Chain, moving: bool) -> None:
     """The borders of which a stage has changed since they were looked at."""
-    order = chain.borders
+    order = chain.groups
     for _ in range(MAX_SWEEPS):
-        for border in order:
-            if border.due():
-                assert border.link is not None
-                if border.consumer is chain.fixed_function_consumer:
-                    _link_last(chain.runner, border.link)
+        for group in order:
+            if group.due():
+                if group.borders[0].consumer is chain.fixed_function_consumer:
+                    _link_last(chain.runner, group.links[0])
                 else:
-                    _link(chain, border.link, moving)
-                border.seen = border.link.version
-        if not any(map(Border.due, chain.borders)):
+                    link_group(chain, group, moving)
+                group.seen = group.version
+        if not any(map(Group.due, chain.groups)):
             break
         order = order[::-1]
 
@@ -110,13 +111,20 @@ def _link_last(runner: Runner, link: Link) -> None:
         runner.sweep_out(producer)
 
 
-def _link(chain: Chain, link: Link, moving: bool) -> None:
-    """One border to a fixpoint; ``moving``: with code motion."""
-    producer, consumer = link.producer, link.consumer
-    hold_outputs(chain.borders, chain.more)
-    site = PassContext(chain, link)
+def link_side(chain: Chain, stage: Stage, side: str) -> None:
+    """What a stage of a set does with all that it meets on one side."""
+    for group in chain.groups:
+        if group.shared == side and group.links and stage is group.stage:
+            link_group(chain, group)
+
+
+def link_group(chain: Chain, group: Group, moving: bool = False) -> None:
+    """A border, or all that share a module, to a fixpoint; ``moving``: with code motion."""
+    site = PassContext(chain, group)
+    producer, consumer = site.link.producer, site.link.consumer
+    hold_outputs(chain, group)
     rows = [row for row in TABLE if row.fits(site, moving)]
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_SWEEPS if group.shared else MAX_ROUNDS):
         versions = producer.module.version, consumer.module.version
         row = _first_change(chain.runner, site, rows, versions[1])
         if row is None:
@@ -142,6 +150,9 @@ def _first_change(runner: Runner, site: PassContext, rows: list[Pass], version: 
                 producer.linked |= ran and not row.beside
                 consumer.linked |= changed and site.real
             if changed or ran:
+                for link in site.links[1:] if changed else ():
+                    for key, fate in site.link.remarks.fate.items():  # of an input, at each border
+                        link.remarks.fate.setdefault(key, fate)
                 return row
     return None
 
@@ -154,10 +165,22 @@ def place_to_fixpoint(chain: Chain) -> None:
     now, or is Flat by its new place, may let more cross."""
     _place_all(chain)
     for _ in range(MAX_ROUNDS):
-        if not any(map(Border.due, chain.borders)):
-            return
+        if not any(map(Group.due, chain.groups)):
+            break
         sweep_due(chain, True)
         _place_all(chain)
+    _place_shared(chain)
+
+
+def _place_shared(chain: Chain) -> None:
+    """The same for what several borders have together."""
+    borders = [border for border in chain.borders if border.shared and not border.kept]
+    for seam in seams(borders):
+        from spvlink.chain import wires  # seldom: see chain/table
+
+        crossing = wires.Crossing(chain.stages, seam)
+        crossing.place(chain.runner.enabled("compact"))
+        chain.crossings.append(crossing)
 
 
 def _place_all(chain: Chain) -> None:
@@ -165,11 +188,13 @@ def _place_all(chain: Chain) -> None:
         if _repack(chain, row) and row.group == "halves":
             sweep(chain)  # words may move where 64-bit numbers could not
     begin = time.perf_counter()
-    for border in chain.borders:
-        if border.link is not None:
-            border.placement = place(PassContext(chain, border.link))
-            if not border.link.fixed and compact.requalify(border.link, border.placement):
-                border.seen = -1
+    for group in chain.groups:
+        if group.shared or not group.links:
+            continue
+        (border,), (link,) = group.borders, group.links
+        border.placement = place(PassContext(chain, group))
+        if not link.fixed and compact.requalify(link, border.placement):
+            group.seen = -1
     seconds = chain.runner.seconds
     seconds["compact"] = seconds.get("compact", 0.0) + time.perf_counter() - begin
 
@@ -190,12 +215,12 @@ def _repack(chain: Chain, row: Pass) -> bool:
     runner, done = chain.runner, False
     if not runner.enabled(row.name):
         return False
-    for border in chain.borders:
-        link = border.link
-        if link is None or border.consumer is chain.fixed_function_consumer:
+    for group in chain.groups:
+        border = group.borders[0]
+        if border.link is None or border.consumer is chain.fixed_function_consumer:
             continue
-        site = PassContext(chain, link)
-        if link.producer.name == "task" or not row.fits(site, True):
+        site = PassContext(chain, group)
+        if border.producer.name == "task" or not row.fits(site, True):
             continue  # what a payload holds has no Locations
         version = border.consumer.module.version
         if runner.run(row.name, border.producer, row.run, site):

@@ -10,25 +10,19 @@ them would take a tenth of the time of a process that links one pair (docs/speed
 
 from __future__ import annotations
 
+from spvlink.chain.context import PassContext
 from spvlink.chain.runner import STAGE_PASSES
-from spvlink.chain.state import Chain
-from spvlink.ir.known import fact
-from spvlink.layout import granted, shared_descriptors
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
-from spvlink.link.border.stage import IN_PLACE, Stage
+from spvlink.link.border.stage import IN_PLACE
 from spvlink.link.builtins import closing
 from spvlink.link.dead import dead_builtins as builtins
 from spvlink.link.dead import dead_varyings as varyings
 from spvlink.link.motion import backward as backward_motion
 from spvlink.link.motion import forward as forward_motion
 from spvlink.link.pack import narrow as narrow_values
-from spvlink.link.resources.transfer import Grant, Transfer
-from spvlink.link.rounding import exact
 from spvlink.link.values import dedup_outputs as outputs
 from spvlink.link.values import propagate_partial_constants as partial_constants
 from spvlink.link.values import propagate_values as values
-from spvlink.options import Options
-from spvlink.pipeline import STAGE_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -36,85 +30,27 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
 
-class PassContext:
-    """A border while its passes run: all that one of them may ask for."""
-
-    __slots__ = ("chain", "link", "options", "real")
-
-    def __init__(self, chain: Chain, link: Link) -> None:
-        self.chain = chain
-        self.link = link
-        self.options: Options = chain.options
-        self.real = True  # what a pass changed in the consumer goes out
-
-    def enabled(self, name: str) -> bool:
-        return self.chain.runner.enabled(name)
-
-    @property
-    def to_consumer(self) -> Transfer:
-        """The way of the producer's expressions into the consumer."""
-        return self._transfer(self.link.producer, self.link.consumer)
-
-    @property
-    def to_producer(self) -> Transfer:
-        """The way of the consumer's expressions into the producer."""
-        return self._transfer(self.link.consumer, self.link.producer)
-
-    @property
-    def expect(self) -> tuple[int, int]:
-        """How often each side runs. Only fragments outnumber what is computed before them."""
-        return (1, 1) if self.link.exact else self.options.expect
-
-    @property
-    def cost_limit(self) -> int:
-        return self.options.cost_limit * self.chain.cost_share // 100
-
-    @property
-    def convergent(self) -> frozenset[int]:
-        """Slots that may be read with any qualifier, since all vertices of a primitive agree."""
-        if self.options.exact or not self.enabled("flatten"):
-            return frozenset()
-        return exact.convergent_slots(self.link)
-
-    def _transfer(self, source: Stage, target: Stage) -> Transfer:
-        """What is known of it holds until one of the modules changes."""
-        known = fact(self.link, _transfers, self.link.version)
-        found = known.get(target)
-        if found is not None:
-            return found
-        grant = Grant(target.visible)
-        layout = self.options.layout
-        if layout is not None:
-            theirs, own = STAGE_BITS[source.name], STAGE_BITS[target.name]
-            ranges, bindings = granted(layout, own)
-            shared = shared_descriptors(layout, theirs, own)
-            grant = Grant(target.visible, ranges, bindings, shared)
-        found = known[target] = Transfer(source.module, target.module, grant)
-        return found
-
-
-def _transfers(link: Link) -> dict[Stage, Transfer]:
-    return {}  # by target, filled as they are asked for
-
-
 class Pass:
     """One row. ``name``: GROUP.SUBJECT, or GROUP alone; its module and its function are called the
     same, with an underscore. ``what``: its line in ``spvlink passes``. ``why``: the reason for its
-    place. ``when``: whether a border has something to look at. ``needs``: groups without which it
-    gains nothing. ``fixed_on``: it cannot be switched off. ``beside``: what it changes in the
-    producer was made beside what that does. ``alone``: the sides that may be fixed, since it
-    changes nothing of them that would be written."""
+    place. ``many``: the sides that may be a module of several pipelines, with all that it meets
+    there (``chain/border.Group``); ``single``: why a row takes one border only. ``when``: whether a
+    border has something to look at. ``needs``: groups without which it gains nothing. ``fixed_on``:
+    it cannot be switched off. ``beside``: what it changes in the producer was made beside what that
+    does. ``alone``: the sides that may be fixed, since it changes nothing of them that would be
+    written."""
 
     __slots__ = (
-        "adds_code", "alone", "beside", "fixed_on", "moving", "name", "needs", "run", "what",
-        "when", "why",
+        "adds_code", "alone", "beside", "fixed_on", "many", "moving", "name", "needs", "run",
+        "single", "what", "when", "why",
     )  # fmt: skip
 
     def __init__(
         self, name: str, run: Callable[[PassContext], object], what: str, why: str,
         when: Callable[[Link], object] | None = None, needs: tuple[str, ...] = (),
         moving: bool = False, adds_code: bool = False, beside: bool = False,
-        alone: tuple[str, ...] = (), fixed_on: bool = False,
+        alone: tuple[str, ...] = (), fixed_on: bool = False, many: tuple[str, ...] = (),
+        single: str = "",
     ) -> None:  # fmt: skip
         self.name = name
         self.run = run
@@ -127,6 +63,8 @@ class Pass:
         self.beside = beside
         self.alone = alone
         self.fixed_on = fixed_on
+        self.many = many
+        self.single = single
 
     @property
     def group(self) -> str:
@@ -135,6 +73,8 @@ class Pass:
 
     def fits(self, site: PassContext, moving: bool) -> bool:
         """Whether there is anything to look at."""
+        if site.shared and site.shared not in self.many:
+            return False
         if site.link.fixed and site.link.fixed not in self.alone:
             return False
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
@@ -183,7 +123,13 @@ def payload_members(at: PassContext) -> None:
 
 
 def dead_varyings(at: PassContext) -> None:
-    varyings.dead_varyings(at.link)
+    if at.shared:
+        from spvlink.link.dead import shared_varyings
+
+        act = {CONSUMER: shared_varyings.read_as_zero, PRODUCER: shared_varyings.drop_unread}
+        act[at.shared](at.links)
+    else:
+        varyings.dead_varyings(at.link)
 
 
 def dead_unwritten_builtins(at: PassContext) -> None:
@@ -229,7 +175,8 @@ def dedup_outputs(at: PassContext) -> None:
     link, exact = at.link, at.options.exact
     built = closing.of(link)
     if built is None:
-        outputs.dedup_outputs(link, exact)
+        others = at.links[1:] if at.shared else None
+        outputs.dedup_outputs(link, exact, others, at.chain.literal)
     else:
         from spvlink.link.builtins import known
 
@@ -254,7 +201,9 @@ def propagate_blended(at: PassContext) -> None:
 
 def propagate_values(at: PassContext) -> None:
     options = at.options
-    values.propagate_values(at.link, at.to_consumer, options.exact, at.cost_limit)
+    limit = at.cost_limit
+    others = at.others if at.shared else None
+    values.propagate_values(at.link, at.to_consumer, options.exact, limit, others)
 
 
 def propagate_builtins(at: PassContext) -> None:
@@ -294,19 +243,19 @@ def weighted(at: PassContext) -> None:
     from spvlink.link.motion import weighted
 
     held = frozenset[int]()
-    after = at.chain.after(at.link.consumer)
-    if after is not None and after.consumer.name == "geom":
-        if after.link is None or after.link.outputs.pinned:
-            return  # which may make positions of whatever it reads
-        held = weighted.held(after.link)
+    for after in at.chain.afters.get(at.link.consumer, ()):
+        if after.consumer.name == "geom":
+            if after.link is None or after.link.outputs.pinned:
+                return  # which may make positions of whatever it reads
+            held |= weighted.held(after.link)
     weighted.weighted(at.link, at.to_producer, at.options.exact, held)
 
 
 def share_per_patch(at: PassContext) -> None:
     from spvlink.link.pack import share_per_patch
 
-    before = at.chain.before(at.link.producer)
-    link_before = before.link if before is not None else None
+    befores = at.chain.befores.get(at.link.producer, ())
+    link_before = befores[0].link if len(befores) == 1 else None
     share_per_patch.share_per_patch(at.link, link_before, at.options.exact)
 
 
@@ -321,97 +270,116 @@ TABLE: Final = (
     Pass(
         "promote.repeated_reads", promote_repeated_reads, "Reuse the first read-back of an output",
         "first: later rows see one value", when=_in_place,
-        adds_code=True, alone=(CONSUMER,), fixed_on=True,
+        adds_code=True, alone=(CONSUMER,), fixed_on=True, many=(PRODUCER,),
     ),
     Pass(
         "payload.constants", payload_constants,
         "Read back constants of a task payload as constants",
         "before what looks at values: the task stage may use them", when=_has_payload,
         adds_code=True,
+        single="a payload that several stages read stays as it is",
     ),
     Pass(
         "payload.members", payload_members, "Remove payload struct members that nobody reads",
         "before dead: these members keep their values alive", when=_has_payload, adds_code=True,
+        single="a payload that several stages read stays as it is",
     ),
     Pass(
         "dead.varyings", dead_varyings, "Remove varyings that the other stage does not use",
         "before every row that looks at values: skip those that go", alone=(CONSUMER, PRODUCER),
+        many=(CONSUMER, PRODUCER),
     ),
     Pass(
         "dead.unwritten_builtins", dead_unwritten_builtins,
         "Read built-ins that nobody writes as their defined value",
         "with dead varyings", when=_has_builtins, beside=True,
+        single="slots of built-ins are those of one border",
     ),
     Pass(
         "dead.builtins", dead_builtins, "Remove built-ins that the next stage does not read",
         "with dead varyings", when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
+        single="another consumer, or rasterization, may read them",
     ),
     Pass(
         "promote.late_indices", promote_late_indices,
         "Split varyings whose dynamic index became constant",
         "after rows that may make an index constant", when=_has_whole, adds_code=True,
         fixed_on=True,
+        single="both sides are taken apart at once",
     ),
     Pass(
         "unroll.loops", unroll_loops, "Unroll loops that index arrays of varyings",
         "before arrays: constant indices need no copies", when=_has_whole, adds_code=True,
+        single="both sides are taken apart at once",
     ),
     Pass(
         "arrays.dynamic", arrays_dynamic, "Split arrays of varyings with dynamic indices",
         "before dedup: elements become slots like others", when=_has_whole, adds_code=True,
+        single="both sides are taken apart at once",
     ),
     Pass(
         "dedup.outputs", dedup_outputs, "Merge duplicate outputs",
         "before propagate: moving one copy is cheaper than moving two", alone=(PRODUCER,),
+        many=(CONSUMER,),
     ),
     Pass(
         "dedup.captured", dedup_captured, "Merge outputs with captured ones that hold the same",
         "with duplicates: a captured output crosses in any case",
         when=lambda link: link.outputs.captured,
+        single="what captures is one producer",
     ),
     Pass(
         "propagate.partial_constants", propagate_partial_constants,
         "Treat outputs that are constant or undefined as constant",
         "before propagate, which takes constants alone", adds_code=True,
+        single="it changes both sides",
     ),
     Pass(
         "propagate.blended", propagate_blended,
         "Store values that hand-written interpolation keeps equal",
         "before propagate: the value may then move",
         when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
+        single="it changes both sides",
     ),
     Pass(
         "propagate.values", propagate_values,
         "Compute constant and uniform values where they are read",
         "before motion, which would pay for these components", alone=(PRODUCER,),
+        many=(CONSUMER,),
     ),
     Pass(
         "propagate.builtins", propagate_builtins,
         "Compute constant and uniform built-ins where they are read",
         "with varyings", when=_has_builtins, beside=True,
+        single="slots of built-ins are those of one border",
     ),
     Pass(
         "halves.words", halves_words, "Split 64-bit values if one word need not cross",
         "after dedup and propagate, whose words it looks for", when=lambda link: link.wide,
         adds_code=True,
+        single="it changes both sides",
     ),
     Pass(
         "forward", forward, "Send fewer values and recompute outputs behind them",
         "before backward: it saves whole components", moving=True, adds_code=True,
+        single="the other consumers need the outputs",
     ),
     Pass(
         "backward", backward, "Move work on inputs to the stage before where it is cheaper",
         "after forward: it takes the cheapest cut through the rest", moving=True, adds_code=True,
+        single="it saved next to nothing (docs/sets.md)",
     ),
     Pass(
         "weighted", weighted, "Move code through hand-written interpolation",
         "after backward, whose graph it extends",
         when=lambda link: link.consumer.name == "tese", moving=True, adds_code=True,
+        single="it changes both sides",
     ),
     Pass(
         "share.per_patch", share_per_patch, "Store values of a whole patch or workgroup once",
         "last: it asks compact for the Locations that it would save",
         when=_in_place, needs=("compact",), moving=True, adds_code=True,
+        single="it changes both sides",
     ),
 )  # fmt: skip
 
@@ -421,11 +389,13 @@ REPACKING: Final = (
         "halves.locations", halves_locations, "Split 64-bit values if that saves a Location",
         "first: words may move where 64-bit numbers could not",
         when=lambda link: link.wide, needs=("compact",),
+        single="it changes both sides",
     ),
     Pass(
         "narrow", narrow, "Pack flags and small integers into shared components",
         "after halves, whose words are components like others",
         when=lambda link: narrow_values.possible(link), needs=("compact",),
+        single="it changes both sides",
     ),
 )  # fmt: skip
 

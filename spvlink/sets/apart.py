@@ -5,8 +5,7 @@ from __future__ import annotations
 import copy
 
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import in_file, original
-from spvlink.chain.sweep import clean
+from spvlink.chain.state import original
 from spvlink.errors import Broken
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
@@ -18,15 +17,13 @@ from spvlink.link.border.values import single_value
 from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.sets.contract import BASES, QUALIFIERS, Whole
-from spvlink.sets.family import Family, open_family
-from spvlink.sets.lowering import lower
+from spvlink.sets.family import Family
 from spvlink.sets.stub import Wanted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
-    from spvlink.sets.lowering import Spec
 
 _READ: Final = frozenset(QUALIFIERS.values())
 KINDS: Final = {
@@ -44,23 +41,10 @@ class Apart(Family):
         rows = [list(range(len(stages)))]
         options = copy.copy(options)
         options.complete = False  # what stands behind the last stage is here
-        Family.__init__(self, stages, rows, options, runner, frozenset(), frozenset())
+        Family.__init__(self, stages, rows, options, runner)
         self.stubs = frozenset(s for s in stages if s.linked)
+        self.specs.update({stub: ({}, False) for stub in self.stubs})
         self.literal = True
-
-    def to_slots(self) -> None:
-        """All stages in slots. Raises Refused if nothing is left to link."""
-        spec, defaults = self.options.spec, self.options.spec_defaults
-        given: list[Spec] = [
-            ({id: v for (name, id), v in spec.items() if name == stage.name}, defaults)
-            if stage not in self.stubs
-            else ({}, False)
-            for stage in self.stages
-        ]
-        lower(self, given, {})
-        for stage in self.touched():
-            in_file(stage, clean, self, stage)
-        open_family(self)
 
 
 def all_of(stage: Stage, storage: int) -> list[Wanted]:

@@ -11,9 +11,8 @@ seam is linked as a whole or stays as it is.
 
 from __future__ import annotations
 
-from spvlink.chain.chain import open_borders
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import INPUT, OUTPUT, Chain
+from spvlink.chain.state import Chain
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
 from spvlink.pipeline import Linked
@@ -22,58 +21,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.chain.border import Border
 
-    Side = tuple[Stage, int]  # a stage and a storage class
-
 
 class Family(Chain):
-    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``. ``open``:
-    stages behind which something comes that is not known. ``unlinkable_pairs``: stages whose
-    interface has to stay. ``stubs``: stages that do not go out. ``literal``: a value crosses by
-    being known only if that is a constant, or another input as it is (``freeze``)."""
+    """``pipelines``: the stages of each, in pipeline order, as indices into ``stages``."""
 
-    __slots__ = ("held", "literal", "open", "pipelines", "stubs", "unlinkable_pairs")
+    __slots__ = ("pipelines",)
 
     def __init__(
         self, stages: list[Stage], pipelines: list[list[int]], options: Options, runner: Runner,
-        open: frozenset[int], unlinkable_borders: frozenset[tuple[int, int]],
+        unlinkable_borders: frozenset[tuple[int, int]] = frozenset(),
     ) -> None:  # fmt: skip
         pairs = {pair: None for row in pipelines for pair in zip(row, row[1:])}
         met = [(stages[a], stages[b]) for a, b in pairs]
-        Chain.__init__(self, stages, options, runner, Linked(), pairs=met)
+        Chain.__init__(self, stages, options, runner, Linked(), unlinkable_borders, pairs=met)
         self.pipelines = pipelines
-        self.stubs: frozenset[Stage] = frozenset()
-        self.literal = False
-        # what would move: (consumer, its name and key, the stage in the way, how) (``motion``)
-        self.held: list[tuple[Stage, str, int, Stage, str]] = []
-        self.open = frozenset(stages[n] for n in open)
-        self.unlinkable_pairs = frozenset((stages[a], stages[b]) for a, b in unlinkable_borders)
-
-    def seams(self) -> list[list[Border]]:
-        """The borders, those together whose sides meet."""
-        leaders: dict[Side, Side] = {}
-
-        def find(side: Side) -> Side:
-            while side in leaders and leaders[side] != side:
-                side = leaders[side]
-            return side
-
-        for border in self.borders:
-            leaders[find((border.consumer, INPUT))] = find((border.producer, OUTPUT))
-        found: dict[Side, list[Border]] = {}
-        for border in self.borders:
-            found.setdefault(find((border.producer, OUTPUT)), []).append(border)
-        return list(found.values())
+        self.fixed = frozenset()
+        self.starts = frozenset(stages[row[0]] for row in pipelines)
+        self.ends = frozenset(stages[row[-1]] for row in pipelines)
 
     def border(self, producer: int, consumer: int) -> Border:
         """The border of two stages, by their indices."""
         wanted = self.stages[consumer]
         return next(b for b in self.afters[self.stages[producer]] if b.consumer is wanted)
-
-
-def open_family(family: Family) -> None:
-    """The slots of each border that is linked. What stands behind a consumer may be several stages,
-    of which no border says anything. Raises BadSpirv where they do not fit."""
-    open_borders(family)
-    for border in family.borders:
-        if border.link is not None:
-            border.link.after, border.link.hidden = None, border.consumer.name != "frag"

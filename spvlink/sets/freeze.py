@@ -11,13 +11,16 @@ from __future__ import annotations
 
 from spvlink import patches, validate
 from spvlink.chain.border import Border
+from spvlink.chain.chain import to_slots
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.chain.sweep import link_side
+from spvlink.chain.wires import Crossing, Unit, runs
 from spvlink.driver import rank, read_stages
 from spvlink.errors import Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.known import forget_all
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.check.input import flaws
 from spvlink.link.values import dedup_outputs
@@ -27,8 +30,6 @@ from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, Fact, Wire, from_json, has_patches_apart, to_json
 from spvlink.sets.obedient import Needed, obey_all
-from spvlink.sets.sweep import consume, hold, produce
-from spvlink.sets.wires import Crossing, Unit, runs
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -154,7 +155,7 @@ class Freezer:
                 self.kept[number] = _MESH
             border.kept = self.kept.get(number, "")
         try:
-            family.to_slots()
+            to_slots(family)
         except Refused as refused:
             for border in family.borders:
                 border.kept = border.kept or str(refused)
@@ -171,9 +172,9 @@ class Freezer:
         if more:
             return False
         before = self.sweep(family)
-        for seam, contract, known in zip(family.seams(), contracts, before):
+        for border, contract, known in zip(family.borders, contracts, before):
             if known is not None:
-                _fill(contract, Crossing(family, seam), known, self.options)
+                _fill(contract, Crossing(family.stages, [border]), known, self.options)
         for border in family.borders:
             if border.link is not None:
                 forget_all(border.link)
@@ -183,19 +184,15 @@ class Freezer:
         """All passes once, as each stage by itself can do them too; gives what is known of each
         border before its consumer made use of it."""
         known: list[_Known | None] = []
-        stages = [stage for stage in family.stages if stage not in family.stubs]
-        for stage in stages:
-            hold(family, stage)
         for border in family.borders:
-            if border.producer not in family.stubs:
-                consume(family, border.producer)
+            link_side(family, border.producer, CONSUMER)
             known.append(None if border.link is None else _Known(border.link))
         for border in reversed(family.borders):
             if border.consumer not in family.stubs:
-                consume(family, border.consumer)
+                link_side(family, border.consumer, CONSUMER)
                 break
-        for stage in reversed(stages):
-            produce(family, stage)
+        for stage in reversed(family.stages):
+            link_side(family, stage, PRODUCER)
         return known
 
 

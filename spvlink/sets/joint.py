@@ -8,6 +8,7 @@ is left out, and stays as it is.
 
 from __future__ import annotations
 
+from spvlink.chain.chain import to_slots
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT
 from spvlink.driver import rank, read_stages
@@ -149,7 +150,7 @@ def _reads(member: Member) -> list[Wanted]:
     try:
         before = stub.producer_for(stage.name, all_of(stage, INPUT))
         family = Apart([before, stage], member.options, Runner(member.options))
-        family.to_slots()
+        to_slots(family)
     except (Broken, Refused) as why:
         raise stage.bad(str(why)) from None
     (border,) = family.borders

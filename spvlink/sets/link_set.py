@@ -1,7 +1,7 @@
 """Pipelines that share modules, linked so that each module has one version for all of them.
 
     read      modules, and what all pipelines say alike of them
-    link      passes, places and new modules of a family (``sweep``, ``wires``, ``raising``)
+    link      passes, places and new modules of a family (``chain.link_stages``)
     tell      a result for each pipeline, as ``link`` gives
 
 Where a family resists, all of it goes out as it came.
@@ -15,9 +15,9 @@ from collections import Counter
 from spvlink import patches, validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
+from spvlink.chain.chain import link_stages
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import in_file
-from spvlink.chain.sweep import MAX_ROUNDS, clean
+from spvlink.chain.state import InterfaceMismatch
 from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
@@ -35,43 +35,39 @@ from spvlink.pipeline import (
     Source,
     StageResult,
 )
-from spvlink.sets import motion
-from spvlink.sets.family import Family, open_family
-from spvlink.sets.lowering import KEPT, TWO_ENTRIES, lower
-from spvlink.sets.raising import SeamMismatch, write
-from spvlink.sets.shared import HeldInputs, Shared, held_wires, shared_wires
-from spvlink.sets.sweep import sweep
+from spvlink.sets.family import Family
+from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
-from spvlink.sets.wires import Crossing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Final
 
+    from spvlink.chain.state import Spec
     from spvlink.link.check.input import Given
     from spvlink.pipeline import Flaw, Outcome
-    from spvlink.sets.lowering import Spec
 
     Row = tuple[Sequence[Source], Options]
     Pair = tuple[int, int]
 
 
+TWO_ENTRIES: Final = "two entry points of one module are used"
+KEPT: Final = "what stays as it is uses the module, too"
 _ALL: Final = frozenset((-1,))  # for all that is known
 
 
 class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
-    ``shared``: what modules could not drop; ``held``: what would have moved. ``least``: (Locations
-    that all sides of all modules declare, and that they need at least, whatever the others do), of
-    what was linked as a set. ``went``: what became of each module (its bytes), the original
-    included where a pipeline has it; ``kept``: those that stay because somebody has them so."""
+    ``shared``: what modules could not drop. ``least``: (Locations that all sides of all modules
+    declare, and that they need at least, whatever the others do), of what was linked as a set.
+    ``went``: what became of each module (its bytes), the original included where a pipeline has it;
+    ``kept``: those that stay because somebody has them so."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
-        self.held: list[HeldInputs] = []
         self.least = (0, 0)
         self.went: dict[bytes, set[bytes]] = {}
         self.kept: frozenset[bytes] = frozenset()
@@ -329,9 +325,9 @@ class _Linker:
         unlinkable_borders: frozenset[tuple[int, int]] = frozenset()
         while True:
             try:
-                family, crossings, outputs = self.attempt(unlinkable_borders)
+                family, outputs = self.attempt(unlinkable_borders)
                 break
-            except SeamMismatch as odd:
+            except InterfaceMismatch as odd:
                 unlinkable_borders |= {odd.pair}
         final = outputs
         if self.sources is not came:
@@ -353,16 +349,17 @@ class _Linker:
         for at, linked in zip(self.numbers, told):
             linked.validated = verdict
             self.made.pipelines[at] = linked
-        for line in shared_wires(family, crossings):
+        for line in shared_wires(family):
             line.at = self.given(line.at)
             line.readers = [self.numbers[n] for n in line.readers]
             line.among = [self.numbers[n] for n in line.among]
             self.made.shared.append(line)
-        for one in held_wires(family):
-            one.at, one.by = self.given(one.at), self.given(one.by)
-            self.made.held.append(one)
-        used = sum(len(places) for c in crossings for places in c.used().values())
-        least = sum(n for c in crossings for n in c.least().values())
+        used = sum(len(places) for c in family.crossings for places in c.used().values())
+        least = sum(n for c in family.crossings for n in c.least().values())
+        for border in family.borders:
+            if border.placement is not None and border.payload is None and not border.shared:
+                used += sum(border.placement.cost())  # and it needs them, whatever others do
+                least += sum(border.placement.cost())
         self.made.least = self.made.least[0] + used, self.made.least[1] + least
 
     def given(self, at: Pair) -> Pair:
@@ -370,30 +367,16 @@ class _Linker:
         row = self.numbers[at[0]]
         return row, self.reader.places[row][at[1]]
 
-    def attempt(
-        self, unlinkable_borders: frozenset[tuple[int, int]]
-    ) -> tuple[Family, list[Crossing], list[bytes]]:
-        """All passes. Raises SeamMismatch where two stages do not fit that did not fit before."""
+    def attempt(self, unlinkable_borders: frozenset[tuple[int, int]]) -> tuple[Family, list[bytes]]:
+        """All passes. Raises InterfaceMismatch where two stages did not fit before."""
         self.stages = [read_stage(source) for source in self.sources]
         self.before = [count(stage.module) for stage in self.stages]
         self.bare = [len(s.source.data) - described_bytes(s.module) for s in self.stages]
-        family = Family(
-            self.stages, self.rows, self.options, self.runner, self.open, unlinkable_borders
-        )
-        lower(family, self.specs, self.staying)
-        for stage in family.touched():
-            in_file(stage, clean, family, stage)
-        open_family(family)
-        sweep(family)
-        for _ in range(MAX_ROUNDS):
-            if not motion.move_in_set(family):
-                break
-            sweep(family)
-        seams = [seam for seam in family.seams() if not seam[0].kept]
-        crossings = [Crossing(family, seam) for seam in seams]
-        for crossing in crossings:
-            crossing.place(self.runner.enabled("compact"))
-        return family, crossings, write(family, crossings)
+        family = Family(self.stages, self.rows, self.options, self.runner, unlinkable_borders)
+        family.open = frozenset(self.stages[n] for n in self.open)
+        family.specs = dict(zip(self.stages, self.specs))
+        family.left = {self.stages[n]: why for n, why in self.staying.items()}
+        return family, link_stages(family)
 
     def _spec(self, stage: int) -> Spec:
         """What all pipelines of a module say of its specialization constants."""

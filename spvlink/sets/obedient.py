@@ -5,8 +5,12 @@ from __future__ import annotations
 from spvlink import validate
 from spvlink.chain import remarks
 from spvlink.chain.border import Border
+from spvlink.chain.chain import to_slots, write
+from spvlink.chain.raising import declare_shared
 from spvlink.chain.runner import Runner
-from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.chain.state import INPUT, OUTPUT, InterfaceMismatch
+from spvlink.chain.sweep import link_side, sweep
+from spvlink.chain.wires import Crossing, Unit
 from spvlink.driver import rank, read_stages
 from spvlink.entry import count
 from spvlink.errors import BadSpirv, Broken, Refused
@@ -15,7 +19,7 @@ from spvlink.ir.edit import touched
 from spvlink.ir.known import forget_all
 from spvlink.ir.slot import Slot
 from spvlink.link.border.edit import remove_stores
-from spvlink.link.border.link import Link
+from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
@@ -33,10 +37,7 @@ from spvlink.pipeline import (
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, place_of
-from spvlink.sets.raising import SeamMismatch, write
-from spvlink.sets.sweep import consume, hold, sweep
 from spvlink.sets.validated import verdict_of
-from spvlink.sets.wires import Crossing, Unit
 
 
 def obey_all(sources: list[Source], contracts: list[Contract], options: Options) -> Linked:
@@ -177,7 +178,7 @@ class _Obedient:
         """Raises BadSpirv."""
         family = Apart(row, self.options, Runner(self.options))
         try:
-            family.to_slots()
+            to_slots(family)
         except Refused as why:
             raise self.row[0].bad(f"it cannot obey an interface: {why}") from None
         for border in family.borders:
@@ -186,15 +187,15 @@ class _Obedient:
         if self.before is not None and family.borders[0].link is not None:
             _read_twins(family.borders[0].link, self.before)
         for stage in self.row:
-            hold(family, stage)
-            consume(family, stage)
+            link_side(family, stage, CONSUMER)
         if self.behind is not None and not self.behind.kept:
             link = family.borders[-1].link
             assert link is not None
             self.check_outputs(link, self.behind)
         sweep(family)
-        crossings = [Crossing(family, seam) for seam in family.seams() if not seam[0].kept]
-        for crossing in crossings:
+        borders = [border for border in family.borders if not border.kept]
+        family.crossings = [Crossing(family.stages, [border]) for border in borders]
+        for crossing in family.crossings:
             (link,) = crossing.links
             contract = self.contract(family, crossing.seam[0])
             if contract is None:
@@ -205,8 +206,9 @@ class _Obedient:
             if consumes:  # what the stub stored beside was to be found out
                 remove_stores(link.producer, link.stores.keys() - contract.wire_keys().keys())
         try:
-            outputs = write(family, crossings)
-        except SeamMismatch:
+            declare_shared(family)
+            outputs = write(family)
+        except InterfaceMismatch:
             raise self.row[0].bad("it does not fit its neighbour, or the interface") from None
         for border in family.borders:
             self.tell(family, border)

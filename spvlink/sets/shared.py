@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.chain.wires import Crossing
 from spvlink.ir.slot import shown
 from spvlink.sets.family import Family
-from spvlink.sets.wires import Crossing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -29,43 +29,7 @@ class Shared:
         self.among = among
 
 
-class HeldInputs:
-    """Inputs of a module that would move in a pipeline by itself. ``at``: (a pipeline that has the
-    module, its index there); ``by``: the same of the module in the way; ``what``: how it is."""
-
-    __slots__ = ("at", "by", "name", "slot", "what")
-
-    def __init__(
-        self, at: tuple[int, int], name: str, slot: str, by: tuple[int, int], what: str
-    ) -> None:
-        self.at = at
-        self.name = name
-        self.slot = slot
-        self.by = by
-        self.what = what
-
-
-def held_wires(family: Family) -> list[HeldInputs]:
-    """What did not move, because of whom."""
-    groups: dict[tuple[Stage, str, int, Stage, str], list[int]] = {}
-    for consumer, name, key, stage, what in family.held:
-        groups.setdefault((consumer, name, shown(key >> 3), stage, what), []).append(key)
-    found: list[HeldInputs] = []
-    for (consumer, name, location, stage, what), keys in groups.items():
-        lanes = "".join("xyzw"[key >> 1 & 3] for key in sorted(keys))
-        places = _place(family, consumer), _place(family, stage)
-        found.append(HeldInputs(places[0], name, f"{location}.{lanes}", places[1], what))
-    return found
-
-
-def _place(family: Family, stage: Stage) -> tuple[int, int]:
-    """The first pipeline that has a stage, and where."""
-    number = family.stages.index(stage)
-    row = next(n for n, stages in enumerate(family.pipelines) if number in stages)
-    return row, family.pipelines[row].index(number)
-
-
-def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
+def shared_wires(family: Family) -> list[Shared]:
     """Of all modules, in their order."""
     rows: dict[Stage, dict[Stage | None, list[int]]] = {}  # producer -> consumer -> pipelines
     for number, row in enumerate(family.pipelines):
@@ -75,7 +39,7 @@ def shared_wires(family: Family, crossings: list[Crossing]) -> list[Shared]:
                 rows.setdefault(stage, {}).setdefault(behind, []).append(number)
     found: list[Shared] = []
     for number, stage in enumerate(family.stages):
-        for crossing in crossings:
+        for crossing in family.crossings:
             if (stage, OUTPUT) in crossing.sides:
                 first = min(min(numbers) for numbers in rows[stage].values())
                 at = first, family.pipelines[first].index(number)

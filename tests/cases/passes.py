@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from spvlink.binary.encode import encode
 from spvlink.chain import chain
+from spvlink.chain.context import PassContext
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
 from spvlink.chain.sweep import place
-from spvlink.chain.table import REPACKING, TABLE, Pass, PassContext
+from spvlink.chain.table import REPACKING, TABLE, Pass
 from spvlink.facts.effects import Effects
 from spvlink.grammar import enums
 from spvlink.ir.core import Module

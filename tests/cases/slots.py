@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spvlink.chain.border import hold_outputs
+from spvlink.chain.context import PassContext
+from spvlink.chain.groups import groups, hold_outputs
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import Chain
-from spvlink.chain.table import PassContext
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.slot import Interface, Slot, Varying, key_of
@@ -70,7 +70,8 @@ def site_of(modules: Sequence[Module], lines: Sequence[str], options: Options) -
     producer.outputs = interface_of(producer.module, lines)
     consumer.inputs = interface_of(consumer.module, lines)
     chain = Chain(stages, options, Runner(options), Linked())
-    link = chain.borders[0].link = Link(producer, consumer)
+    chain.borders[0].link = Link(producer, consumer)
     find_visible(stages)
-    hold_outputs(chain.borders)
-    return PassContext(chain, link)
+    (group,) = groups(chain)
+    hold_outputs(chain, group)
+    return PassContext(chain, group)

@@ -19,6 +19,7 @@ from spvlink.chain.table import (
     TABLE,
     Pass,
 )
+from spvlink.link.border.link import CONSUMER, PRODUCER
 
 ROWS = (*TABLE, *REPACKING)
 PACKAGE = Path(__file__).resolve().parents[2] / "spvlink"
@@ -54,6 +55,12 @@ def test_names_are_unique_and_every_switch_has_its_line() -> None:
     assert {name.partition(".")[0] for name in PASSES} == GROUPS.keys()
     assert RAISING.keys() <= PASSES.keys()
     assert list(PASSES) == sorted(PASSES) and list(GROUPS) == sorted(GROUPS)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_row_takes_shared_modules_or_says_why_not(row: Pass) -> None:
+    assert bool(row.many) != bool(row.single)
+    assert set(row.many) <= {CONSUMER, PRODUCER}
 
 
 def test_lines_are_short_and_imperative() -> None:

@@ -81,29 +81,7 @@ class ConsumerGraph:
         assert entry is not None
         self.cfg = Cfg.of(link.consumer.module, entry.function)
         self.block = entry.function.blocks[0]  # which is looked at
-        self.begin()
         self.hopeless = not self.build()
-
-    # -- what is otherwise where several consumers are looked at together (``sets``) ---------------
-
-    def begin(self) -> None:
-        """Before the code is looked at."""
-
-    def sites_of(self, key: int) -> frozenset[int]:
-        """Where an input is stored."""
-        return frozenset([self.link.sites[s] for s in self.link.stores[key]])
-
-    def exactly(self, key: int) -> bool:
-        """Whether an input that is equal at all vertices may come to the bit; says so if not."""
-        return comes_exact(self.link, key, "not moved: ")
-
-    def named(self, type: Inst | None) -> object:
-        """What a type is called."""
-        return id(type)
-
-    def constant(self, inst: Inst) -> object:
-        """What a constant is called."""
-        return id(inst)
 
     # -- building ----------------------------------------------------------------------------------
 
@@ -145,7 +123,8 @@ class ConsumerGraph:
             self.need(load)  # where it is interpolated stays
         node = self.inputs.get(key)
         if node is None:
-            slot, found = self.link.inputs.slots[key], self.sites_of(key)
+            slot, stores = self.link.inputs.slots[key], self.link.stores[key]
+            found = frozenset([self.link.sites[s] for s in stores])
             sites = self.places.setdefault(found, found)  # equal ones are one
             node = ScalarNode((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
             node.key = key
@@ -309,7 +288,7 @@ class ConsumerGraph:
             return None
         names = [id(e.node) if isinstance(e, Use) else self.name(e) for g in groups for e in g if e]
         lane = () if lanewise else (number,)
-        name = (inst.op, inst.imm, self.named(inst.type), tuple(names), *lane)
+        name = (inst.op, inst.imm, id(inst.type), tuple(names), *lane)
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
@@ -363,7 +342,7 @@ class ConsumerGraph:
         todo = [d.node for d in deps if not d.node.flat]
         seen = set(todo)
         for node in todo:
-            if node.key is not None and not self.exactly(node.key):
+            if node.key is not None and not comes_exact(self.link, node.key, "not moved: "):
                 return False
             fresh = [d for d in node.deps if d not in seen]
             seen.update(fresh)
@@ -435,7 +414,7 @@ class ConsumerGraph:
 
     def number(self, inst: Inst, depth: int = 0) -> object:
         if types.IS_CONSTANT[inst.op]:
-            return self.constant(inst)
+            return id(inst)
         if inst.op == ops.OpLoad:
             if inst not in self.loads:
                 self.loads[inst] = self.called(inst)
@@ -443,7 +422,7 @@ class ConsumerGraph:
         if depth == NAME_DEPTH:
             return id(inst)
         parts = tuple([self.number(a, depth + 1) for a in inst.args])
-        return inst.op, inst.imm, self.named(inst.type), parts
+        return inst.op, inst.imm, id(inst.type), parts
 
     def called(self, load: Inst) -> object:
         """What a load of a resource is called."""
@@ -451,7 +430,7 @@ class ConsumerGraph:
             access = self.transfer.from_blocks.access(load)
         except Cannot:  # a lane of something else
             return id(load)
-        return access.key, tuple(access.element), access.offset, self.named(load.type)
+        return access.key, tuple(access.element), access.offset, id(load.type)
 
     # -- choosing ----------------------------------------------------------------------------------
 

@@ -16,16 +16,13 @@ from spvlink.pipeline import MOVED_BACKWARD
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.link.motion.consumer_graph import ConsumerGraph
-    from spvlink.link.resources.transfer import Transfer
 
 
 class NodeMaker(algebra.Cloner):
     """Makes nodes in the producer, at one place where the outputs are stored."""
 
-    def __init__(
-        self, graph: ConsumerGraph, out: list[Inst], site: int, transfer: Transfer | None = None
-    ) -> None:
-        super().__init__(transfer or graph.transfer, out)
+    def __init__(self, graph: ConsumerGraph, out: list[Inst], site: int) -> None:
+        super().__init__(graph.transfer, out)
         self.graph = graph
         self.site = site
 
@@ -73,10 +70,8 @@ class Move:
         self.made = made
         self.places = places
         self.freed = freed
-        self.inputs = graph.inputs  # key -> what crosses there now
         self.source = graph.transfer.source  # the consumer's module
         self.target = graph.transfer.target
-        self.sites = link.sites
         self.names = {k: _name(link, k) for k in freed}
 
     def run(self) -> None:
@@ -87,10 +82,12 @@ class Move:
     def produce(self) -> None:
         """The values, at every place where the inputs that they are made of are stored; these
         stores go where nothing else needs them."""
-        entry, sites = self.target.entry, self.sites
+        entry, sites = self.target.entry, self.link.sites
         assert entry is not None
         for block in entry.function.blocks:
-            stores = [i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.inputs]
+            stores = [
+                i for i in block.insts if i.op == STORE_OUTPUT and i.imm[0] in self.graph.inputs
+            ]
             if not stores:
                 continue
             last = {sites[store]: store for store in stores}
@@ -106,10 +103,12 @@ class Move:
 
     def store(self, site: int, stores: list[Inst], out: list[Inst]) -> None:
         """What crosses at one place, given what is stored there now."""
-        maker = self.maker(out, site)
+        maker = NodeMaker(self.graph, out, site)
         for store in stores:
-            node = self.inputs[store.imm[0]]
-            maker.known[node.inst, 0] = self.stored(store, out)
+            node = self.graph.inputs[store.imm[0]]
+            type = self.link.inputs.slots[store.imm[0]].type
+            made = algebra.typed(self.graph.transfer, out, store.args[0], type)
+            maker.known[node.inst, 0] = made
         for node in self.made_in_order():
             if site in node.sites:
                 maker.lane((node.inst, node.lane))
@@ -118,15 +117,6 @@ class Move:
                 made = maker.lane((node.inst, node.lane))
                 made = algebra.to_word(self.target, made, self.graph.widths, out)
                 out.append(Inst(STORE_OUTPUT, None, [made, *stores[0].args[1:]], (key,)))
-
-    def maker(self, out: list[Inst], site: int) -> NodeMaker:
-        """What makes nodes at one place."""
-        return NodeMaker(self.graph, out, site)
-
-    def stored(self, store: Inst, out: list[Inst]) -> Inst:
-        """What is stored, as the consumer reads it."""
-        type = self.link.inputs.slots[store.imm[0]].type
-        return algebra.typed(self.graph.transfer, out, store.args[0], type)
 
     def made_in_order(self) -> list[ScalarNode]:
         """What the producer makes, operands first, and what ends with the same input together: in

@@ -18,10 +18,10 @@ captures something, everything stays in its place.
 
 from __future__ import annotations
 
-from spvlink.chain.state import INPUT, OUTPUT
+from spvlink.grammar import enums
 from spvlink.ir.slot import Interface, Slot, Varying
 from spvlink.link.border.link import Link
-from spvlink.sets.family import Family
+from spvlink.link.border.stage import Stage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -29,10 +29,12 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.chain.border import Border
-    from spvlink.sets.family import Side
 
+    Side = tuple[Stage, int]  # a stage and a storage class
     Sharing = tuple[tuple[object, ...], ...]
 
+INPUT: Final = enums.StorageClass_Input
+OUTPUT: Final = enums.StorageClass_Output
 LANES: Final = 4  # of a Location
 
 
@@ -58,7 +60,7 @@ class Unit:
 class Crossing:
     """All that crosses at a seam."""
 
-    def __init__(self, family: Family, seam: list[Border]) -> None:
+    def __init__(self, stages: list[Stage], seam: list[Border]) -> None:
         self.seam = seam
         self.links: list[Link] = []
         self.sides: dict[Side, Interface] = {}
@@ -70,7 +72,7 @@ class Crossing:
             link.gather()
             self.links.append(link)
             self._look(link)
-        self.order = {stage: at for at, stage in enumerate(family.stages)}
+        self.order = {stage: at for at, stage in enumerate(stages)}
         self.units = self._units()
 
     def _look(self, link: Link) -> None:
