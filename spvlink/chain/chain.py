@@ -25,6 +25,7 @@ from spvlink.chain.lowering import (
 from spvlink.chain.raising import finish, trim_blocks
 from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
+from spvlink.chain.use_state import use_state
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import CONSUMER, Link
@@ -42,6 +43,7 @@ def link_chain(chain: Chain) -> list[bytes]:
     give_builtins(chain)
     find_resources(chain)
     prepare(chain)
+    use_state(chain)
     apply_kept(chain)
     lower(chain)
     for stage in chain.touched():
@@ -58,6 +60,9 @@ def link_chain(chain: Chain) -> list[bytes]:
         remarks.report(chain.linked, border)
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
+    told = chain.told
+    if told:
+        chain.linked.later.append(lambda: told)
     return outputs
 
 

@@ -31,6 +31,11 @@ def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -
     ``linked``."""
     before, after = chain.before(stage), chain.after(stage)
     chain.runner.finish(stage)
+    if stage.masked:
+        from spvlink.passes import state_attachments  # seldom: see chain/table
+
+        act = state_attachments.store_plainly
+        chain.runner.run("state.attachments", stage, act, stage.module)
     if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
         chain.runner.on_entry(stage, "simplify")

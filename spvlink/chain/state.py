@@ -20,6 +20,9 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final, TypeVar
 
+    from spvlink.pipeline import Remark
+    from spvlink.state import PipelineState
+
     T = TypeVar("T")
 
 # Stages that may be the last one of a pipeline.
@@ -41,9 +44,9 @@ class Chain:
     """The stages in pipeline order, their borders, and what was noted of them on the way."""
 
     __slots__ = (
-        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer", "is_set",
-        "linked", "listed", "more", "options", "runner", "stages", "staying", "unlinkable_borders",
-        "untouched",
+        "afters", "befores", "borders", "declared", "fixed", "fixed_function_consumer",
+        "is_set", "known", "linked", "listed", "more", "options", "runner", "stages", "staying",
+        "told", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -53,6 +56,8 @@ class Chain:
     ) -> None:  # fmt: skip
         self.stages = stages
         self.options = options
+        self.known: PipelineState | None = _known(options)  # None: nothing is known
+        self.told: list[Remark] = []  # what became of what faces no other stage
         self.runner = runner
         self.linked = linked
         # ``pairs``: which stages meet, if these are not the neighbours (``sets``)
@@ -79,6 +84,19 @@ class Chain:
         self.declared: dict[tuple[Stage, int], list[Varying]] = {}
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
+    @property
+    def view_mask(self) -> int | None:
+        """As in ``Options``, which may leave it to the state."""
+        if self.options.view_mask is None and self.known is not None:
+            return self.known.view_mask
+        return self.options.view_mask
+
+    @property
+    def patch_points(self) -> int | None:
+        if self.options.patch_points is None and self.known is not None:
+            return self.known.patch_points
+        return self.options.patch_points
+
     def touched(self) -> list[Stage]:
         if not self.untouched:
             return self.stages
@@ -98,6 +116,14 @@ class Chain:
     def around(self, stage: Stage) -> list[Border]:
         """All borders of a stage."""
         return self.befores.get(stage, []) + self.afters.get(stage, [])
+
+
+def _known(options: Options) -> PipelineState | None:
+    if options.state is None:
+        return None
+    from spvlink import state  # seldom: see chain/table
+
+    return state.state_of(options.state)
 
 
 def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:

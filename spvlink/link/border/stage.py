@@ -29,8 +29,8 @@ class Stage:
     """One stage while it is being linked."""
 
     __slots__ = (
-        "held", "inputs", "linked", "literal", "module", "name", "outputs", "per_sample",
-        "source", "trimmed", "visible",
+        "held", "inputs", "linked", "literal", "lost", "masked", "module", "name", "outputs",
+        "per_sample", "source", "trimmed", "visible",
     )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
@@ -42,6 +42,9 @@ class Stage:
         self.visible: frozenset[tuple[int, int, int]] = frozenset()  # resources it uses statically
         # which lanes live of constructs that have dead ones, as dead code elimination left them
         self.held: dict[Inst, int] = {}
+        # variables that it read, and why the pipeline's state lets it do without
+        self.lost: dict[Inst, str] = {}
+        self.masked = False  # parts of what it stores are undefined, since no attachment takes them
         self.linked = False  # a pass over one of its borders changed it
         # what it reads counts as it stands: an undefined value is nothing that we may choose
         self.literal = False
