@@ -15,19 +15,25 @@ from spvlink.sources import Argument, check_files
 
 HELP: Final = """\
 usage: spvlink check STAGE_FILE... [options]
-       spvlink check IN.foz... | IN.jsonl [options]
+       spvlink check IN.foz... | IN.jsonl | FOLDER [options]
 
 Looks for what is wrong between the stages of a pipeline, and writes nothing. Errors: an input that
 no stage writes, types, sizes or qualifiers that do not match, a limit exceeded. Warnings: outputs
 that nobody reads, inputs whose output is never written.
 
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
-IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
+IN           Fossilize archives, a manifest or a folder, as for spvlink batch: all their
+             pipelines.
 
   --potential             also what linking could win in each module, at most and of unread outputs,
                           and what it costs that pipelines share modules: those that share are
                           linked both ways, and whose own versions would pay most is listed
-  --json                  the findings as JSON on standard output
+  --format text|json|sarif|github
+                          how to print the findings: for people (default), as JSON, as SARIF 2.1.0,
+                          as annotations of a GitHub workflow
+  --json                  the same as --format json
+  --baseline FILE         what an earlier run printed with --json: findings that it has are only
+                          counted, and are no errors
   --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
                           what vulkaninfo --json writes (default: what Vulkan requires of all)
   --maintenance4          the feature is on: an output vector may be longer than its input
@@ -38,12 +44,13 @@ exit status: 0 nothing is wrong (there may be warnings); 1 there are errors, or 
 valid; 2 usage, or a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
-_WORDS: Final = OptionWords(
+WORDS: Final = OptionWords(
     ("--json", "--maintenance4", "--complete", "--potential"),
-    ("--limits", "--target-env"),
+    ("--limits", "--target-env", "--format", "--baseline"),
     ("--spec",),
     SEE,
 )
+FORMATS: Final = ("text", "json", "sarif", "github")
 _SETS: Final = (".foz", ".jsonl")
 
 
@@ -52,8 +59,10 @@ class CheckCommand:
 
     def __init__(self) -> None:
         self.sets: list[str] = []
+        self.folder = False  # whether the set is one
         self.files: list[Argument] = []
-        self.json = False
+        self.format = "text"
+        self.baseline: str | None = None
         self.complete = False
         self.potential = False
         self.rules = CheckRules()
@@ -64,11 +73,12 @@ def parse(words: list[str]) -> CheckCommand:
     """Read the words after ``spvlink check``. Raises Usage with one line that says what is
     wrong."""
     command = CheckCommand()
-    inputs, given = arguments.gather(words, _WORDS, command.options)
+    inputs, given = arguments.gather(words, WORDS, command.options)
     if not inputs:
         raise Usage(f"no stage files, no archive, no manifest; see {SEE}")
     kinds = {os.path.splitext(path)[1] for path in inputs}
-    if kinds & set(_SETS):
+    command.folder = len(inputs) == 1 and os.path.isdir(inputs[0])
+    if kinds & set(_SETS) or command.folder:
         if len(kinds) > 1:
             raise Usage("stage files, archives and manifests cannot be one input")
         if kinds == {".jsonl"} and len(inputs) > 1:
@@ -82,7 +92,8 @@ def parse(words: list[str]) -> CheckCommand:
     else:
         command.files = [Argument(text) for text in inputs]
         check_files(command.files)
-    command.json = "--json" in given
+    command.format = _format(given)
+    command.baseline = given.get("--baseline")
     command.potential = "--potential" in given
     command.complete = "--complete" in given
     command.rules.maintenance4 = "--maintenance4" in given
@@ -90,3 +101,12 @@ def parse(words: list[str]) -> CheckCommand:
     if "--limits" in given:
         command.rules.limits = read_limits(given["--limits"])
     return command
+
+
+def _format(given: dict[str, str]) -> str:
+    format = given.get("--format", "json" if "--json" in given else "text")
+    if format not in FORMATS:
+        raise Usage(f"--format {format}: there are {', '.join(FORMATS)}")
+    if "--json" in given and format != "json":
+        raise Usage(f"--json and --format {format}: which?")
+    return format
