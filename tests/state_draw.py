@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.render.compare import Result
+import spvlink
+from tests.render.compare import Result, compare
 from tests.render.device import Pool, get_device, new
-from tests.render.draw import Draw
+from tests.render.draw import Draw, draw_covering
 from tests.render.reflect import Stage
 from tests.render.scene import Code, Scene, read_stages
 
@@ -54,3 +55,35 @@ def draw_state(codes: Sequence[Code], scene: Scene, settings: Settings) -> Resul
     device = get_device()
     with Pool(device) as pool:
         return StateDraw(device, pool, read_stages(codes), scene, settings).run()
+
+
+def linked_with(
+    codes: list[bytes], given: dict[str, object] | None, **options: object
+) -> spvlink.Linked:
+    linked = spvlink.link(codes, state=given, **options)  # type: ignore[arg-type]
+    assert linked.defect is None and linked.validated == "validated"
+    return linked
+
+
+def crossing(linked: spvlink.Linked) -> int:
+    """Components between the stages."""
+    return linked.interfaces[0].components[1]
+
+
+def same(
+    codes: list[bytes],
+    linked: spvlink.Linked,
+    settings: Settings,
+    samples: int = 1,
+    change: Callable[[Scene], None] | None = None,
+) -> None:
+    """The picture with this state is the same before and after, and shows something. ``change``:
+    what the scene has for it."""
+    scene, _ = draw_covering(codes, samples=samples)
+    if change is not None:
+        change(scene)
+    before = draw_state(codes, scene, settings)
+    after = draw_state([s.data for s in linked.stages], scene, settings)
+    assert before.is_good(), (before.coverage, before.distinct)
+    difference = compare(before, after)
+    assert not difference, str(difference)

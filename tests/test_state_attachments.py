@@ -15,9 +15,9 @@ import spvlink
 from spvlink.grammar import ops
 from tests.chain_text import text, vert
 from tests.linking import count, module_of
-from tests.render import compare, draw_covering, make_scene
+from tests.render import make_scene
 from tests.samples import compile_glsl
-from tests.state_draw import Settings, draw_state
+from tests.state_draw import Settings, crossing, linked_with, same
 
 Document = dict[str, object]
 VERT = vert(
@@ -45,27 +45,6 @@ def state(*attachments: Document | None, **others: object) -> Document:
 
 PLAIN: Document = {"blendEnable": False}
 RGB: Document = {"blendEnable": False, "colorWriteMask": "RGB"}
-
-
-def linked_with(codes: list[bytes], given: Document | None, **options: object) -> spvlink.Linked:
-    linked = spvlink.link(codes, state=given, **options)  # type: ignore[arg-type]
-    assert linked.defect is None and linked.validated == "validated"
-    return linked
-
-
-def crossing(linked: spvlink.Linked) -> int:
-    """Components between the stages."""
-    return linked.interfaces[0].components[1]
-
-
-def same(codes: list[bytes], linked: spvlink.Linked, settings: Settings, samples: int = 1) -> None:
-    """The picture with this state is the same before and after, and shows something."""
-    scene, _ = draw_covering(codes, samples=samples)
-    before = draw_state(codes, scene, settings)
-    after = draw_state([s.data for s in linked.stages], scene, settings)
-    assert before.is_good(), (before.coverage, before.distinct)
-    difference = compare(before, after)
-    assert not difference, str(difference)
 
 
 DISCARDING = (TWO, "if (vUv.x < 0.1) discard; o0 = vA * vB; o1 = vec4(normalize(vB.xyz), 1.0);")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spvlink.chain.runner import STAGE_PASSES
+from spvlink.chain.state_rows import STATE, StatePass
 from spvlink.chain.table import (
     GROUPS,
     OPENING,
@@ -16,10 +17,8 @@ from spvlink.chain.table import (
     PLACING,
     RAISING,
     REPACKING,
-    STATE,
     TABLE,
     Pass,
-    StatePass,
 )
 
 ROWS = (*TABLE, *REPACKING)

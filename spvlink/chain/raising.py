@@ -36,6 +36,11 @@ def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -
 
         act = state_attachments.store_plainly
         chain.runner.run("state.attachments", stage, act, stage.module)
+    if stage.filled:
+        from spvlink.passes import state_attributes
+
+        plainly = state_attributes.load_plainly
+        chain.runner.run("state.attributes", stage, plainly, stage.module, stage.filled)
     if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
         chain.runner.on_entry(stage, "simplify")

@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
-from spvlink.grammar import enums
-from spvlink.ir.core import Inst
+from spvlink.chain.state_rows import STATE
 from spvlink.ir.known import fact
 from spvlink.layout import granted, shared_descriptors
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
@@ -30,15 +29,12 @@ from spvlink.link.values import dedup_outputs as outputs
 from spvlink.link.values import propagate_partial_constants as partial_constants
 from spvlink.link.values import propagate_values as values
 from spvlink.options import Options
-from spvlink.passes.memory_access import uses
-from spvlink.pipeline import REMOVED, STAGE_BITS, Remark
+from spvlink.pipeline import STAGE_BITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
     from typing import Final
-
-    from spvlink.state import PipelineState
 
 
 class PassContext:
@@ -141,56 +137,6 @@ class Pass:
         if (self.moving and not moving) or (self.when is not None and not self.when(site.link)):
             return False
         return all(site.enabled(name) for name in self.needs)
-
-
-class StatePass:
-    """One row of what is known of a pipeline's state. ``name``, ``what``, ``why`` as of ``Pass``;
-    ``stages``: those that it looks at; ``when``: whether enough is known."""
-
-    __slots__ = ("name", "run", "stages", "what", "when", "why")
-
-    def __init__(
-        self, name: str, run: Callable[[StateContext], object], what: str, why: str,
-        stages: tuple[str, ...], when: Callable[[PipelineState], object],
-    ) -> None:  # fmt: skip
-        self.name = name
-        self.run = run
-        self.what = what
-        self.why = why
-        self.stages = stages
-        self.when = when
-
-    @property
-    def group(self) -> str:
-        """The switch that takes this row with its like."""
-        return self.name.partition(".")[0]
-
-
-class StateContext:
-    """A stage while such a row runs. ``stage`` is to be called ``linked`` if it changed."""
-
-    __slots__ = ("chain", "stage", "state")
-
-    def __init__(self, chain: Chain, stage: Stage, state: PipelineState) -> None:
-        self.chain = chain
-        self.stage = stage
-        self.state = state
-
-    def tell(self, name: str, slot: str, action: str, why: str) -> None:
-        """A remark about what faces no other stage."""
-        self.chain.told.append(Remark(self.stage.name, name, slot, action, why))
-
-    def reads(self) -> list[Inst]:
-        """The input variables that the stage uses as it is now."""
-        module, storage = self.stage.module, enums.StorageClass_Input
-        assert module.entry is not None
-        inputs = [v for v in module.entry.inst.args[1:] if v.imm[0] == storage]
-        return [variable for variable in inputs if uses(module, variable)]
-
-    def lose(self, read: list[Inst], why: str) -> None:
-        """Note why the stage may do without what it read before."""
-        for variable in read:
-            self.stage.lost.setdefault(variable, why)
 
 
 # -- when ------------------------------------------------------------------------------------------
@@ -365,19 +311,6 @@ def narrow(at: PassContext) -> None:
     narrow_values.narrow(at.link, at.convergent, at.options.cost_limit)
 
 
-def state_attachments(at: StateContext) -> None:
-    from spvlink.passes import state_attachments
-
-    assert at.state.outputs is not None
-    why = "no attachment takes it"
-    read = at.reads()
-    for output in state_attachments.state_attachments(at.stage.module, at.state.outputs):
-        at.stage.masked |= any(output.masks)
-        for place in output.dead_places():
-            at.tell(output.name, place, REMOVED, why)
-        at.lose(read, f"no attachment takes what the {at.stage.name} stage makes of it")
-
-
 # -- the table -------------------------------------------------------------------------------------
 
 # At one border, again and again until none of them changes anything.
@@ -518,16 +451,6 @@ _SWITCHES: Final = {
 
 # Rows of groups that run after the last look at a border (``chain/raising``).
 RAISING: Final = {"dead.builtin_blocks": "Remove members of built-in blocks that no stage uses"}
-
-# Once, before any interface is lowered: what the pipeline's state says of one stage.
-STATE: Final = (
-    StatePass(
-        "state.attachments", state_attachments, "Drop colour outputs that no attachment takes",
-        "first: what only these outputs need is dead for the other rows", ("frag",),
-        when=lambda state: state.outputs is not None,
-    ),
-)  # fmt: skip
-
 
 # What must come before what at a border, and why; held by a test.
 ORDER: Final = (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spvlink.chain.state import Chain, in_file
-from spvlink.chain.table import STATE, StateContext
+from spvlink.chain.state_rows import STATE, StateContext
 from spvlink.link.border.stage import Stage
 
 

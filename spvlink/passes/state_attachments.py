@@ -127,7 +127,7 @@ def state_attachments(module: Module, taken: Taken) -> list[ColorOutput]:
         if not accesses.known or len(accesses.chains) + len(accesses.stores) == 1:
             continue
         if not any(output.masks):
-            _make_private(module, variable, accesses)
+            make_private(module, variable, accesses)
         elif accesses.dynamic:
             continue
         elif accesses.loads:
@@ -166,7 +166,7 @@ def _output(module: Module, variable: Inst, taken: Taken) -> ColorOutput | None:
 # -- nothing of it is taken ------------------------------------------------------------------------
 
 
-def _make_private(module: Module, variable: Inst, accesses: Accesses) -> None:
+def make_private(module: Module, variable: Inst, accesses: Accesses) -> None:
     """Turn a variable, which the interface no longer has, into one of the shader's own."""
     assert module.entry is not None
     ungroup(module, variable)
