@@ -142,6 +142,45 @@ def state_of(given: object) -> PipelineState:
     return given if isinstance(given, PipelineState) else read(given)
 
 
+def common(given: Sequence[object]) -> PipelineState | None:
+    """What several pipelines say alike, as ``Options.state`` has it."""
+    states = [state_of(one) for one in given]
+    first = states[0]
+    if not all(states):
+        return None
+    outputs: dict[tuple[int, int], int] = {}
+    for state in states:
+        for location, index, mask in state.outputs or ():
+            outputs[location, index] = outputs.get((location, index), 0) | mask
+    formats_of = [dict(state.attributes) for state in states]
+    attributes: list[tuple[int, int]] = []
+    for location in formats_of[0]:
+        masks = [of[location] for of in formats_of if location in of]
+        if len(masks) == len(states):
+            mask = 0
+            for one in masks:
+                mask |= one
+            attributes.append((location, mask))
+    known = all(state.outputs is not None for state in states)
+    return PipelineState(
+        outputs=tuple([(*key, outputs[key]) for key in sorted(outputs)]) if known else None,
+        discards=True if all(state.discards for state in states) else None,
+        one_sample=all(state.one_sample for state in states),
+        view_mask=_alike([state.view_mask for state in states]),
+        culled=_alike([state.culled for state in states]),
+        polygons=_alike([state.polygons for state in states]),
+        topology=first.topology if all(s.topology == first.topology for s in states) else "",
+        viewports=_alike([state.viewports for state in states]),
+        attributes=tuple(attributes),
+        patch_points=_alike([state.patch_points for state in states]),
+    )
+
+
+def _alike(values: Sequence[int | None]) -> int | None:
+    """The one value of all, or nothing."""
+    return values[0] if all(value == values[0] for value in values) else None
+
+
 def read_state(path: str) -> PipelineState:
     """The state in a JSON file. Raises Usage that names the file and the place."""
     return read_document(path, read)

@@ -23,7 +23,6 @@ RANKS = {
     "errors": 0,
     "grammar": 0,
     "ir": 1,
-    "archive": 1,  # Fossilize archives: bytes and JSON, nothing of SPIR-V
     "options": 2,  # what a user hands over and gets back
     "pipeline": 2,
     "binary": 3,
@@ -44,6 +43,7 @@ RANKS = {
     "link.payload": 10,
     "chain": 12,
     "driver": 13,
+    "archive": 13,  # Fossilize archives: bytes and JSON, layouts and state, nothing of SPIR-V
     "arguments": 14,
     "sets": 14,  # modules that pipelines share
     "page": 14,  # what is told of links, for a browser

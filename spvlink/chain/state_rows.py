@@ -156,8 +156,8 @@ def state_attributes(at: StateContext) -> None:
 
 def _is_last(chain: Chain, stage: Stage) -> bool:
     """Whether fixed functions alone stand between a stage and the fragment shader, and there is
-    one, or the pipeline ends here."""
-    behind = chain.afters.get(stage, [])
+    one, or the pipeline ends here. In a set others may follow where a pipeline has no more."""
+    behind = [] if chain.is_set else chain.afters.get(stage, [])
     ends = chain.fixed_function_consumer
     return bool(behind) and all(b.consumer is ends or b.consumer.name == "frag" for b in behind)
 

@@ -44,6 +44,7 @@ from spvlink.sets.sweep import sweep
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
 from spvlink.sets.wires import Crossing
+from spvlink.state import common as common_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -510,6 +511,7 @@ def common(settings: list[Options]) -> Options:
         options.patch_points = None
     if any(other.view_mask != options.view_mask for other in settings):
         options.view_mask = None
+    options.state = common_state([other.state for other in settings])
     wanted = [other.target_env for other in settings if other.target_env is not None]
     if wanted:
         options.target_env = max(wanted, key=validate.ENVIRONMENTS.index)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from spvlink.chain.lowering import analysed, find_resources, give_builtins, prepare
 from spvlink.chain.state import in_file
+from spvlink.chain.use_state import use_state
 from spvlink.errors import Refused
 from spvlink.link.border.stage import Stage
 from spvlink.link.shape import agreement
@@ -42,6 +43,8 @@ def lower(family: Family, specs: list[Spec], staying: Mapping[int, str]) -> None
         family.untouched.add(family.stages[at])
         for border in family.around(family.stages[at]):
             border.refuse(why)
+    if not family.literal:
+        use_state(family)
     _keep(family)
     lows = _analyse(family)
     borders = [b for b in family.borders if not b.kept]
