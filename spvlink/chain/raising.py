@@ -12,7 +12,8 @@ from spvlink.link.builtins import closing
 from spvlink.link.dead import dead_builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
-from spvlink.passes import raise_io, sample_rate, storage16, trim
+from spvlink.passes.lowering import storage16
+from spvlink.passes.raising import raise_io, sample_rate, trim
 
 
 def finish(chain: Chain, stage: Stage) -> None:
@@ -32,12 +33,12 @@ def tidy_up(chain: Chain, stage: Stage, dropped: list[Inst], linked: set[int]) -
     before, after = chain.before(stage), chain.after(stage)
     chain.runner.finish(stage)
     if stage.masked:
-        from spvlink.passes import state_attachments  # seldom: see chain/table
+        from spvlink.passes.lowering import state_attachments  # seldom: see chain/table
 
         act = state_attachments.store_plainly
         chain.runner.run("state.attachments", stage, act, stage.module)
     if stage.filled:
-        from spvlink.passes import state_attributes
+        from spvlink.passes.lowering import state_attributes
 
         plainly = state_attributes.load_plainly
         chain.runner.run("state.attributes", stage, plainly, stage.module, stage.filled)

@@ -7,7 +7,7 @@ from spvlink.chain.state import Chain
 from spvlink.grammar import enums
 from spvlink.ir.core import EXECUTION_MODES, Inst
 from spvlink.link.border.stage import Stage
-from spvlink.passes.memory_access import uses
+from spvlink.passes.lowering.memory_access import uses
 from spvlink.pipeline import REMOVED, Remark
 
 TYPE_CHECKING = False
@@ -93,7 +93,7 @@ class StateContext:
 
 
 def state_attachments(at: StateContext) -> None:
-    from spvlink.passes import state_attachments
+    from spvlink.passes.lowering import state_attachments
 
     assert at.state.outputs is not None
     why = "no attachment takes it"
@@ -106,7 +106,7 @@ def state_attachments(at: StateContext) -> None:
 
 
 def state_rasterizer_discard(at: StateContext) -> None:
-    from spvlink.passes import state_rasterizer_discard
+    from spvlink.passes.lowering import state_rasterizer_discard
 
     read = at.reads()
     state_rasterizer_discard.state_rasterizer_discard(at.stage.module)
@@ -114,7 +114,7 @@ def state_rasterizer_discard(at: StateContext) -> None:
 
 
 def state_facing(at: StateContext) -> None:
-    from spvlink.passes import state_facing
+    from spvlink.passes.opening import state_facing
 
     if at.rasterized() == "triangles":
         read = at.reads()
@@ -123,7 +123,7 @@ def state_facing(at: StateContext) -> None:
 
 
 def state_samples(at: StateContext) -> None:
-    from spvlink.passes import state_samples
+    from spvlink.passes.opening import state_samples
 
     read = at.reads()
     state_samples.state_samples(at.stage.module)
@@ -148,7 +148,7 @@ def state_viewport(at: StateContext) -> None:
 
 
 def state_attributes(at: StateContext) -> None:
-    from spvlink.passes import state_attributes
+    from spvlink.passes.lowering import state_attributes
 
     known = state_attributes.state_attributes(at.stage.module, at.state.attributes)
     at.stage.filled.update(known)

@@ -6,7 +6,7 @@ from spvlink.grammar import enums
 from spvlink.ir.core import Module
 from spvlink.ir.edit import drop
 from spvlink.link.dead.dead_builtins import BuiltInUses, struct_of
-from spvlink.passes import captures
+from spvlink.passes.lowering import captures
 
 
 def drop_last(module: Module, builtin: int) -> bool:

@@ -12,8 +12,8 @@ from __future__ import annotations
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
-from spvlink.passes import captures
-from spvlink.passes.state_attachments import Accesses, make_private
+from spvlink.passes.lowering import captures
+from spvlink.passes.lowering.state_attachments import Accesses, make_private
 
 
 def state_viewport(module: Module, readers: list[Module]) -> bool:
