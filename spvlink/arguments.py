@@ -44,6 +44,7 @@ STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read fr
                           or NAME.spv.inc with its initializer alone
   --explain               print a table: what became of every varying, and why
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
+  --state FILE            what is known of the pipeline's state, as JSON: attachments, blending ...
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
   --spec-defaults         constants that no --spec names keep their defaults, so they are known
   --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
@@ -120,6 +121,7 @@ WORDS: Final = OptionWords(
         "--print-after",
         "--stop-after",
         "--interface",
+        "--state",
         "--write-interface",
     ),
     (*LISTS, "--spec"),
@@ -138,7 +140,7 @@ class Command:
 
     __slots__ = (
         "dump", "embed", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
-        "print_after", "report", "time", "write_interface",
+        "print_after", "report", "state", "time", "write_interface",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -151,6 +153,7 @@ class Command:
         self.interface: str | None = None
         self.write_interface: str | None = None
         self.layout: str | None = None
+        self.state: str | None = None
         self.dump: str | None = None
         self.print_after: str | None = None
         self.time = False
@@ -313,6 +316,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.embed = given.get("--embed")
     command.explain = "--explain" in given
     command.layout = given.get("--layout")
+    command.state = given.get("--state")
     command.interface = given.get("--interface")
     command.write_interface = given.get("--write-interface")
     command.dump = given.get("--dump")

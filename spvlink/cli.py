@@ -160,6 +160,10 @@ def _link(command: Command) -> int:
         from spvlink.layout import read_layout
 
         options.layout = read_layout(command.layout)
+    if command.state is not None:
+        from spvlink.state import read_state
+
+        options.state = read_state(command.state)
     if options.validate and not validate.available():
         raise validate.missing()  # before any work, and also if there will be nothing to validate
     start = time.perf_counter()

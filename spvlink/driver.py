@@ -114,6 +114,10 @@ def _check(options: Options) -> None:
         if not isinstance(value, (str, bytes)):
             what = f"{value!r} is neither text nor bytes"
             raise Usage(f"the specialization constant {id} of the {stage} stage: {what}")
+    if options.state is not None:
+        from spvlink import state  # seldom: see chain/table
+
+        state.state_of(options.state)
     if min(options.expect) <= 0:
         raise Usage("a stage is expected to run at least once")
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # typing costs start-up time
         patch_points: int | None
         spec: Mapping[tuple[str, int], str | bytes]
         spec_defaults: bool
+        state: object
         view_mask: int | None
         observer: Callable[[int, str, str, object], None] | None
 
@@ -59,6 +60,8 @@ class Options:
                     unknown
     spec_defaults   constants that ``spec`` does not name have the value in the module, as they do
                     in a pipeline whose specialization data says nothing of them (default False)
+    state           what is known of the pipeline's state and not dynamic, as a dict in the form of
+                    ``--state`` (docs/state.md) or a ``PipelineState`` (default None: nothing)
     target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
     validate        run spirv-val on every module that is written (default True)
     strict          for the command: a pipeline that had to be passed through is an error, and so is
@@ -74,7 +77,7 @@ class Options:
     __slots__ = (
         "check_each", "clean", "complete", "cost_limit", "disabled", "exact", "expect",
         "keep_interface", "layout", "observer", "pack", "patch_points", "spec", "spec_defaults",
-        "stop_after", "strict", "target_env", "validate", "view_mask",
+        "state", "stop_after", "strict", "target_env", "validate", "view_mask",
     )  # fmt: skip
 
     def __init__(
@@ -97,6 +100,7 @@ class Options:
         patch_points: int | None = None,
         spec: Mapping[tuple[str, int], str | bytes] | None = None,
         spec_defaults: bool = False,
+        state: object = None,
         view_mask: int | None = None,
         observer: Callable[[int, str, str, object], None] | None = None,
     ) -> None:
@@ -117,5 +121,6 @@ class Options:
         self.patch_points = patch_points
         self.spec: dict[tuple[str, int], str | bytes] = dict(spec or {})
         self.spec_defaults = spec_defaults
+        self.state = state
         self.view_mask = view_mask
         self.observer = observer

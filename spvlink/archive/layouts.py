@@ -1,10 +1,11 @@
-"""Pipeline layouts and view masks of an archive, with what they refer to."""
+"""Pipeline layouts and subpasses of an archive, with what they refer to."""
 
 from __future__ import annotations
 
 from spvlink.archive import foz, numbers, structures
 from spvlink.archive.documents import Object, as_handle, as_list, as_number, as_object, number
 from spvlink.errors import BadArchive
+from spvlink.state import components_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -15,10 +16,27 @@ if TYPE_CHECKING:  # typing costs start-up time
     Lookup = Callable[[int, int, tuple[str, ...]], Object]
 
 _REMEMBERED: Final = 1024
+_UNUSED: Final = 0xFFFFFFFF
+_UNKNOWN: Final = 15  # components of an attachment that the format says nothing of
+# Structures on a render pass or a subpass that leave fragments as they are.
+_PLAIN: Final = frozenset((1000053000, 1000117001, 1000199001, 1000241001, 1000241002))
+
+
+class Subpass:
+    """What a pipeline takes from a subpass of its render pass. ``view_mask``: 0 for none.
+    ``colors``: the components of each colour attachment, 0 for one that is not used. ``plain``:
+    neither it nor the pass has anything about the size of fragments."""
+
+    __slots__ = ("colors", "plain", "view_mask")
+
+    def __init__(self, view_mask: int, colors: list[int] | None, plain: bool) -> None:
+        self.view_mask = view_mask
+        self.colors = colors
+        self.plain = plain
 
 
 class Layouts:
-    """Layouts and view masks by their keys. What was asked for is remembered, since many pipelines
+    """Layouts and subpasses by their keys. What was asked for is remembered, since many pipelines
     share them; a layout is handed out as it is, so nobody may change it."""
 
     def __init__(self, lookup: Lookup) -> None:
@@ -31,10 +49,10 @@ class Layouts:
         assert isinstance(found, dict)
         return found
 
-    def view_mask(self, hash: int, subpass: int) -> int:
-        """The view mask of a subpass of a render pass, 0: none. Raises BadArchive."""
+    def subpass(self, hash: int, subpass: int) -> Subpass:
+        """A subpass of a render pass. Raises BadArchive."""
         found = self._remembered(foz.RENDER_PASS, hash, subpass)
-        assert isinstance(found, int)
+        assert isinstance(found, Subpass)
         return found
 
     def _remembered(self, tag: int, hash: int, subpass: int) -> object:
@@ -46,7 +64,7 @@ class Layouts:
                 if tag == foz.PIPELINE_LAYOUT:
                     self._known[key] = _layout(hash, self._lookup)
                 else:
-                    self._known[key] = _view_mask(hash, subpass, self._lookup)
+                    self._known[key] = _subpass(hash, subpass, self._lookup)
             except BadArchive as error:
                 self._known[key] = error
         found = self._known[key]
@@ -90,14 +108,40 @@ def _bindings(hash: int, lookup: Lookup) -> list[object]:
     return made
 
 
-def _view_mask(hash: int, subpass: int, lookup: Lookup) -> int:
+def _subpass(hash: int, index: int, lookup: Lookup) -> Subpass:
     render_pass = lookup(foz.RENDER_PASS, hash, ("renderPasses", "renderPasses2"))
     structures.check_render_pass(render_pass)
+    subpasses = as_list(render_pass.get("subpasses", []), "subpasses")
+    one: Object = as_object(subpasses[index], "subpasses") if index < len(subpasses) else {}
+    try:
+        colors = _colors(render_pass, one) if one else None
+    except BadArchive:
+        colors = None
+    chain = [*structures.kinds(render_pass.get("pNext", []))]
+    chain += structures.kinds(one.get("pNext", []))
+    plain = bool(one) and _PLAIN.issuperset(chain)
     multiview = structures.find(render_pass, numbers.MULTIVIEW)
     if multiview is not None:
         masks = as_list(multiview.get("viewMasks", []), "viewMasks")
-        return as_number(masks[subpass], "viewMasks") if subpass < len(masks) else 0
-    subpasses = as_list(render_pass.get("subpasses", []), "subpasses")
-    if subpass >= len(subpasses):
+        mask = as_number(masks[index], "viewMasks") if index < len(masks) else 0
+        return Subpass(mask, colors, plain)
+    if index >= len(subpasses):
         raise BadArchive("its subpass is none of its render pass")
-    return as_number(as_object(subpasses[subpass], "subpasses").get("viewMask", 0), "viewMask")
+    return Subpass(as_number(one.get("viewMask", 0), "viewMask"), colors, plain)
+
+
+def _colors(render_pass: Object, subpass: Object) -> list[int] | None:
+    """The components of each colour attachment; None: the subpass names one that is not there."""
+    attachments = as_list(render_pass.get("attachments", []), "attachments")
+    found: list[int] = []
+    for item in as_list(subpass.get("colorAttachments", []), "colorAttachments"):
+        at = number(as_object(item, "colorAttachments"), "attachment")
+        if at == _UNUSED:
+            found.append(0)
+        elif at < len(attachments):
+            one = as_object(attachments[at], "attachments")
+            format = number(one, "format")  # none: one of another API
+            found.append(components_of(format) if format and not one.get("pNext") else _UNKNOWN)
+        else:
+            return None
+    return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spvlink.archive import numbers, structures
+from spvlink.archive import numbers, states, structures
 from spvlink.archive.documents import (
     Object,
     as_list,
@@ -16,6 +16,7 @@ from spvlink.archive.documents import (
 from spvlink.archive.layouts import Layouts
 from spvlink.archive.mappings import with_descriptors
 from spvlink.errors import BadArchive
+from spvlink.state import PipelineState
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -69,6 +70,8 @@ class ArchivedPipeline:
                    fragment stage, which then never runs
     stream         the vertex stream that is rasterized. Other than 0 is a reason
     patch_points   control points of an input patch, None: no tessellation, or set while drawing
+    state          what else it says of its state and does not set while drawing; of a library
+                   nothing
     part           of a library that others may complete: which shader stages it holds, as
                    VkGraphicsPipelineLibraryFlagsEXT (2: before rasterization, 4: fragment), 0 for
                    any other pipeline. It has a reason, and ``stages`` and ``layout`` all the same
@@ -80,14 +83,15 @@ class ArchivedPipeline:
     modules        keys of the modules that its stages name, as far as they can be read; with a
                    reason, too
 
-    The result of a link depends on the stages (words, entry, spec), the layout, the patch points
-    and whether the view mask is 0; today on nothing else of it. The layout also says where the
+    The result of a link depends on the stages (words, entry, spec), the layout, the patch points,
+    whether the view mask is 0, and on what the modules ask for of the state
+    (``state_use.used``). The layout also says where the
     descriptors of each stage come from, if they say so themselves.
     """
 
     __slots__ = (
         "discard", "flags", "key", "layout", "libraries", "modules", "part", "patch_points",
-        "reason", "robust", "stages", "stream", "target_env", "unknown", "view_mask",
+        "reason", "robust", "stages", "state", "stream", "target_env", "unknown", "view_mask",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -100,6 +104,7 @@ class ArchivedPipeline:
         self.discard: bool | None = False
         self.stream = 0
         self.patch_points: int | None = None
+        self.state = PipelineState()
         self.part = 0
         self.libraries: list[str] = []
         self.robust = False
@@ -155,10 +160,14 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
     given = layouts.layout(layout) if layout and not heap else None
     pipeline.layout = with_descriptors(given, heap, recorded)
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
-    if render_pass:
-        pipeline.view_mask = layouts.view_mask(render_pass, subpass)
+    inside = layouts.subpass(render_pass, subpass) if render_pass else None
+    if inside is not None:
+        pipeline.view_mask = inside.view_mask
     if pipeline.view_mask == 0 and pipeline.flags & numbers.VIEW_FROM_DEVICE:
         pipeline.view_mask = None
+    pipeline.state = states.read(
+        recorded, _changing(recorded), pipeline.flags, pipeline.view_mask, inside
+    )
     if part:
         pipeline.part = part
         raise BadArchive(_PART)

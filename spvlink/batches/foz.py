@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Final
 from spvlink.archive.archive import Archive
 from spvlink.archive.writer import ArchiveWriter
 from spvlink.batches.ends import Recent
-from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Layout, Shader, digest_of
+from spvlink.batches.pipelines import (
+    BatchPipeline,
+    DeclaredUses,
+    IneligiblePipeline,
+    Layout,
+    Shader,
+    digest_of,
+)
 from spvlink.errors import BadArchive, Usage
 from spvlink.pipeline import STAGE_BITS
 
@@ -40,6 +47,7 @@ class Archives:
         self.keys: dict[str, int] = {}  # the other way round
         self.layouts: dict[str, Layout] = {}
         self.recent: Recent[int] = Recent()
+        self.uses = DeclaredUses()
 
     def __enter__(self) -> Archives:
         return self
@@ -83,6 +91,7 @@ class Archives:
         if any(shader.stage == "tesc" for shader in shaders):
             pipeline.patch_points = recorded.patch_points
         pipeline.view_mask = 0 if recorded.view_mask == 0 else None
+        pipeline.state = self.uses.used(recorded.state, shaders, self.module)
         pipeline.target_env = recorded.target_env or ""
         return pipeline
 

@@ -2,7 +2,8 @@
 
 The key covers everything that the result depends on: modules, entry points, specialization, layout,
 options, spvlink itself and spirv-val. So a result that lies on the disk under its key is right, and
-pipelines that differ in anything else (blending, formats ...) are one job.
+pipelines that differ in anything else are one job: sources take of the state what the modules
+ask for (``state_use``).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from spvlink import spawn, validate
 from spvlink.batches.pipelines import Layout
 from spvlink.options import Options
+from spvlink.state import state_of
 
 if TYPE_CHECKING:
     from spvlink.batches.pipelines import BatchPipeline
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 FORMAT: Final = 1  # of keys and records
 _PACKAGE: Final = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Settings that no result depends on, and those that pipelines have for themselves.
-_NOT_IN_KEY: Final = frozenset(("observer", "strict", "layout", "spec"))
+_NOT_IN_KEY: Final = frozenset(("observer", "strict", "layout", "spec", "state"))
 
 
 @cache
@@ -79,6 +81,8 @@ class Job:
             self.options.patch_points = pipeline.patch_points
         if pipeline.view_mask is not None:
             self.options.view_mask = pipeline.view_mask
+        if pipeline.state:
+            self.options.state = pipeline.state
         self.target_env = pipeline.target_env
         if pipeline.layout is not None:
             self.options.layout = pipeline.layout.data
@@ -107,6 +111,7 @@ class JobSettings:
             pipeline.target_env,
             pipeline.layout.digest if pipeline.layout is not None else self.layout,
             [[name, _plain(getattr(job.options, name))] for name in names],
+            state_of(job.options.state).told(),
             [[*key, _plain(value)] for key, value in sorted(job.options.spec.items())],
             [
                 [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]

@@ -12,12 +12,20 @@ import os
 from typing import TYPE_CHECKING, Final
 
 from spvlink.batches.ends import Recent
-from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Layout, Shader, digest_of
+from spvlink.batches.pipelines import (
+    BatchPipeline,
+    DeclaredUses,
+    IneligiblePipeline,
+    Layout,
+    Shader,
+    digest_of,
+)
 from spvlink.batches.store import MODULE, write
 from spvlink.errors import BadSpirv, SpvlinkError, Usage
 from spvlink.layout import check_layout, read_layout
 from spvlink.pipeline import STAGES
 from spvlink.sources import LIMIT
+from spvlink.state import PipelineState, read_state, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +35,7 @@ if TYPE_CHECKING:
 
 LINE_LIMIT: Final = 16 << 20  # bytes: a guard against devices and wrong files
 NAME: Final = "manifest.jsonl"  # of the result
-_KEYS: Final = ("id", "stages", "layout", "complete")
+_KEYS: Final = ("id", "stages", "layout", "state", "complete")
 _STAGE_KEYS: Final = ("file", "entry", "stage", "spec")
 _LISTED: Final = 10  # wrong lines that the error names
 
@@ -44,6 +52,8 @@ class Manifest:
         self.digests: dict[str, str] = {}  # of files that were read
         self.files: dict[str, str] = {}  # the other way round
         self.layouts: dict[str, Layout] = {}  # by file
+        self.states: dict[str, PipelineState] = {}  # by file
+        self.uses = DeclaredUses()
         self.recent: Recent[str] = Recent()
         self.bytes = 0, 0
         self.pruned: int | None = None
@@ -97,6 +107,8 @@ class Manifest:
                     raise Usage(f"the id {id!r} stands in line {seen[id]} already")
                 if isinstance(one.get("layout"), str):
                     self._layout(one)
+                if isinstance(one.get("state"), str):
+                    self._state(one)
             except SpvlinkError as error:
                 wrong.append((number, error.message))
             self.count += 1
@@ -129,6 +141,7 @@ class Manifest:
         pipeline = BatchPipeline(id, shaders)
         pipeline.complete = one.get("complete") is True
         pipeline.layout = self._layout(one)
+        pipeline.state = self.uses.used(self._state(one), shaders, self.module)
         return pipeline
 
     def _layout(self, one: dict[str, object]) -> Layout | None:
@@ -139,6 +152,15 @@ class Manifest:
                 self.layouts[path] = Layout(read_layout(path))
             return self.layouts[path]
         return None if given is None else Layout(check_layout(given))
+
+    def _state(self, one: dict[str, object]) -> PipelineState:
+        given = one.get("state")
+        if not isinstance(given, str):
+            return state_of(given)
+        path = self._path(given)
+        if path not in self.states:
+            self.states[path] = read_state(path)
+        return self.states[path]
 
     def _path(self, name: str) -> str:
         return os.path.join(self.folder, name)
@@ -188,6 +210,8 @@ class Manifest:
                     stage["file"] = self._name(str(stage["file"]), digest, str(one["id"]), store)
                     wanted.add(str(stage["file"]))
             self._write_layout(store, one, wanted)
+            if isinstance(one.get("state"), str):  # the file may be moved
+                one["state"] = os.path.abspath(self._path(str(one["state"])))
             yield _json(one) + "\n"
 
     def _name(self, file: str, digest: str, id: str, store: JobStore) -> str:
@@ -248,6 +272,11 @@ def _parsed(line: bytes) -> dict[str, object]:
             check_layout(one["layout"])
         except Usage as error:
             raise Usage(f"layout: {error.message}") from None
+    if not isinstance(one.get("state"), (str, type(None))):
+        try:
+            state_of(one["state"])
+        except Usage as error:
+            raise Usage(f"state: {error.message}") from None
     return _dict(one)
 
 

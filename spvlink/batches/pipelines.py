@@ -10,9 +10,14 @@ import json
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Final
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
+from spvlink.state_use import DeclaredUse, used
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from spvlink.state import PipelineState
+
+_REMEMBERED: Final = 1 << 16
 DIGEST: Final = 20  # bytes of the digest of a module
 
 
@@ -56,17 +61,42 @@ class Shader:
         self.spec = spec
 
 
+class DeclaredUses:
+    """What modules ask for of the state, by their digests."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, DeclaredUse] = {}
+
+    def used(
+        self, state: PipelineState, shaders: Sequence[Shader], module: Callable[[str], bytes]
+    ) -> PipelineState | None:
+        """The part of a pipeline's state that its link depends on. ``module`` reads one by its
+        digest."""
+        if not state:
+            return None
+        found = []
+        for shader in shaders:
+            one = self._known.get(shader.module)
+            if one is None:
+                if len(self._known) >= _REMEMBERED:
+                    self._known.clear()
+                one = self._known[shader.module] = DeclaredUse(module(shader.module))
+            found.append(one)
+        return used(state, found) or None
+
+
 class BatchPipeline:
     """What linking one pipeline depends on, the options of the batch aside.
 
     ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
-    ``spec_defaults`` and ``view_mask`` as in ``Options``. ``target_env``: the lowest environment to
+    ``spec_defaults``, ``state`` and ``view_mask`` as in ``Options``. ``target_env``: the lowest
+    environment to
     validate for, "" for that of the modules.
     """
 
     __slots__ = (
-        "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "target_env",
-        "view_mask",
+        "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "state",
+        "target_env", "view_mask",
     )  # fmt: skip
 
     def __init__(self, id: str, shaders: list[Shader]) -> None:
@@ -76,6 +106,7 @@ class BatchPipeline:
         self.complete = False
         self.patch_points: int | None = None
         self.spec_defaults = False
+        self.state: PipelineState | None = None
         self.target_env = ""
         self.view_mask: int | None = None
 

@@ -13,7 +13,7 @@ def open_builtins(chain: Chain) -> None:
     if not chain.runner.enabled("builtins"):
         return
     changed: dict[Stage, None] = {}
-    many_views = chain.options.view_mask != 0  # or it is unknown
+    many_views = chain.view_mask != 0  # or it is unknown
     for border in chain.borders:
         link = border.link
         if link is None or link.fixed or border.shared:

@@ -26,6 +26,7 @@ from spvlink.chain.lowering import (
 from spvlink.chain.raising import declare_shared, finish, trim_blocks
 from spvlink.chain.state import Chain, InterfaceMismatch, in_file, original
 from spvlink.chain.sweep import clean, place_to_fixpoint, sweep
+from spvlink.chain.use_state import use_state
 from spvlink.errors import Broken, Refused
 from spvlink.ir.known import forget_all
 from spvlink.link.border.link import CONSUMER, Link
@@ -42,6 +43,9 @@ def link_chain(chain: Chain) -> list[bytes]:
         remarks.report(chain.linked, border)
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
+    if chain.state_remarks:
+        told = [remark for _, remark in chain.state_remarks]
+        chain.linked.later.append(lambda: told)
     return outputs
 
 
@@ -68,6 +72,7 @@ def to_slots(chain: Chain) -> None:
     give_builtins(chain)
     find_resources(chain)
     prepare(chain)
+    use_state(chain)
     apply_kept(chain)
     lower(chain)
     for stage in chain.touched():

@@ -60,9 +60,10 @@ def specialize(chain: Chain) -> None:
 
 def give_builtins(chain: Chain) -> None:
     """What is the same for every vertex, by the state of the pipeline or the neighbour's modes:
-    PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is
-    (Vulkan, "Built-In Variables"; ``Options.view_mask`` has the exception)."""
-    points, views = chain.options.patch_points, chain.options.view_mask
+    PatchVertices in both tessellation stages, and ViewIndex, which is zero where no view mask is,
+    and the number of the view where there is one (Vulkan, "Built-In Variables";
+    ``Options.view_mask`` has the exception)."""
+    points, views = chain.patch_points, chain.view_mask
     for stage in () if chain.literal else chain.stages:  # a stub says nothing of patches
         given: dict[int, int] = {}
         if stage.name == "tesc" and points is not None:
@@ -71,6 +72,8 @@ def give_builtins(chain: Chain) -> None:
             given.update(_patch_of(chain.befores.get(stage, [])))
         if views == 0:
             given[enums.BuiltIn_ViewIndex] = 0
+        elif views is not None and views & (views - 1) == 0:  # the only view
+            given[enums.BuiltIn_ViewIndex] = views.bit_length() - 1
         if given:
             from spvlink.passes.opening import given_builtins  # seldom: see chain/table
 

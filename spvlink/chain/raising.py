@@ -26,6 +26,16 @@ def finish(chain: Chain, stage: Stage) -> None:
         if border is not None:
             _raise_border(chain, border, stage, dropped, linked)
     chain.runner.finish(stage)
+    if stage.masked:
+        from spvlink.passes.lowering import state_attachments  # seldom: see chain/table
+
+        act = state_attachments.store_plainly
+        chain.runner.run("state.attachments", stage, act, stage.module)
+    if stage.filled:
+        from spvlink.passes.lowering import state_attributes
+
+        plainly = state_attributes.load_plainly
+        chain.runner.run("state.attributes", stage, plainly, stage.module, stage.filled)
     if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
         chain.runner.on_entry(stage, "simplify")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final, TypeVar
 
     from spvlink.chain.wires import Crossing
+    from spvlink.pipeline import Remark
+    from spvlink.state import PipelineState
 
     T = TypeVar("T")
     Spec = tuple[Mapping[int, str | bytes], bool]  # values by SpecId; whether others are defaults
@@ -46,9 +48,9 @@ class Chain:
 
     __slots__ = (
         "afters", "befores", "borders", "cost_share", "crossings", "declared", "ends", "fixed",
-        "fixed_function_consumer", "groups", "is_set", "left", "linked", "listed", "literal",
-        "open", "options", "runner", "specs", "stages", "starts", "staying", "stubs",
-        "unlinkable_borders", "untouched",
+        "fixed_function_consumer", "groups", "is_set", "known", "left", "linked", "listed",
+        "literal", "open", "options", "runner", "specs", "stages", "starts", "state_remarks",
+        "staying", "stubs", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -58,6 +60,9 @@ class Chain:
     ) -> None:  # fmt: skip
         self.stages = stages
         self.options = options
+        self.known: PipelineState | None = _known(options)  # None: nothing is known
+        # what became of what faces no other stage
+        self.state_remarks: list[tuple[Stage, Remark]] = []
         self.runner = runner
         self.linked = linked
         # ``pairs``: which stages meet, if these are not the neighbours (``sets``)
@@ -96,6 +101,19 @@ class Chain:
         self.declared: dict[tuple[Stage, int], list[Varying]] = {}
         self.staying: dict[Stage, frozenset[Inst]] = {}  # those that stay declared, used or not
 
+    @property
+    def view_mask(self) -> int | None:
+        """As in ``Options``, which may leave it to the state."""
+        if self.options.view_mask is None and self.known is not None:
+            return self.known.view_mask
+        return self.options.view_mask
+
+    @property
+    def patch_points(self) -> int | None:
+        if self.options.patch_points is None and self.known is not None:
+            return self.known.patch_points
+        return self.options.patch_points
+
     def touched(self) -> list[Stage]:
         if not self.untouched:
             return self.stages
@@ -120,6 +138,14 @@ class Chain:
 def _spec_of(stage: Stage, options: Options) -> Spec:
     values = {id: v for (name, id), v in options.spec.items() if name == stage.name}
     return values, options.spec_defaults
+
+
+def _known(options: Options) -> PipelineState | None:
+    if options.state is None:
+        return None
+    from spvlink import state  # seldom: see chain/table
+
+    return state.state_of(options.state)
 
 
 def in_file(stage: Stage, act: Callable[..., T], *args: object) -> T:

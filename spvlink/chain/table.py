@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from spvlink.chain.context import PassContext
 from spvlink.chain.runner import STAGE_PASSES
+from spvlink.chain.state_rows import STATE
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE
 from spvlink.link.builtins import closing
@@ -418,6 +419,7 @@ _SWITCHES: Final = {
     "payload": "Link what a task shader hands to its mesh shaders",
     "propagate": "Compute known values in the stage that reads them",
     "share": "Store values of many vertices once",
+    "state": "Use what is known of the pipeline's state",
     "unroll": "Unroll loops over varyings",
 }
 
@@ -446,6 +448,7 @@ def _groups() -> dict[str, str]:
 
 def _passes() -> dict[str, str]:
     rows = RAISING | {row.name: row.what for row in (*TABLE, *REPACKING) if not row.fixed_on}
+    rows |= {row.name: row.what for row in STATE}
     return dict(sorted((GROUPS | rows).items()))
 
 

@@ -39,6 +39,7 @@ from spvlink.sets.family import Family
 from spvlink.sets.shared import Shared, shared_wires
 from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
+from spvlink.state import common as common_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -403,6 +404,8 @@ class _Linker:
         row, linked = self.rows[number], Linked()
         for pair in zip(row, row[1:]):
             remarks.report(linked, family.border(*pair))
+        own = {family.stages[at] for at in row}
+        linked.told += [remark for stage, remark in family.state_remarks if stage in own]
         linked.remarks = linked.remarks  # while the code is there
         for source, at in zip(self.own_sources(number), row):
             data, stage = outputs[at], family.stages[at]
@@ -493,6 +496,7 @@ def common(settings: list[Options]) -> Options:
         options.patch_points = None
     if any(other.view_mask != options.view_mask for other in settings):
         options.view_mask = None
+    options.state = common_state([other.state for other in settings])
     wanted = [other.target_env for other in settings if other.target_env is not None]
     if wanted:
         options.target_env = max(wanted, key=validate.ENVIRONMENTS.index)

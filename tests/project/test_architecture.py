@@ -23,7 +23,6 @@ RANKS = {
     "errors": 0,
     "grammar": 0,
     "ir": 1,
-    "archive": 1,  # Fossilize archives: bytes and JSON, nothing of SPIR-V
     "options": 2,  # what a user hands over and gets back
     "pipeline": 2,
     "binary": 3,
@@ -56,7 +55,11 @@ RANKS = {
     "spawn": 13,
     "system": 13,
     "chain": 14,
+    "formats": 13,
+    "state": 13,
+    "state_use": 13,
     "driver": 15,
+    "archive": 15,  # Fossilize archives: bytes and JSON, layouts and state, nothing of SPIR-V
     "arguments": 16,
     "sets": 16,  # modules that pipelines share
     "page": 16,  # what is told of links, for a browser

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from spvlink.chain.runner import STAGE_PASSES
+from spvlink.chain.state_rows import STATE, StatePass
 from spvlink.chain.table import (
     GROUPS,
     OPENING,
@@ -43,13 +44,15 @@ def test_the_order_holds() -> None:
 
 
 def test_names_are_unique_and_every_switch_has_its_line() -> None:
-    names = [row.name for row in ROWS]
+    names = [row.name for row in (*ROWS, *STATE)]
     assert len(names) == len(set(names))
     for row in ROWS:
         assert row.why and row.what, row.name
         assert set(row.needs) <= GROUPS.keys()
         assert (row.name in PASSES) != row.fixed_on
-    switched = {row.group for row in ROWS if not row.fixed_on}
+    for fact in STATE:
+        assert fact.why and fact.what and fact.stages and fact.name in PASSES, fact.name
+    switched = {row.group for row in ROWS if not row.fixed_on} | {row.group for row in STATE}
     stages = {row.name for row in STAGE_PASSES if row.what}
     assert switched | stages | PLACING.keys() | OPENING.keys() == GROUPS.keys()
     assert {name.partition(".")[0] for name in PASSES} == GROUPS.keys()
@@ -70,8 +73,8 @@ def test_lines_are_short_and_imperative() -> None:
         assert not verb.endswith(("s", "ing", "ed")), f"{name}: {line}"
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
-def test_a_row_is_called_as_its_module_and_its_function(row: Pass) -> None:
+@pytest.mark.parametrize("row", (*ROWS, *STATE), ids=lambda row: row.name)
+def test_a_row_is_called_as_its_module_and_its_function(row: Pass | StatePass) -> None:
     name = row.name.replace(".", "_")
     assert row.run.__name__ == name
     (path,) = PACKAGE.rglob(f"{name}.py")

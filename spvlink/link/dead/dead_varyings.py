@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from spvlink.errors import BadSpirv
 from spvlink.grammar import ops
-from spvlink.ir.core import STORE_OUTPUT
+from spvlink.ir.core import STORE_OUTPUT, Inst
 from spvlink.ir.edit import sweep, touched
 from spvlink.ir.slot import Slot, shown
 from spvlink.link.border.edit import remove_stores, zero
@@ -40,7 +40,9 @@ def dead_varyings(link: Link) -> bool:
     if dead:
         remove_stores(link.producer, dead)
         for key in dead:
-            link.remarks.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+            slot = link.inputs.slots.get(key)
+            variable = slot.variable if slot is not None else None
+            link.remarks.fate[key] = (REMOVED, _unneeded(link, variable))
     if link.fixed == CONSUMER:
         return bool(dead)
     unwritten = _read_as_zero(link)
@@ -107,6 +109,7 @@ def _remove_whole(link: Link) -> bool:
     """Variables that stayed whole, and that nobody reads; whether one went."""
     idle = [(a, b) for a, b in link.pinned() if is_idle(link, a, b)]
     whole = [a for a, _ in idle if drop_or_localize(link.producer, a.variable)]
+    why = {a: _unneeded(link, None if b is None else b.variable) for a, b in idle}
     for out, twin in idle:
         # What is read back the consumer need not declare, unless it is part of a payload.
         if twin is not None and out not in whole and link.producer.name != "task":
@@ -118,8 +121,16 @@ def _remove_whole(link: Link) -> bool:
         link.outputs.variables.append(pinned.variable)
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.remarks.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+            link.remarks.fate[key] = (REMOVED, why[pinned])
     return bool(whole)
+
+
+def _unneeded(link: Link, variable: Inst | None) -> str:
+    """Why a consumer does not read what it declares as this variable, or does not declare."""
+    lost = link.consumer.lost
+    if variable is not None and variable in lost:
+        return lost[variable]
+    return f"the {link.consumer.name} stage does not read it"
 
 
 def drop_undefined(link: Link) -> bool:

@@ -8,14 +8,13 @@ import pytest
 
 import spvlink
 from spvlink.chain import converted
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
 from spvlink.link.border.stage import Stage
 from spvlink.text import print_module
 from tests.render import compare, draw, draw_covering
 from tests.support.chain_text import vert
-from tests.support.linking import module_of
+from tests.support.linking import all_insts, module_of
 from tests.support.samples import compile_glsl
 
 UNIFORMS = """layout(push_constant) uniform Push { int n; float s; } pc;

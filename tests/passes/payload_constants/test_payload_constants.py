@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
+from tests.support.linking import all_insts
 from tests.support.payload_chains import Case
 from tests.support.payload_links import build, link, modules
 

@@ -1,0 +1,128 @@
+"""Components of vertex attributes that their format lacks.
+
+    vec4 a, of R32G32_SFLOAT       ->    a.z is 0, a.w is 1
+
+Missing G, B and A are filled with (0, 0, 1), as integers or floats as the shader has them; an
+attribute of a null buffer is read as zeros, and then filled likewise (Vulkan, "Vertex Input
+Extraction", vkCmdBindVertexBuffers). What robustness reads out of bounds may be filled so, too.
+Numbers of 64 bits are not filled.
+"""
+
+from __future__ import annotations
+
+from spvlink.facts.decorations import Decorations
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
+from spvlink.ir.core import IS_CHAIN, Inst, Module
+from spvlink.ir.edit import become, resolve, sweep, value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from collections.abc import Sequence
+    from typing import Final
+
+_ALPHA: Final = 3
+_ONE: Final = {16: 0x3C00, 32: 0x3F800000}
+
+
+def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> dict[Inst, int]:
+    """Make constants of what is filled; gives the variables that are read, and which of their lanes
+    are known. ``formats``: Location, components that there are."""
+    known = _known(module, dict(formats))
+    used: dict[Inst, int] = {}
+    for function in module.functions if known else ():
+        for block in function.blocks:
+            insts: list[Inst] = []
+            for inst in block.insts:
+                variable, lane = _reads(inst, known)
+                if variable is None or (lane >= 0 and not known[variable] >> lane & 1):
+                    insts.append(inst)
+                    continue
+                used[variable] = known[variable]
+                if lane >= 0:
+                    insts.append(inst)
+                    become(module, inst, _filling(module, variable, lane))
+                else:
+                    insts += _filled(module, inst, variable, known[variable])
+            block.insts = insts
+        sweep(module, function)
+    return used
+
+
+def load_plainly(module: Module, known: dict[Inst, int]) -> None:
+    """In the end, take what is filled from the attribute itself where all of it is needed: it has
+    the same value there. ``known`` as ``state_attributes`` gave it."""
+    assert module.entry is not None
+    for block in module.entry.function.blocks:
+        for inst in block.insts:
+            load = inst
+            while load.op == ops.OpCompositeInsert and len(load.imm) == 1:
+                load = load.args[1]
+            if load is inst or load.op != ops.OpLoad or load.args[0] not in known:
+                continue
+            variable, lane = load.args[0], inst.imm[0]
+            if known[variable] >> lane & 1 and inst.args[0] is _filling(module, variable, lane):
+                become(module, inst, resolve(inst.args[1]))
+    sweep(module, module.entry.function)
+
+
+def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:
+    """Attributes that are vectors or scalars -> the lanes that are filled."""
+    assert module.entry is not None
+    tables = Decorations.of(module)
+    found: dict[Inst, int] = {}
+    for variable in module.entry.inst.args[1:]:
+        if variable.op != ops.OpVariable or variable.imm[0] != enums.StorageClass_Input:
+            continue
+        location = tables.find(variable, enums.Decoration_Location)
+        mask = formats.get(location[0], 0) if location else 0
+        if not mask & 1:  # nothing is known, or red is filled, of which the rule says nothing
+            continue
+        scalar, size = _numbers(variable)
+        if not types.is_plain_number(scalar) or scalar.imm[0] not in _ONE:
+            continue
+        component = (tables.find(variable, enums.Decoration_Component) or (0,))[0]
+        lanes = (~mask >> component) & ((1 << size) - 1)
+        if lanes and types.may_be_constant(module, scalar):
+            found[variable] = lanes
+    return found
+
+
+def _numbers(variable: Inst) -> tuple[Inst, int]:
+    """The scalar type of a variable and how many there are, or another type."""
+    assert variable.type is not None
+    type = variable.type.args[0]
+    return (type.args[0], type.imm[0]) if type.op == ops.OpTypeVector else (type, 1)
+
+
+def _reads(inst: Inst, known: dict[Inst, int]) -> tuple[Inst | None, int]:
+    """Which of these attributes an instruction loads, and which lane of a vector, -1 for all."""
+    if inst.op != ops.OpLoad or inst.imm:
+        return None, -1
+    pointer = inst.args[0]
+    if pointer in known:
+        return pointer, -1 if _numbers(pointer)[1] > 1 else 0
+    if IS_CHAIN[pointer.op] and len(pointer.args) == 2 and pointer.args[0] in known:
+        lane = types.index_of(pointer.args[1])
+        if lane is not None and 0 <= lane < _numbers(pointer.args[0])[1]:
+            return pointer.args[0], lane
+    return None, -1
+
+
+def _filling(module: Module, variable: Inst, lane: int) -> Inst:
+    """The constant that stands in a lane without data."""
+    scalar, _ = _numbers(variable)
+    component = (Decorations.of(module).find(variable, enums.Decoration_Component) or (0,))[0]
+    one = _ONE[scalar.imm[0]] if scalar.op == ops.OpTypeFloat else 1
+    return types.constant(module, scalar, one if lane + component == _ALPHA else 0)
+
+
+def _filled(module: Module, load: Inst, variable: Inst, lanes: int) -> list[Inst]:
+    """A load of a vector, and what fills its lanes; the load that was there becomes that."""
+    made = [value(module, ops.OpLoad, load.type, [variable], ())]
+    for lane in range(4):
+        if lanes >> lane & 1:
+            args = [_filling(module, variable, lane), made[-1]]
+            made.append(value(module, ops.OpCompositeInsert, load.type, args, (lane,)))
+    become(module, load, made[-1])
+    return [*made, load]
