@@ -85,7 +85,7 @@ class Case:
         """What is expected of each module, if this is how they came."""
         expected = [None] * len(came) if self.expected == [None] else self.expected
         assert len(expected) == len(came), "one expectation for each input"
-        return [a if b is None else b for a, b in zip(came, expected, strict=True)]
+        return [a if b is None else shorten(read(b)) for a, b in zip(came, expected, strict=True)]
 
     def expect(self, came: list[str], outcome: list[str]) -> None:
         """Take the outcome as the expectation, if the modules came like this."""
@@ -97,7 +97,7 @@ class Case:
         """Bring every module into the short form."""
         if self.expected:
             came = shortened(self.load())
-            self.expect(came, [shorten(read(text)) for text in self.outcome(came)])
+            self.expect(came, self.outcome(came))
         self.inputs = [tidy(text) for text in self.inputs]
 
 
