@@ -31,6 +31,11 @@ def test_case(path: Path, request: pytest.FixtureRequest) -> None:
         return
     assert said == case.explained
     assert "\n".join(found) == "\n".join(case.outcome(came))
+    for text, shortest in zip(case.inputs, came, strict=True):
+        lines = [line for line in text.splitlines() if not line.startswith("; Version")]
+        assert len(lines) <= shortest.count("\n"), "scripts/cases --tidy makes it shorter"
+    for text in filter(None, case.expected):
+        assert text in found, "scripts/cases --tidy brings it into the short form"
     for module, text in zip(modules, found, strict=True):
         again = read(text)
         assert shorten(again) == text
