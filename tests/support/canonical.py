@@ -16,6 +16,7 @@ def canonical(module: Module) -> str:
     """Module-scope lines sorted, types and constants written out where they are used, all else
     numbered in the order of appearance."""
     names: dict[Inst, str] = {}
+    lines: dict[Inst, str] = {}
     forward = {i.args[0] for i in module.globals if i.op == ops.OpTypeForwardPointer}
     count = 0
     for section in module.sections:
@@ -24,7 +25,9 @@ def canonical(module: Module) -> str:
                 count += 1
                 names[inst] = f"global{count}"
             elif inst.id:
-                names[inst] = f"({print_inst(inst, names).partition(' = ')[2]})"
+                made = print_inst(inst, names).partition(" = ")[2]
+                names[inst] = f"({made})"
+                lines[inst] = f"%({made}) = {made}"
     count = 0
     for function in module.functions:
         inside = [i for b in function.blocks for i in (b, *b.insts) if i.id]
@@ -33,8 +36,8 @@ def canonical(module: Module) -> str:
             names[inst] = f"local{count}"
     parts = [f"version {module.spirv_version:#x} of {module.generator}, {module.schema}"]
     for number in range(SECTIONS):
-        lines = [i for i in module.listed(number) if not i.args or i.args[0] in names]
-        parts += sorted(print_inst(i, names) for i in lines)
+        section = [i for i in module.listed(number) if not i.args or i.args[0] in names]
+        parts += sorted(lines.get(i) or print_inst(i, names) for i in section)
     parts += [print_function(function, names) for function in module.functions]
     parts += [print_inst(i, names) for i in module.tail]
     return "\n".join(parts) + "\n"

@@ -249,7 +249,10 @@ class _Writer:
     def prelude(self) -> list[str] | None:
         """What stands before names; None if the short form cannot say it."""
         sections = self.module.sections
-        whole = [print_inst(i, self.names) for i in self.module.globals]
+        whole = [
+            f"%{self.names[i]} = {self.ruled[i]}" if i in self.ruled else print_inst(i, self.names)
+            for i in self.module.globals
+        ]
         stages = [
             grammar_names.ENUM_NAMES["ExecutionModel"].get(e.imm[0], "") for e in self.entries
         ]
