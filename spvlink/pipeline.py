@@ -207,8 +207,8 @@ class Linked:
         return self.told
 
     @remarks.setter
-    def remarks(self, told: list[Remark]) -> None:
-        self.later, self.told = [], told
+    def remarks(self, given: list[Remark]) -> None:
+        self.later, self.told = [], given
 
     def __repr__(self) -> str:
         if self.passed_through is not None:

@@ -180,9 +180,9 @@ def reason_of(record: Record, pipeline: BatchPipeline) -> str:
 
 def warnings_of(record: Record, pipeline: BatchPipeline) -> list[str]:
     """What is wrong between the stages of a pipeline as they came, a line each."""
-    told: Any = record.told.get("warnings", ())
-    found = []
-    for one in told:
+    flaws: Any = record.told.get("warnings", ())
+    lines = []
+    for one in flaws:
         rule = f" ({one['rule']})" if one["rule"] else ""
-        found.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
-    return found
+        lines.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
+    return lines

@@ -84,7 +84,7 @@ class BatchReport:
                 ):  # fmt: skip
                     sums[name][0] += pair[0]
                     sums[name][1] += pair[0 if stays else 1]
-        slots = [told["slots"] for told in self._sets()]
+        slots = [one["slots"] for one in self._sets()]
         together = {"slots": [sum(s[0] for s in slots), sum(s[1] for s in slots)]} if slots else {}
         return {
             "pipelines": len(plan.jobs),
@@ -162,9 +162,9 @@ class BatchReport:
         """What modules that pipelines share could not drop, and because of which."""
         plan = self.plan
         names, labels = self._named()
-        for told in self._sets():
-            numbers = [plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
-            for line in told["shared"]:
+        for one in self._sets():
+            numbers = [plan.numbers[bytes.fromhex(key)] for key in one["jobs"]]
+            for line in one["shared"]:
                 readers = [name for at in line["readers"] for name in names[numbers[at]]]
                 among = sum(len(names[numbers[at]]) for at in line["among"])
                 part, at = line["at"]
@@ -184,9 +184,9 @@ class BatchReport:
     def held(self) -> Iterator[Entry]:
         """What would move in a pipeline by itself, and which module is in the way."""
         _, labels = self._named()
-        for told in self._sets():
-            numbers = [self.plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
-            for line in told["held"]:
+        for one in self._sets():
+            numbers = [self.plan.numbers[bytes.fromhex(key)] for key in one["jobs"]]
+            for line in one["held"]:
                 module, by = (labels[numbers[part]][at] for part, at in (line["at"], line["by"]))
                 what = f"{line['name']} {line['slot']}"
                 yield {
@@ -201,14 +201,14 @@ class BatchReport:
         """Modules that stay as they are, all or one version of them, since somebody has them so."""
         plan = self.plan
         names, labels = self._named()
-        for told in self._sets():
+        for family in self._sets():
             called: dict[str, str] = {}
-            for key in told["jobs"]:
+            for key in family["jobs"]:
                 number = plan.numbers[bytes.fromhex(key)]
                 result = plan.results[number]
                 assert result is not None
                 called.update(zip(result.came, labels[number]))
-            for one in told["kept"]:
+            for one in family["kept"]:
                 by = one["by"] and names[plan.numbers[bytes.fromhex(one["by"])]][0]
                 by = by or plan.kept.get(one["module"])
                 module = called.get(one["module"])
@@ -231,9 +231,9 @@ class BatchReport:
         """What is told of families, each with the job that came first."""
         if self.plan.variants is not None:
             for key in self.plan.keys:
-                told: Any = self._record(key).told.get("set")
-                if told is not None:
-                    yield told
+                figures: Any = self._record(key).told.get("set")
+                if figures is not None:
+                    yield figures
 
     def jobs(self) -> Iterator[Entry]:
         """An entry for each distinct job: its stages, interfaces and remarks as in the report of
@@ -250,10 +250,10 @@ class BatchReport:
         """All of it in one line."""
         totals = self.totals
         before, after = _both(totals["locations"])
-        came, went = _both(totals["modules"])
+        modules_before, modules_after = _both(totals["modules"])
         parts = [
-            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {came} modules in,"
-            f" {went} out, Locations {before:,} -> {after:,}"
+            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {modules_before} modules in,"
+            f" {modules_after} out, Locations {before:,} -> {after:,}"
         ]
         parts += [
             f"{totals[name]} {words}"

@@ -80,8 +80,10 @@ def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
             outcomes[at] = _outcome(family.parts[at], linked)
     if numbers:
         kept = [name for name, data in named.items() if data in made.kept]
-        told = _told(family, numbers, made) | {"kept": [_kept(family, outcomes, n) for n in kept]}
-        outcomes[numbers[0]].told["set"] = told
+        figures = _told(family, numbers, made) | {
+            "kept": [_kept(family, outcomes, n) for n in kept]
+        }
+        outcomes[numbers[0]].told["set"] = figures
     return [outcomes[at] for at in range(len(family.parts))]
 
 
@@ -189,5 +191,5 @@ def _outcome(job: Job, linked: Linked) -> JobOutcome:
 
 def _stage(result: StageResult) -> dict[str, object]:
     """``at`` instead of a file: many pipelines with files of their own may be this job."""
-    told = report.stage(result)
-    return {"at": int(str(told.pop("file")))} | told
+    entry = report.stage(result)
+    return {"at": int(str(entry.pop("file")))} | entry

@@ -55,10 +55,10 @@ def enclose_early(chain: Chain) -> set[Stage]:
             fits = _wrap(chain, stage, module)
             after = [interface.declared(module, side) for side in sides]
             fits = fits and all(
-                _declares(chain, border, stage, found)
-                for border, found in zip(chain.around(stage), after)
+                _declares(chain, border, stage, declared)
+                for border, declared in zip(chain.around(stage), after)
             )
-            same = before == [_shapes(found) for found in after]
+            same = before == [_shapes(declared) for declared in after]
         except Broken:
             fits = same = False
         if fits:
@@ -70,7 +70,7 @@ def enclose_early(chain: Chain) -> set[Stage]:
     return done
 
 
-def _declares(chain: Chain, border: Border, stage: Stage, found: list[DeclaredVariable]) -> bool:
+def _declares(chain: Chain, border: Border, stage: Stage, declared: list[DeclaredVariable]) -> bool:
     """Whether what was found on a side is what it is to have, and no more: code that nobody calls
     may name other variables."""
     assert border.link is not None and border.placement is not None
@@ -80,7 +80,7 @@ def _declares(chain: Chain, border: Border, stage: Stage, found: list[DeclaredVa
     whole = {(border.placement.moved[p], p.component) for p in pinned}
     wanted = {_placed(v, is_output) for v in chain.declared[stage, storage]}
     made: set[tuple[object, ...]] = set()
-    for one in found:
+    for one in declared:
         if one.place in whole:
             whole.remove(one.place)
         else:
@@ -114,12 +114,12 @@ def restore(chain: Chain, done: set[Stage] | None = None) -> None:
     both had may be others than those that were made of it. What does not fit gets a shell. ``done``
     are not looked at."""
     options = chain.options
-    came = {
+    originals = {
         stage: original(stage)
         for stage in chain.touched()
         if not stage.linked and not options.clean and stage not in (done or ())
     }
-    fit = came
+    fit = originals
     while True:
         left = {
             stage: module
@@ -129,7 +129,7 @@ def restore(chain: Chain, done: set[Stage] | None = None) -> None:
         if len(left) == len(fit):
             break
         fit = left
-    for stage, module in came.items():
+    for stage, module in originals.items():
         if stage in fit:
             chain.untouched.add(stage)
         elif not _enclose(chain, stage, module):
@@ -189,12 +189,12 @@ def _around(chain: Chain, stage: Stage) -> list[Border]:
     return [border for border in chain.around(stage) if not (border.kept or border.fixed)]
 
 
-def _fits(border: Border, stage: Stage, module: Module, came: dict[Stage, Module]) -> bool:
+def _fits(border: Border, stage: Stage, module: Module, originals: dict[Stage, Module]) -> bool:
     """Whether a stage's side of a border may be the one that it had."""
     if border.payload is not None:
         return False
     other = border.consumer if border.producer is stage else border.producer
-    if other in came and _stays(border):
+    if other in originals and _stays(border):
         return True
     storage = OUTPUT if border.producer is stage else INPUT
     try:
@@ -209,10 +209,11 @@ def _declares_alike(module: Module, other: Module, storage: int) -> bool:
     return mine == _shapes(interface.declared(other, storage))
 
 
-def _shapes(found: list[DeclaredVariable]) -> set[Shape]:
+def _shapes(declared: list[DeclaredVariable]) -> set[Shape]:
     """What a side declares."""
     return {
-        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers)) for d in found
+        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers))
+        for d in declared
     }
 
 

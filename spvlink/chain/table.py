@@ -75,9 +75,9 @@ class PassContext:
     def _transfer(self, source: Stage, target: Stage) -> Transfer:
         """What is known of it holds until one of the modules changes."""
         known = fact(self.link, _transfers, self.link.version)
-        found = known.get(target)
-        if found is not None:
-            return found
+        transfer = known.get(target)
+        if transfer is not None:
+            return transfer
         grant = Grant(target.visible)
         layout = self.options.layout
         if layout is not None:
@@ -85,8 +85,8 @@ class PassContext:
             ranges, bindings = granted(layout, own)
             shared = shared_descriptors(layout, theirs, own)
             grant = Grant(target.visible, ranges, bindings, shared)
-        found = known[target] = Transfer(source.module, target.module, grant)
-        return found
+        transfer = known[target] = Transfer(source.module, target.module, grant)
+        return transfer
 
 
 def _transfers(link: Link) -> dict[Stage, Transfer]:
@@ -289,13 +289,13 @@ def weighted(at: PassContext) -> None:
     """What the control shader can make for sums over vertices of the evaluation shader."""
     from spvlink.link.motion import weighted
 
-    held = frozenset[int]()
+    stored = frozenset[int]()
     after = at.chain.after(at.link.consumer)
     if after is not None and after.consumer.name == "geom":
         if after.link is None or after.link.outputs.pinned:
             return  # which may make positions of whatever it reads
-        held = weighted.held(after.link)
-    weighted.weighted(at.link, at.to_producer, at.options.exact, held)
+        stored = weighted.held(after.link)
+    weighted.weighted(at.link, at.to_producer, at.options.exact, stored)
 
 
 def share_per_patch(at: PassContext) -> None:

@@ -42,10 +42,10 @@ class Dominating:
         if len(self.held) == 1:
             return self.held[0] if cfg.dominates(self.held[0].block, block) else None
         at = bisect_right(self.enters, cfg.enter[block]) - 1
-        found = self.held[at] if at >= 0 else None
-        while found is not None and not cfg.dominates(found.block, block):
-            found = found.above
-        return found
+        nearest = self.held[at] if at >= 0 else None
+        while nearest is not None and not cfg.dominates(nearest.block, block):
+            nearest = nearest.above
+        return nearest
 
     def add(self, cfg: Cfg, value: Inst, block: Block, above: DominatingValue | None) -> None:
         """One more; ``above``: what ``find`` says of this block, which is none of the others."""
@@ -68,8 +68,8 @@ class Values:
     def find(self, key: object, block: Block) -> Inst | None:
         """The one that dominates ``block``."""
         among = self.by_key.get(key)
-        found = among.find(self.cfg, block) if among is not None else None
-        return found.value if found is not None else None
+        nearest = among.find(self.cfg, block) if among is not None else None
+        return nearest.value if nearest is not None else None
 
     def add(self, key: object, value: Inst, block: Block) -> None:
         """One more; ``find`` found none for its block."""

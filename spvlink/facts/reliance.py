@@ -220,11 +220,11 @@ class _Reliance:
 
     def load(self, load: Inst, pointer: Inst) -> int:
         root, first = self.place(pointer)
-        held = self.held.get(root, 0)
-        if not held or first < 0:
-            return ALL if held else 0
+        changed = self.held.get(root, 0)
+        if not changed or first < 0:
+            return ALL if changed else 0
         size = types.lanes_of(load.type)
-        lanes = held >> first & ((1 << size) - 1) if size else held
+        lanes = changed >> first & ((1 << size) - 1) if size else changed
         return ALL if lanes and size < 2 else lanes
 
     def store(self, pointer: Inst, lanes: int, value: Inst) -> None:
@@ -276,11 +276,11 @@ def decided(fork: Block) -> set[Block]:
 
 def reach(starts: list[Block], without: Block | None) -> set[Block]:
     """The blocks that these lead to, themselves included, on ways around one."""
-    found: set[Block] = set()
+    reached: set[Block] = set()
     todo = [block for block in starts if block is not without]
     while todo:
         block = todo.pop()
-        if block not in found:
-            found.add(block)
+        if block not in reached:
+            reached.add(block)
             todo += [after for after in block.successors() if after is not without]
-    return found
+    return reached

@@ -70,13 +70,13 @@ class Flow:
             if len(labels) != count:
                 raise Fault(last, f"{ops.NAMES[last.op]} with {len(labels)} labels")
         number = self.number
-        found: list[int] = []
+        targets: list[int] = []
         for label in labels:
             index = number.get(label)
             if index is None:
                 raise Fault(last, f"%{label.id} is branched to but is no block of this function")
-            found.append(index)
-        return found
+            targets.append(index)
+        return targets
 
     def reachable(self, block: int) -> bool:
         return self.enter[block] >= 0

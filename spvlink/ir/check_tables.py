@@ -100,8 +100,8 @@ def counts(op: int) -> tuple[int, int, int, int]:
     """Least and most args, least and most imm of an opcode, by the grammar (bounds only where a
     shape varies).
     """
-    found = counts_known.get(op)
-    if found is None:
+    bounds = counts_known.get(op)
+    if bounds is None:
         counts = [0, 0, 0, 0]
         for code in shapes.operands(op):
             one = [0, 0, 0, 0]
@@ -113,5 +113,5 @@ def counts(op: int) -> tuple[int, int, int, int]:
             scale = MANY if quantifier == shapes.MANY else 1
             counts[1] += one[1] * scale
             counts[3] += one[3] * scale
-        found = counts_known[op] = (counts[0], counts[1], counts[2], counts[3])
-    return found
+        bounds = counts_known[op] = (counts[0], counts[1], counts[2], counts[3])
+    return bounds

@@ -111,8 +111,8 @@ def _compare(kind: int) -> Rule:
             return f"the result type is {show(inst.type)}, not boolean"
         first = numeric(inst.args[0].type)
         for arg in inst.args:
-            found = numeric(arg.type)
-            if found[0] != kind or found[2] != result[2] or found != first:
+            operand = numeric(arg.type)
+            if operand[0] != kind or operand[2] != result[2] or operand != first:
                 return _differ(arg, "fit for this comparison")
         return ""
 
@@ -124,8 +124,8 @@ def _convert(source: int, target: int) -> Rule:
         kind, _, count = numeric(inst.type)
         if kind != target:
             return f"the result type is {show(inst.type)}"
-        found = numeric(inst.args[0].type)
-        if found[0] != source or found[2] != count:
+        operand = numeric(inst.args[0].type)
+        if operand[0] != source or operand[2] != count:
             return _differ(inst.args[0], f"what converts to {show(inst.type)}")
         return ""
 
@@ -169,9 +169,9 @@ def _select(inst: Inst) -> str:
 
 
 def _is_nan(inst: Inst) -> str:
-    found = numeric(inst.args[0].type)
+    operand = numeric(inst.args[0].type)
     result = numeric(inst.type)
-    if result[0] != BOOL or found[0] != FLOAT or found[2] != result[2]:
+    if result[0] != BOOL or operand[0] != FLOAT or operand[2] != result[2]:
         return _differ(inst.args[0], "a matching floating-point value")
     return ""
 
@@ -256,20 +256,20 @@ def _walk(type: Inst | None, indices: tuple[int, ...]) -> Inst | str:
 
 
 def _extract(inst: Inst) -> str:
-    found = _walk(inst.args[0].type, inst.imm)
-    if isinstance(found, str):
-        return found
-    return "" if found is inst.type else f"the part is {show(found)}, not {show(inst.type)}"
+    type = _walk(inst.args[0].type, inst.imm)
+    if isinstance(type, str):
+        return type
+    return "" if type is inst.type else f"the part is {show(type)}, not {show(inst.type)}"
 
 
 def _insert(inst: Inst) -> str:
     part, composite = inst.args
     if composite.type is not inst.type:
         return _differ(composite, show(inst.type))
-    found = _walk(inst.type, inst.imm)
-    if isinstance(found, str):
-        return found
-    return "" if found is part.type else f"the part is {show(found)}, not {show(part.type)}"
+    type = _walk(inst.type, inst.imm)
+    if isinstance(type, str):
+        return type
+    return "" if type is part.type else f"the part is {show(type)}, not {show(part.type)}"
 
 
 def _construct(inst: Inst) -> str:

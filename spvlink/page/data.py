@@ -188,13 +188,13 @@ def _short(text: str) -> str:
 
 def runs(cells: Iterable[int]) -> tuple[int, ...]:
     """[4, 5, 6, 9] as (4, 3, 9, 1)."""
-    found: list[int] = []
+    flat: list[int] = []
     for cell in sorted(set(cells)):
-        if found and cell == found[-2] + found[-1]:
-            found[-1] += 1
+        if flat and cell == flat[-2] + flat[-1]:
+            flat[-1] += 1
         else:
-            found += (cell, 1)
-    return tuple(found)
+            flat += (cell, 1)
+    return tuple(flat)
 
 
 def _sum(entries: Iterable[Entry], name: str) -> tuple[int, int]:

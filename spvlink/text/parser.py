@@ -230,12 +230,12 @@ class _TextReader:
         if token[0] != "%" or token not in self.numbers or len(token) < 2:
             raise BadSpirv(f"{token} is no id")
         id = self.numbers[token]
-        found = self.defs.get(id)
-        if found is None:
-            found = self.defs[id] = Inst(0, None, [], (), id)
+        inst = self.defs.get(id)
+        if inst is None:
+            inst = self.defs[id] = Inst(0, None, [], (), id)
         if id not in self.defined:
             self.waiting.setdefault(id, self.line)
-        return found
+        return inst
 
     def read(self, line: str) -> None:
         words = _split(line)

@@ -29,11 +29,11 @@ class RaiseBuiltIns(Raise):
     """One side of a border. No variables are made: they never went."""
 
     def __init__(
-        self, module: Module, held: dict[int, Holder], storage: int, slots: dict[int, Slot]
+        self, module: Module, holders: dict[int, Holder], storage: int, slots: dict[int, Slot]
     ) -> None:
-        self.held = held
+        self.held = holders
         varyings: list[Varying] = []
-        for holder in held.values():
+        for holder in holders.values():
             keys = [builtin_key(holder.builtin, n) for n in range(holder.size)]
             each = len(keys) if holder.type.op == ops.OpTypeVector else 1
             for at in range(0, len(keys), each):
