@@ -20,7 +20,7 @@ from spvlink.chain.table import PASSES
 from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
 from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
-from spvlink.ir.core import CAPABILITIES, Inst, Module
+from spvlink.ir.core import CAPABILITIES
 from spvlink.ir.edit import abandon
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
@@ -456,8 +456,3 @@ def own_verdict(data: bytes) -> str | None:
     except (BadSpirv, Broken) as error:
         return str(error)
     return None
-
-
-def all_insts(module: Module) -> list[Inst]:
-    """Every Inst of the functions, for tests and tools."""
-    return [i for f in module.functions for b in f.blocks for i in b.insts]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.chain import table
-from spvlink.driver import all_insts, select_entry
+from spvlink.driver import select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface
@@ -100,6 +100,11 @@ def builtins(module: Module) -> set[int]:
         if words[0] == enums.Decoration_BuiltIn:
             found.add(words[1])
     return found
+
+
+def all_insts(module: Module) -> list[Inst]:
+    """Every instruction of the functions."""
+    return [i for f in module.functions for b in f.blocks for i in b.insts]
 
 
 def count(module: Module, op: int) -> int:

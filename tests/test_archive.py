@@ -98,17 +98,6 @@ def test_hashes_are_fossilizes() -> None:
         assert made == hash
 
 
-def test_the_hash_of_an_application() -> None:
-    """By hand after the reference; the recorded one has features that are not known here."""
-    low = 0xFFFFFFFF
-    own = writing.fnv([3, 1 << 22, 4, 0xFF, *b"game", 0])
-    features = writing.fnv([1])
-    together = writing.fnv([own & low, own >> 32, features & low, features >> 32])
-    assert hashes.application_hash((3, 1 << 22, 4), "game", None, 1) == together
-    none = writing.fnv([own & low, own >> 32, 0, 0])
-    assert hashes.application_hash((3, 1 << 22, 4), "game", None, None) == none
-
-
 @pytest.mark.parametrize("top", [0, 1, 0x7F, 0x80, 0x3FFF, 0x4000, 0x1FFFFF, 1 << 28, 0xFFFFFFFF])
 def test_varints(top: int) -> None:
     words = code(top, top ^ 1, 5, top)

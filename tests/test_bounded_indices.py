@@ -6,10 +6,9 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.chain_text import frag, geom, tesc, tese, text, vert
-from tests.linking import module_of
+from tests.linking import all_insts, module_of
 from tests.samples import compile_glsl
 from tests.test_shared import MOTION as MOVING
 from tests.test_shared import Stages, prove

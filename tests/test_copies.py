@@ -11,12 +11,11 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import value
 from tests.chain_hazards import CHAINS, Chain
-from tests.linking import module_of
+from tests.linking import all_insts, module_of
 from tests.render import draw, draw_covering
 from tests.samples import compile_glsl
 from tests.test_chain_hazards import compiled

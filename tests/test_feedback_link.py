@@ -8,11 +8,10 @@ import subprocess
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.chain_hazards import Chain, frag, vert
 from tests.feedback_chains import CHAINS
-from tests.linking import module_of
+from tests.linking import all_insts, module_of
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.render.border import slots
 from tests.render.reflect import INPUT, OUTPUT, Stage

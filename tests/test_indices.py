@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from tests.linking import fragment, module_of, vertex
+from tests.linking import all_insts, fragment, module_of, vertex
 
 # what is indexed, as declared, and an access that shows it
 INDEXED = {

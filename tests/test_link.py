@@ -8,13 +8,13 @@ import pickle
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Block, Function, Inst, op_of_name
 from spvlink.pipeline import ACTIONS
 from tests.interpreted import interpreted
 from tests.linking import (
     Result,
+    all_insts,
     base_options,
     builtins,
     count,

@@ -5,10 +5,9 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
-from tests.linking import module_of, vertex
+from tests.linking import all_insts, module_of, vertex
 from tests.samples import assemble
 
 HEAD = """OpCapability Shader

@@ -11,10 +11,9 @@ import numpy as np
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import ops
 from tests.chain_hazards import frag, geom, tesc, tese, vert
-from tests.linking import Result, count, fragment, vertex
+from tests.linking import Result, all_insts, count, fragment, vertex
 from tests.render import compare, draw, draw_covering, rounding
 from tests.samples import compile_glsl
 

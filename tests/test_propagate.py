@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
-from tests.linking import Result, count, extended, fragment, vertex
+from tests.linking import Result, all_insts, count, extended, fragment, vertex
 from tests.render import draw, draw_covering
 
 # There is always something to gain, so that a pair is not passed through without remarks.

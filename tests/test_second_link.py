@@ -9,11 +9,10 @@ import re
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from tests.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
-from tests.linking import builtins, module_of
+from tests.linking import all_insts, builtins, module_of
 from tests.payload_chains import Case
 from tests.render import compare, draw, draw_covering
 from tests.samples import assemble, compile_glsl, disassemble

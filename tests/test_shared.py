@@ -6,12 +6,11 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import text_of_name
 from spvlink.link.pack import share_per_patch
 from tests.chain_hazards import frag, mesh, tesc, tese, text, vert
-from tests.linking import module_of
+from tests.linking import all_insts, module_of
 from tests.render import compare, draw, draw_covering
 from tests.samples import compile_glsl, edited
 from tests.test_weighted import link, near

@@ -8,12 +8,11 @@ import numpy as np
 import pytest
 
 from spvlink.binary.encode import encode
-from spvlink.driver import all_insts
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
 from tests.chain_text import Chain, frag, vert
-from tests.linking import Result, count, fragment, module_of, vertex
+from tests.linking import Result, all_insts, count, fragment, module_of, vertex
 from tests.render import compare, draw, draw_covering
 from tests.test_chain_hazards import compiled
 from tests.test_chain_hazards import link as link_chain

@@ -38,19 +38,3 @@ def link_hash(application: int, tag: int, blob: int) -> int:
     """The key of a link (tag 8): this application uses that entry."""
     low = 0xFFFFFFFF
     return words_hash((application & low, application >> 32, tag, blob & low, blob >> 32))
-
-
-def application_hash(
-    versions: tuple[int, int, int], name: str | None, engine: str | None, robust: int | None
-) -> int:
-    """The key of an application info (tag 0). ``versions``: of the application, the API, the
-    engine. ``robust``: robustBufferAccess, None without features; features beyond that one (a
-    pNext) are not known here."""
-    own = words_hash(_text(engine), words_hash(_text(name), words_hash(versions)))
-    features = 0 if robust is None else words_hash((robust,))
-    low = 0xFFFFFFFF
-    return words_hash((own & low, own >> 32, features & low, features >> 32))
-
-
-def _text(text: str | None) -> tuple[int, ...]:
-    return (0,) if text is None else (0xFF, *text.encode())

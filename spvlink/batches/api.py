@@ -121,7 +121,7 @@ class _Given:
             yield Batched(index, record.kind, self._linked(record, shaders))
 
     def _linked(self, record: Record, shaders: list[Shader]) -> Linked:
-        job: dict[str, Any] = record.told
+        job: dict[str, Any] = record.entry
         linked = Linked()
         linked.outcome, linked.passed_through = record.kind, record.reason
         linked.target_env = job.get("target_env", "")

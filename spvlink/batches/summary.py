@@ -77,8 +77,8 @@ class BatchReport:
             if result is not None:
                 warned += bool(result.warnings)
                 stays = index in self.stays
-                modules[0].update(result.came)
-                modules[1].update(result.came if stays else result.went)
+                modules[0].update(result.before)
+                modules[1].update(result.before if stays else result.after)
                 for name, pair in (
                     ("components", result.components), ("locations", result.locations),
                 ):  # fmt: skip
@@ -89,7 +89,7 @@ class BatchReport:
         return {
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
-            "found": self.store.found,
+            "found": self.store.done_before,
             "modules": [len(modules[0]), len(modules[1])],
             **sums,
             **counts,
@@ -207,7 +207,7 @@ class BatchReport:
                 number = plan.numbers[bytes.fromhex(key)]
                 result = plan.results[number]
                 assert result is not None
-                called.update(zip(result.came, labels[number]))
+                called.update(zip(result.before, labels[number]))
             for one in family["kept"]:
                 by = one["by"] and names[plan.numbers[bytes.fromhex(one["by"])]][0]
                 by = by or plan.kept.get(one["module"])
@@ -228,10 +228,10 @@ class BatchReport:
         return names, labels
 
     def _sets(self) -> Iterator[dict[str, Any]]:
-        """What is told of families, each with the job that came first."""
+        """What the report says of families, each with the job that came first."""
         if self.plan.variants is not None:
             for key in self.plan.keys:
-                figures: Any = self._record(key).told.get("set")
+                figures: Any = self._record(key).entry.get("set")
                 if figures is not None:
                     yield figures
 
@@ -241,7 +241,7 @@ class BatchReport:
         ``cells`` of each remark; ``untouched`` are the interfaces of one that is not linked."""
         for key in self.plan.keys:
             record = self._record(key)
-            yield {"kind": record.kind, "reason": record.reason, **record.told}
+            yield {"kind": record.kind, "reason": record.reason, **record.entry}
 
     def _record(self, key: bytes) -> Record:
         return self.store.read(key)

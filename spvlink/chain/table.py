@@ -294,7 +294,7 @@ def weighted(at: PassContext) -> None:
     if after is not None and after.consumer.name == "geom":
         if after.link is None or after.link.outputs.pinned:
             return  # which may make positions of whatever it reads
-        stored = weighted.held(after.link)
+        stored = weighted.fixed_outputs(after.link)
     weighted.weighted(at.link, at.to_producer, at.options.exact, stored)
 
 

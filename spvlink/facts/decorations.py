@@ -94,8 +94,8 @@ class Decorations:
 
 
 def untouchable(tables: Decorations, variable: Inst, decorations: set[int]) -> str:
-    """Why an interface variable must stay as it is, for one of its decorations: these are ``held``
-    by it and its members. Empty if all of them are known."""
+    """Why an interface variable must stay as it is, for one of its ``decorations`` and those of
+    its members. Empty if all of them are known."""
     if variable in tables.with_ids:
         decorations = decorations.union([note.imm[0] for note in tables.with_ids[variable]])
     if decorations.issubset(_HARMLESS):

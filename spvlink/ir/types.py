@@ -132,10 +132,6 @@ def make(
     return made
 
 
-def void(module: Module) -> Inst:
-    return make(module, ops.OpTypeVoid, None, [], ())
-
-
 def boolean(module: Module) -> Inst:
     return make(module, ops.OpTypeBool, None, [], ())
 

@@ -52,7 +52,7 @@ def of_link(version: str, linked: Linked, entries: dict[str, str | None]) -> Ite
         "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
     }
     if passed is not None:
-        job["untouched"] = untouched.told(linked.stages, entries, passed)
+        job["untouched"] = untouched.describe(linked.stages, entries, passed)
     pipeline: Entry = {
         "id": ", ".join(files), "job": 0, "kind": job["kind"], "reason": passed,
         "stages": [stage.file for stage in linked.stages],

@@ -63,7 +63,7 @@ _SAID_BY_PRODUCER: Final = frozenset(("geom", "mesh"))  # which primitive it is
 class BuiltIns(Link):
     """The built-ins that cross a border, as slots."""
 
-    __slots__ = ("asked", "into", "obstacles", "out", "same", "told")
+    __slots__ = ("asked", "constants", "into", "obstacles", "out", "same")
 
     def __init__(self, producer: Stage, consumer: Stage, out: Side, into: Side) -> None:
         sides = Interface(), Interface()
@@ -72,7 +72,8 @@ class BuiltIns(Link):
         self.into = into.holders
         self.obstacles: dict[int, str] = {}  # built-ins that are read and left alone -> why
         self.asked: list[int] = []  # keys that the consumer read when it came
-        self.told: dict[int, int] = {}  # keys that all invocations store -> the bits of a constant
+        # keys that all invocations store -> the bits of a constant
+        self.constants: dict[int, int] = {}
         self.same: dict[int, int] = {}  # keys -> those that are read in their place
 
 

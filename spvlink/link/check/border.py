@@ -244,16 +244,16 @@ def _fill(type: Inst, place: Place, kinds: dict[Place, Scalar], label: Label) ->
     while element.op in (ops.OpTypeArray, ops.OpTypeMatrix):
         element = element.args[0]
     if element.op == ops.OpTypeStruct:  # of an array: the shape says the rest
-        return interface.cover(type, place, set(), label, _told)
+        return interface.cover(type, place, set(), label, _ignore)
     covers: set[Place] = set()
-    length = interface.cover(type, place, covers, label, _told)
+    length = interface.cover(type, place, covers, label, _ignore)
     scalar = element.args[0] if element.op == ops.OpTypeVector else element
     kind = scalar.op, *scalar.imm
     kinds.update(dict.fromkeys(covers, kind))
     return length
 
 
-def _told(rule: str, label: object, place: object, message: str) -> None:
+def _ignore(rule: str, label: object, place: object, message: str) -> None:
     """What is odd was told of where the variable was read."""
 
 

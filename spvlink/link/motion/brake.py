@@ -44,7 +44,7 @@ class ReplacedInputs:
         return (len(self.keys) - len(self.made)) * COMPONENT_PRICE * limit // 2 - 100 * self.work
 
 
-def held(
+def find_costly(
     consumer: Module, families: list[ReplacedInputs], limit: int
 ) -> list[tuple[ReplacedInputs, int]]:
     """The families that cost more registers than they are worth, each with the number of values

@@ -315,7 +315,7 @@ def _group(
     if graph.independent():
         return False
     crossing, computed = graph.choose(fragments, limit)
-    dear = brake.held(link.consumer.module, _families(graph, crossing, computed), limit)
+    dear = brake.find_costly(link.consumer.module, _families(graph, crossing, computed), limit)
     if dear:
         for family, more in dear:
             for key in family.keys:

@@ -191,7 +191,7 @@ def vertex_of(kind: Kind) -> tuple[int, int] | None:
     return (1, kind.args[0].id) if number is None else (0, number)
 
 
-def held(after: Link) -> frozenset[int]:
+def fixed_outputs(after: Link) -> frozenset[int]:
     """The outputs of an evaluation shader that the geometry shader behind it makes positions or
     decisions of."""
     loads = [i for i in fixed(after.consumer, frozenset()) if i.op == LOAD_INPUT]
@@ -454,7 +454,7 @@ def weighted(
     link: Link, transfer: Transfer, exact: bool, beyond: frozenset[int] = frozenset()
 ) -> bool:  # fmt: skip
     """Move what saves a component; whether anything did. ``transfer`` leads from the evaluation to
-    the control stage; ``beyond``: ``held`` of the border behind."""
+    the control stage; ``beyond``: ``fixed_outputs`` of the border behind."""
     if exact or link.consumer.name != "tese":
         return False
     link.gather()

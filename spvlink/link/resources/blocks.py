@@ -119,7 +119,8 @@ class Blocks:
         self.module = module
         self.effects = Effects.of(module)
         self.tables = self.effects.tables
-        self.held: dict[Key, list[Inst]] | None = None  # the variables, once somebody asked
+        # filled when somebody asks for the first time
+        self.variables_by_key: dict[Key, list[Inst]] | None = None
 
     def access(self, load: Inst) -> ResourceAccess:
         """What a load reads. Raises Cannot."""
@@ -190,14 +191,14 @@ class Blocks:
 
     def variable(self, key: Key) -> Inst | None:
         """The only variable of a resource, or None. Raises Cannot if several alias it."""
-        if self.held is None:
-            self.held = {}
+        if self.variables_by_key is None:
+            self.variables_by_key = {}
             for variable in self.module.globals:
                 if IS_VARIABLE[variable.op]:
                     own = resource_key(self.tables, variable)
                     if own is not None:
-                        self.held.setdefault(own, []).append(variable)
-        variables = self.held.get(key, ())
+                        self.variables_by_key.setdefault(own, []).append(variable)
+        variables = self.variables_by_key.get(key, ())
         if len(variables) > 1:
             raise Cannot("several variables alias the resource there")
         return variables[0] if variables else None

@@ -128,7 +128,7 @@ def all_lanes(value: Inst) -> list[Lane]:
 class Sensitive:
     """The values of an entry point's function on whose last bit something hangs."""
 
-    __slots__ = ("beyond", "effects", "found", "function", "seen", "singular", "written")
+    __slots__ = ("beyond", "effects", "function", "seen", "singular", "steep", "written")
 
     def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
         """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
@@ -140,20 +140,20 @@ class Sensitive:
         self.written: dict[Inst | None, list[Inst]] | None = None
         assert module.entry is not None
         self.function = module.entry.function
-        self.found: dict[Lane, Inst] | None = None  # both when first asked for
+        self.steep: dict[Lane, Inst] | None = None  # both when first asked for
         self.singular: dict[frozenset[int] | None, dict[Lane, Inst]] = {}
 
     @property
     def places(self) -> dict[Lane, Inst]:
         """Lanes -> what hangs on them."""
-        if self.found is None:
+        if self.steep is None:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
                     if ends(inst):
                         todo += [(lane, inst) for lane in self.decisive(inst)]
-            self.found = self.spread(todo)
-        return self.found
+            self.steep = self.spread(todo)
+        return self.steep
 
     def poles(self, beyond: frozenset[int] | None) -> dict[Lane, Inst]:
         """Lanes -> what may have a pole there, a division. ``beyond``: keys of outputs of which a
