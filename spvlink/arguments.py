@@ -20,6 +20,7 @@ usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: look for what is wrong between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
+       spvlink library --help: build the C library for engines
        spvlink passes | cmake-dir | completions bash|zsh|fish | --version | --help
 
 Optimizes the SPIR-V modules of ONE Vulkan pipeline together: what one stage writes and the next

@@ -12,6 +12,7 @@ from spvlink.batches import progress
 from spvlink.batches.folder import FolderSettings
 from spvlink.errors import Usage
 from spvlink.options import Options
+from spvlink.system import cores
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
@@ -44,6 +45,7 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
                           output)
   --html FILE             the same as a page for a browser, with a picture of every interface
   --progress always|never whether to show how far it is (default: if standard error is a terminal)
+  --prune                 of archives: leave out modules that only linked pipelines used
   --strict                a pipeline that had to be passed through, or whose stages do not match, is
                           an error, and OUT is not made
 
@@ -57,7 +59,7 @@ or written; 3 a defect of spvlink, with that pipeline passed through.
 """
 SEE: Final = "spvlink batch --help"
 WORDS: Final = OptionWords(
-    (*FLAGS, "--plan"),
+    (*FLAGS, "--plan", "--prune"),
     (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
     SEE,
@@ -81,6 +83,7 @@ class BatchCommand:
         self.inputs: list[str] = []
         self.folder: FolderSettings | None = None  # if the input is a folder
         self.plan = False
+        self.prune = False
         self.out = ""
         self.jobs = cores()
         self.dask: str | None = None
@@ -99,14 +102,6 @@ class BatchCommand:
         return self.folder is None and self.inputs[0].endswith(ARCHIVE)
 
 
-def cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        return os.cpu_count() or 1
-
-
 def parse(words: list[str]) -> BatchCommand:
     """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
     wrong."""
@@ -116,6 +111,7 @@ def parse(words: list[str]) -> BatchCommand:
         words, command = _with_settings(words, command.inputs[0], set(given))
         command.inputs, given = arguments.gather(words, WORDS, command.options)
     command.plan = "--plan" in given
+    command.prune = "--prune" in given
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
     command.report = given.get("--report")
@@ -172,6 +168,8 @@ def _check_files(command: BatchCommand) -> None:
         raise Usage(f"no archive and no manifest; see {SEE}")
     if command.plan and command.folder is None:
         raise Usage("--plan is for a folder")
+    if command.prune and not command.archives:
+        raise Usage("--prune is for archives: a folder gets only the modules that it needs")
     if not command.out and not command.plan:
         raise Usage("-o OUT is missing: the archive or the folder to be made")
     if command.folder is not None:

@@ -1,4 +1,4 @@
-"""Slots without variables: the ``== slots`` section of a case (tests/cases/README.md), so that a
+"""Slots without variables: the ``== slots`` section of a case (tests/passes/README.md), so that a
 pass over slots runs by itself, with neither lowering nor raising around it."""
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.resources.visible import find_visible
 from spvlink.options import Options
-from spvlink.passes.raise_io import scalar_type
+from spvlink.passes.raising.raise_io import scalar_type
 from spvlink.pipeline import STAGES, Linked, Source
 
 

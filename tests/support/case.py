@@ -1,4 +1,4 @@
-"""A case (tests/cases/README.md): its sections, and the passes run on its modules."""
+"""A case (tests/passes/README.md): its sections, and the passes run on its modules."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from collections.abc import Callable, Sequence
 from spvlink import arguments
 from spvlink.binary.encode import encode
 from spvlink.ir.check import check
-from spvlink.ir.core import PRIVATE, EntryPoint, Function, Module, string_of
+from spvlink.ir.core import Module
 from spvlink.layout import check_layout
 from spvlink.options import Options
 from tests.cases.slots import site_of
+from tests.support.case_loading import is_lowered, load
+from tests.support.rooms import full_name
 from tests.support.short import read
 from tests.support.shorten import shorten, tidy
 
@@ -120,30 +122,13 @@ def options_of(lines: list[str]) -> Options:
     return options
 
 
-def is_lowered(module: Module) -> bool:
-    """Whether there is an access to a slot, which SPIR-V does not have."""
-    insts = (i for f in module.functions for b in f.blocks for i in b.insts)
-    return any(i.op >= PRIVATE for i in insts)
-
-
-def load(text: str) -> Module:
-    module = read(text)
-    check(module, input=not is_lowered(module))
-    for inst in module.sections[4]:
-        function = inst.args[0]
-        assert isinstance(function, Function)
-        module.entry = EntryPoint(inst, string_of(inst.imm, 1)[0], function)
-        break
-    return module
-
-
 def apply(
     name: str, modules: list[Module], options: Options, slots: Sequence[str] = ()
 ) -> list[str]:
     """Run one pass, named ``module:function``, on the modules as its parameters ask; gives the
     lines of explanation that it returns, if it is one that does."""
     place, _, function_name = name.partition(":")
-    run: Callable[..., object] = getattr(importlib.import_module(place), function_name)
+    run: Callable[..., object] = getattr(importlib.import_module(full_name(place)), function_name)
     parameters = inspect.signature(run).parameters.values()
     needed = [p for p in parameters if p.default is inspect.Parameter.empty]
     if needed[0].name == "site":

@@ -1,5 +1,5 @@
-"""The short form of a module's text, in which cases are written (tests/cases/README.md): from it to
-the whole text, which ``spvlink.text.parse`` reads.
+"""The short form of a module's text, in which cases are written (tests/passes/README.md): from it
+to the whole text, which ``spvlink.text.parse`` reads.
 
 The short form leaves out what its other lines imply: types and constants that have their name by
 the rule (``definition_of``), OpName, OpDecorate and OpMemberName of what stands there anyway,
