@@ -127,7 +127,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     note = tmp_path / "child"
     program = (
         f"import sys; sys.path[:] = {sys.path!r}\n"
-        "from spvlink.batches.pool import Pool; from tests import batch_acts\n"
+        "from spvlink.batches.pool import Pool; from tests.support import batch_acts\n"
         "pool = Pool(2); print(pool.submit(batch_acts.process).result(), flush=True)\n"
         f"pool.submit(batch_acts.hang_with_child, {str(note)!r}).result()"
     )
