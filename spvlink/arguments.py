@@ -214,10 +214,10 @@ def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]
             like = meant(name, (*known.flags, *known.values, *known.lists))
             raise Usage(f"unknown option {name}{like}; see {known.help}")
         elif not equals:
-            found = next(rest, None)
-            if found is None or (found.startswith("-") and len(found) > 1):
+            following = next(rest, None)
+            if following is None or (following.startswith("-") and len(following) > 1):
                 raise Usage(f"{name} needs a value")
-            value = found
+            value = following
         if not value and name not in known.flags:
             raise Usage(f"{name} needs a value")
         yield name, value
@@ -276,16 +276,16 @@ def _spec(options: Options, text: str) -> None:
 
 def _expect(text: str) -> tuple[int, int]:
     """``vertices=N,fragments=N``, in any order."""
-    found: dict[str, int] = {}
+    expected: dict[str, int] = {}
     for part in text.split(","):
         name, _, number = part.partition("=")
-        known = name in ("vertices", "fragments") and name not in found
+        known = name in ("vertices", "fragments") and name not in expected
         if not known or not (number.isascii() and number.isdigit() and 0 < len(number) < 16):
             raise Usage(f"--expect {text}: expected vertices=N,fragments=N")
-        found[name] = int(number)
-    if len(found) < 2 or 0 in found.values():
+        expected[name] = int(number)
+    if len(expected) < 2 or 0 in expected.values():
         raise Usage(f"--expect {text}: expected vertices=N,fragments=N, both above 0")
-    return found["vertices"], found["fragments"]
+    return expected["vertices"], expected["fragments"]
 
 
 def _is_value(text: str) -> bool:

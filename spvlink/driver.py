@@ -165,9 +165,9 @@ class _Session:
             self.overlaps = any(patches.overlap(s.name, s.module) for s in stages)
             if self.overlaps and not kept:
                 for stage in stages:
-                    before = stage.source
-                    stage.source = patches.separate(stage.name, stage.module, before)
-                    self.apart[stage.name] = stage.source, before
+                    source = stage.source
+                    stage.source = patches.separate(stage.name, stage.module, source)
+                    self.apart[stage.name] = stage.source, source
             made = split_at_fixed.link_around_fixed(stages, self.options, self.runner, self.linked)
             if not self.apart:
                 return made
@@ -251,11 +251,11 @@ class _Session:
     def code_bytes(self) -> list[tuple[int, int]]:
         """Bytes of each module before and after, without debug information, which decides
         nothing."""
-        found: list[tuple[int, int]] = []
+        sizes: list[tuple[int, int]] = []
         for stage, result, before in zip(self.stages, self.linked.stages, self.described):
             after = described_bytes(stage.module)
-            found.append((result.bytes[0] - before, result.bytes[1] - after))
-        return found
+            sizes.append((result.bytes[0] - before, result.bytes[1] - after))
+        return sizes
 
     def validate(self, outputs: list[bytes]) -> Linked:
         """spirv-val over what is about to go out."""
@@ -374,11 +374,11 @@ class _Session:
 
 def read_stages(sources: list[Source]) -> list[Stage]:
     """The modules of one pipeline, each with its entry point. Raises BadSpirv, Usage."""
-    found: list[Stage] = []
+    read: list[Stage] = []
     for source, module in zip(sources, read_pipeline(sources)):
         assert module.entry is not None
-        found.append(Stage(source, stage_of(module.entry.model), module))
-    return found
+        read.append(Stage(source, stage_of(module.entry.model), module))
+    return read
 
 
 def read_stage(source: Source) -> Stage:
@@ -416,15 +416,15 @@ def odd_stage(stages: list[tuple[str, str]]) -> tuple[int, str, str] | None:
         if name == other[0]:
             where = other[1] or "one"
             return at, "stage-06897", f"a second {name} stage beside {where}"
-    found = {stages[at][0]: at for at in range(len(stages))}
-    meshes = [name for name in found if name in _MESHES]
-    others = [name for name in found if name in _PRIMITIVES]
+    positions = {stages[at][0]: at for at in range(len(stages))}
+    meshes = [name for name in positions if name in _MESHES]
+    others = [name for name in positions if name in _PRIMITIVES]
     if meshes and others:
         what = f"a {meshes[0]} stage beside a {others[0]} stage"
-        return found[meshes[0]], "pStages-02095", what
+        return positions[meshes[0]], "pStages-02095", what
     for name, wanted, rule in _TOGETHER:
-        if name in found and wanted not in found:
-            return found[name], rule, f"a {name} stage without a {wanted} stage"
+        if name in positions and wanted not in positions:
+            return positions[name], rule, f"a {name} stage without a {wanted} stage"
     return None
 
 

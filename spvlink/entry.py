@@ -43,9 +43,9 @@ def read_pipeline(sources: Sequence[Source]) -> list[Module]:
             error.file = error.file or source.file
             raise
     _by_elimination(every)
-    for module, found, source in zip(modules, every, sources):
+    for module, candidates, source in zip(modules, every, sources):
         try:
-            module.entry = _only(found)
+            module.entry = _only(candidates)
         except BadSpirv as error:
             error.file = source.file
             raise
@@ -58,43 +58,45 @@ def _by_elimination(every: list[list[EntryPoint]]) -> None:
     again = True
     while again:
         again = False
-        taken = {found[0].model for found in every if len(found) == 1}
-        for found in every:
-            left = [e for e in found if e.model not in taken]
-            if 0 < len(left) < len(found):
-                found[:] = left
+        taken = {candidates[0].model for candidates in every if len(candidates) == 1}
+        for candidates in every:
+            left = [e for e in candidates if e.model not in taken]
+            if 0 < len(left) < len(candidates):
+                candidates[:] = left
                 again = True
 
 
 def _meant(module: Module, name: str | None, stage: str) -> list[EntryPoint]:
     """The entry points that a name and a stage may mean: one, or several of one name."""
-    found = [e for e in entries_of(module) if name is None or e.name == name]
-    if not found:
+    candidates = [e for e in entries_of(module) if name is None or e.name == name]
+    if not candidates:
         raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
-    of_stage = [e for e in found if not stage or stage_of(e.model) == stage]
+    of_stage = [e for e in candidates if not stage or stage_of(e.model) == stage]
     if not of_stage:
-        of = " and ".join([stage_of(e.model) or "another" for e in found])
-        raise BadSpirv(f"the entry point {found[0].name!r} is of the stage {of}, not {stage}")
+        of = " and ".join([stage_of(e.model) or "another" for e in candidates])
+        raise BadSpirv(f"the entry point {candidates[0].name!r} is of the stage {of}, not {stage}")
     # Compute shaders of this name are not meant, unless there is nothing else to complain about.
-    found = [e for e in of_stage if name is None or stage_of(e.model)] or of_stage
-    if name is None and len(found) > 1:
-        raise _unclear(found)
-    if len({e.model for e in found}) < len(found):
-        raise BadSpirv(f"two entry points {found[0].name!r} of one stage")
-    return found
+    candidates = [e for e in of_stage if name is None or stage_of(e.model)] or of_stage
+    if name is None and len(candidates) > 1:
+        raise _unclear(candidates)
+    if len({e.model for e in candidates}) < len(candidates):
+        raise BadSpirv(f"two entry points {candidates[0].name!r} of one stage")
+    return candidates
 
 
-def _unclear(found: list[EntryPoint]) -> BadSpirv:
-    listed, how = ", ".join(repr(e.name) for e in found), "FILE:ENTRY"
-    if len({e.name for e in found}) < len(found):
-        listed = ", ".join([f"{e.name!r} of {stage_of(e.model) or 'another stage'}" for e in found])
+def _unclear(candidates: list[EntryPoint]) -> BadSpirv:
+    listed, how = ", ".join(repr(e.name) for e in candidates), "FILE:ENTRY"
+    if len({e.name for e in candidates}) < len(candidates):
+        listed = ", ".join(
+            [f"{e.name!r} of {stage_of(e.model) or 'another stage'}" for e in candidates]
+        )
         how = "FILE:ENTRY:STAGE"
-    return BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as {how}")
+    return BadSpirv(f"the module has {len(candidates)} entry points ({listed}): name one as {how}")
 
 
 def entries_of(module: Module) -> list[EntryPoint]:
     """All entry points of a module. Raises BadSpirv."""
-    found: list[EntryPoint] = []
+    entries: list[EntryPoint] = []
     for inst in module.sections[core.ENTRY_POINTS]:
         text, end = string_of(inst.imm, 1)
         function = inst.args[0] if inst.args else None
@@ -102,15 +104,15 @@ def entries_of(module: Module) -> list[EntryPoint]:
             raise BadSpirv(f"the entry point {text!r} is no function with a body")
         if end < len(inst.imm):
             raise BadSpirv(f"the name of the entry point {text!r} ends early")
-        found.append(EntryPoint(inst, text, function))
-    return found
+        entries.append(EntryPoint(inst, text, function))
+    return entries
 
 
-def _only(found: list[EntryPoint]) -> EntryPoint:
+def _only(candidates: list[EntryPoint]) -> EntryPoint:
     """The one of a list, which is a stage and lists variables. Raises BadSpirv."""
-    if len(found) > 1:
-        raise _unclear(found)
-    entry = found[0]
+    if len(candidates) > 1:
+        raise _unclear(candidates)
+    entry = candidates[0]
     if not stage_of(entry.model):
         raise BadSpirv(f"the entry point {entry.name!r} is no stage of a graphics pipeline")
     for variable in entry.inst.args[1:]:
@@ -145,14 +147,14 @@ def count(module: Module) -> tuple[int, int]:
 def asides(module: Module) -> set[Inst]:
     """The strings and sets of instructions by which a module describes itself; without any there
     are no lines either."""
-    found: set[Inst] = set()
+    described: set[Inst] = set()
     for inst in module.sections[core.STRINGS]:
         if inst.id:
-            found.add(inst)
+            described.add(inst)
     for inst in module.sections[core.IMPORTS]:
         if says_nothing(name_of_set(inst)):
-            found.add(inst)
-    return found
+            described.add(inst)
+    return described
 
 
 def describes(inst: Inst, aside: set[Inst]) -> bool:
@@ -193,13 +195,13 @@ def described_bytes(module: Module) -> int:
     aside = asides(module)
     if not aside:
         return 0
-    found = [*aside, *module.tail]
-    found += [i for i in module.globals if describes(i, aside)]
+    insts = [*aside, *module.tail]
+    insts += [i for i in module.globals if describes(i, aside)]
     for function in module.functions:
-        found += (*function.lead, *function.tail)
+        insts += (*function.lead, *function.tail)
         for leads in function.leads.values():
-            found += leads
+            insts += leads
         for block in function.blocks:
-            found += [i for i in (*block.lead, *block.insts) if describes(i, aside)]
-    words = sum([1 + (i.id != 0) + (i.type is not None) + len(i.args) + len(i.imm) for i in found])
+            insts += [i for i in (*block.lead, *block.insts) if describes(i, aside)]
+    words = sum([1 + (i.id != 0) + (i.type is not None) + len(i.args) + len(i.imm) for i in insts])
     return words * 4

@@ -176,24 +176,24 @@ def shared_descriptors(
 
 
 def _of_stage(layout: dict[str, object], stage_bit: int) -> StageDescriptors:
-    found: list[MappedBinding] = []
+    bindings: list[MappedBinding] = []
     for one in _entries(layout, "mappings", stage_bit):
         given = [_number(one.get(name, UNKNOWN), name) for name in (*_MAPPING[1:], "source")]
         data = [_number(n, "sourceData") for n in list_of(one.get("sourceData", []), "sourceData")]
-        found.append(MappedBinding(given[0], given[1], given[2], given[3], data))
+        bindings.append(MappedBinding(given[0], given[1], given[2], given[3], data))
     robustness = 0
     for one in _entries(layout, "robustness", stage_bit):
         robustness = _number(one["uniformBuffers"], "uniformBuffers")
-    return StageDescriptors(found, robustness)
+    return StageDescriptors(bindings, robustness)
 
 
 def _entries(layout: dict[str, object], name: str, stage_bit: int) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = []
+    entries: list[dict[str, object]] = []
     for entry in list_of(layout.get(name, []), name):
         assert isinstance(entry, dict)
         if stage_mask(entry["stageFlags"]) & stage_bit:
-            found.append(entry)
-    return found
+            entries.append(entry)
+    return entries
 
 
 def common_layout(layouts: list[dict[str, object] | None]) -> dict[str, object] | None:

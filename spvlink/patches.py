@@ -67,36 +67,36 @@ def back(made: Sequence[tuple[str, bytes, Source, Source]]) -> list[bytes]:
     was, or behind what it did place. ``made``: of each its stage, what linking made of it, its
     source while Patch variables are apart, and as it came. Raises Refused if there is no place."""
     modules: dict[int, Module] = {}
-    for at, (name, data, apart, before) in enumerate(made):
-        if name in _SIDES and data != apart.data and apart is not before:
+    for at, (name, data, apart, original) in enumerate(made):
+        if name in _SIDES and data != apart.data and apart is not original:
             modules[at] = decode(data)
             modules[at].entry = select_entry(modules[at], apart.entry, name)
     near: set[int] = set()
     far: set[int] = set()
     for at, module in modules.items():
         for one in _both(module, _SIDES[made[at][0]])[0]:
-            found = {location for location, _ in one.covers}
-            near |= {location for location in found if location < APART}
-            far |= {location - APART for location in found if location >= APART}
+            locations = {location for location, _ in one.covers}
+            near |= {location for location in locations if location < APART}
+            far |= {location - APART for location in locations if location >= APART}
     by = 0
     while not near.isdisjoint([location + by for location in far]):
         by += 1
     if by and max(far) + by >= _MOST:
         raise Refused("what is left of Patch variables that lie over others has no place")
     out: list[bytes] = []
-    for at, (name, data, apart, before) in enumerate(made):
+    for at, (name, data, apart, original) in enumerate(made):
         if at in modules and _move(modules[at], _SIDES[name], by - APART):
             out.append(encode(modules[at]))
         else:
-            out.append(before.data if data == apart.data else data)
+            out.append(original.data if data == apart.data else data)
     return out
 
 
 def _both(module: Module, storage: int) -> tuple[list[DeclaredVariable], list[DeclaredVariable]]:
     """The Patch variables of a side, and the others."""
-    found = interface.declared(module, storage, _pass_over)
-    patches = [one for one in found if enums.Decoration_Patch in one.kind]
-    return patches, [one for one in found if enums.Decoration_Patch not in one.kind]
+    variables = interface.declared(module, storage, _pass_over)
+    patches = [one for one in variables if enums.Decoration_Patch in one.kind]
+    return patches, [one for one in variables if enums.Decoration_Patch not in one.kind]
 
 
 def _pass_over(rule: str, label: object, place: object, message: str) -> None:

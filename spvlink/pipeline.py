@@ -176,9 +176,9 @@ class Linked:
         "seconds",
         "stages",
         "target_env",
-        "told",
         "validated",
         "warnings",
+        "written",
     )
 
     def __init__(self) -> None:
@@ -187,7 +187,7 @@ class Linked:
         self.interfaces: list[InterfaceResult] = []
         # what makes the remarks, one call a border, and those that were made
         self.later: list[Callable[[], list[Remark]]] = []
-        self.told: list[Remark] = []
+        self.written: list[Remark] = []
         self.outcome: Outcome = LINKED
         self.passed_through: str | None = None
         self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
@@ -203,13 +203,13 @@ class Linked:
     def remarks(self) -> list[Remark]:
         """What became of every varying; made when somebody asks for the first time."""
         for tell in self.later:
-            self.told += tell()
+            self.written += tell()
         self.later = []
-        return self.told
+        return self.written
 
     @remarks.setter
-    def remarks(self, told: list[Remark]) -> None:
-        self.later, self.told = [], told
+    def remarks(self, given: list[Remark]) -> None:
+        self.later, self.written = [], given
 
     def __repr__(self) -> str:
         if self.passed_through is not None:
@@ -228,5 +228,5 @@ class Linked:
 
     def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its remarks made."""
-        state = {"told": self.remarks}  # first: it empties ``later``
+        state = {"written": self.remarks}  # first: it empties ``later``
         return None, {name: getattr(self, name) for name in self.__slots__} | state

@@ -54,15 +54,15 @@ def interface(result: InterfaceResult) -> dict[str, object]:
     }
 
 
-def remark(told: Remark) -> dict[str, object]:
+def remark(one: Remark) -> dict[str, object]:
     """One remark, as the report has it."""
     names = ("interface", "name", "slot", "action", "why")
-    return {name: getattr(told, name) for name in names}
+    return {name: getattr(one, name) for name in names}
 
 
-def flaw(told: Flaw) -> dict[str, object]:
+def flaw(one: Flaw) -> dict[str, object]:
     """One warning, as the report has it."""
-    return {"interface": told.interface, "message": told.message, "rule": told.rule or None}
+    return {"interface": one.interface, "message": one.message, "rule": one.rule or None}
 
 
 def _array(entries: list[str]) -> str:

@@ -165,9 +165,9 @@ class Archive:
         try:
             document = documents.parse(documents.split(self.union.payload(entry))[0])
             for name in names:
-                found = documents.as_object(document.get(name, {}), name)
-                if f"{hash:016x}" in found:
-                    return documents.as_object(found[f"{hash:016x}"], name)
+                objects = documents.as_object(document.get(name, {}), name)
+                if f"{hash:016x}" in objects:
+                    return documents.as_object(objects[f"{hash:016x}"], name)
         except BadArchive as error:
             raise BadArchive(f"{_WORDS[tag]} cannot be used: {error.message}") from None
         raise BadArchive(f"{_WORDS[tag]} cannot be used: its entry does not hold it")

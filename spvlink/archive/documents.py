@@ -150,8 +150,8 @@ def _stages(document: Object, key: str) -> list[object]:
 def _plain_places(text: bytes, count: int) -> dict[int, int]:
     """Where the digits of each stage are if every module in the text is one of ``count`` stages,
     written as Fossilize does."""
-    found = [match.end() for match in _MODULE.finditer(text)]
-    return dict(enumerate(found)) if len(found) == count else {}
+    ends = [match.end() for match in _MODULE.finditer(text)]
+    return dict(enumerate(ends)) if len(ends) == count else {}
 
 
 def _places(text: bytes, key: str, indices: Iterable[int]) -> dict[int, int]:
@@ -179,9 +179,9 @@ def _member(text: str, at: int, name: str) -> int:
         raise ValueError
     at = _skip(text, at + 1)
     while text[at] != "}":
-        found, at = _decoder.raw_decode(text, at)
+        key, at = _decoder.raw_decode(text, at)
         at = _skip(text, _skip(text, at) + 1)  # behind the colon
-        if found == name:
+        if key == name:
             return at
         at = _behind(text, at)
     raise LookupError

@@ -263,10 +263,10 @@ class Scan:
             what = f"{_key(head)} ends behind the end of the file: left out"
         elif len(head) < HEADER.size:
             what = "the file ends inside of an entry"
-        found = self._search(begin + 1)
-        where = "nothing follows" if found is None else f"goes on at byte {found}"
+        next_entry = self._search(begin + 1)
+        where = "nothing follows" if next_entry is None else f"goes on at byte {next_entry}"
         self._warn(begin, f"{what}; {where}")
-        self.at = self.size if found is None else found
+        self.at = self.size if next_entry is None else next_entry
 
     def _nameless(self, head: bytes, end: int) -> bool:
         """Whether this is a whole entry but for its name: its checksum is right, or, without one,

@@ -45,15 +45,15 @@ class Layouts:
 
     def layout(self, hash: int) -> dict[str, object]:
         """A pipeline layout in the form of ``--layout``. Raises BadArchive."""
-        found = self._remembered(foz.PIPELINE_LAYOUT, hash, 0)
-        assert isinstance(found, dict)
-        return found
+        layout = self._remembered(foz.PIPELINE_LAYOUT, hash, 0)
+        assert isinstance(layout, dict)
+        return layout
 
     def subpass(self, hash: int, subpass: int) -> Subpass:
         """A subpass of a render pass. Raises BadArchive."""
-        found = self._remembered(foz.RENDER_PASS, hash, subpass)
-        assert isinstance(found, Subpass)
-        return found
+        value = self._remembered(foz.RENDER_PASS, hash, subpass)
+        assert isinstance(value, Subpass)
+        return value
 
     def _remembered(self, tag: int, hash: int, subpass: int) -> object:
         key = tag, hash, subpass
@@ -67,10 +67,10 @@ class Layouts:
                     self._known[key] = _subpass(hash, subpass, self._lookup)
             except BadArchive as error:
                 self._known[key] = error
-        found = self._known[key]
-        if isinstance(found, BadArchive):
-            raise BadArchive(found.message)
-        return found
+        value = self._known[key]
+        if isinstance(value, BadArchive):
+            raise BadArchive(value.message)
+        return value
 
 
 def _layout(hash: int, lookup: Lookup) -> dict[str, object]:

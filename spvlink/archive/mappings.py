@@ -40,18 +40,18 @@ def with_descriptors(
     mappings: list[object] = []
     robustness: list[object] = []
     behind = _uniform_buffers(recorded, 0)
-    found: set[int] = set()
+    tables: set[int] = set()
     for item in as_list(recorded.get("stages", []), "stages"):
         stage = as_object(item, "stages")
         bit = number(stage, "stage")
         mappings += _mappings(stage, bit)
         own = _uniform_buffers(stage, behind)
-        found.add(own)
+        tables.add(own)
         robustness.append({"stageFlags": bit, "uniformBuffers": own})
     more: dict[str, object] = {}
     if heap or mappings:
         more = {"descriptorHeap": heap, "mappings": mappings}
-    if len(found) > 1:
+    if len(tables) > 1:
         more["robustness"] = robustness
     return {**(layout or {}), **more} if more else layout
 

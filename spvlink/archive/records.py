@@ -130,14 +130,14 @@ def modules_of(recorded: Object) -> list[str]:
     """Keys of the modules that the stages of a pipeline of any kind name: what makes no sense is
     passed over."""
     stages = recorded.get("stages", [])
-    found: list[str] = []
+    keys: list[str] = []
     for item in [*(stages if isinstance(stages, list) else []), recorded.get("stage")]:
         if isinstance(item, dict):
             try:
-                found.append(f"{handle(item, 'module'):016x}")
+                keys.append(f"{handle(item, 'module'):016x}")
             except BadArchive:
                 continue
-    return found
+    return keys
 
 
 def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> None:
@@ -176,13 +176,13 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
 def _look_for_unknown(pipeline: ArchivedPipeline, recorded: Object) -> None:
     """Note all that is not known. Raises BadArchive if a structure is among it, or if its code is
     elsewhere."""
-    found = structures.unknown(recorded)
+    strangers = structures.unknown(recorded)
     flags, changing = _flags(recorded) & ~numbers.PIPELINE_FLAGS, _changing(recorded)
-    pipeline.unknown = [f"{structures.named(kind)}, on {place}" for place, kind in found]
+    pipeline.unknown = [f"{structures.named(kind)}, on {place}" for place, kind in strangers]
     pipeline.unknown += [f"creation flag {1 << n:#x}" for n in range(64) if flags & 1 << n]
     pipeline.unknown += [f"dynamic state {n}" for n in sorted(changing - _DYNAMIC)]
-    if found:
-        name = structures.named(found[0][1])
+    if strangers:
+        name = structures.named(strangers[0][1])
         raise BadArchive(f"it has a structure that spvlink does not know: {name}")
     binaries = structures.find(recorded, numbers.BINARIES)
     if binaries is not None and as_number(binaries.get("binaryCount", 0), "binaryCount"):
@@ -212,8 +212,8 @@ def _read_flags(pipeline: ArchivedPipeline, recorded: Object) -> int:
         pipeline.libraries = _keys(libraries["libraries"])
         raise BadArchive("it is made from pipeline libraries")
     parts = structures.find(recorded, numbers.LIBRARY_PARTS)
-    held = number(parts, "flags") if parts is not None else 0
-    part = held & _SHADER_PARTS
+    bits = number(parts, "flags") if parts is not None else 0
+    part = bits & _SHADER_PARTS
     if (parts is not None or flags & numbers.IS_LIBRARY) and part == 0:
         raise BadArchive(_PART)
     if flags & numbers.DISABLE_OPTIMIZATION:

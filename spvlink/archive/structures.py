@@ -32,11 +32,11 @@ _NAMES: Final = {
 def unknown(pipeline: Object) -> list[tuple[str, int]]:
     """(place, sType) of every structure that is not known. Raises BadArchive if it makes no
     sense."""
-    found: list[tuple[str, int]] = []
+    unknown_ones: list[tuple[str, int]] = []
     for place, chain in _chains(pipeline):
         known = PLACES.get(place, {})
-        found += [(place, kind) for kind in kinds(chain) if kind not in known]
-    return found
+        unknown_ones += [(place, kind) for kind in kinds(chain) if kind not in known]
+    return unknown_ones
 
 
 def named(kind: int) -> str:

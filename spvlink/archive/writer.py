@@ -262,13 +262,13 @@ def _sync_folder(path: str) -> None:
 
 def _remove_leftovers(folder: str, name: str) -> None:
     """Unfinished targets of processes that are no more."""
-    for found in os.listdir(folder):
-        number = found.removeprefix(f".{name}.").removesuffix(".new")
-        if found == f".{name}.{number}.new" and number.isdecimal():
+    for entry in os.listdir(folder):
+        number = entry.removeprefix(f".{name}.").removesuffix(".new")
+        if entry == f".{name}.{number}.new" and number.isdecimal():
             try:
                 os.kill(int(number), 0)
             except ProcessLookupError:
                 with suppress(OSError):
-                    os.unlink(os.path.join(folder, found))
+                    os.unlink(os.path.join(folder, entry))
             except (OSError, OverflowError):
                 continue

@@ -121,12 +121,12 @@ class _Given:
             yield Batched(index, record.kind, self._linked(record, shaders))
 
     def _linked(self, record: Record, shaders: list[Shader]) -> Linked:
-        told: dict[str, Any] = record.told
+        job: dict[str, Any] = record.entry
         linked = Linked()
         linked.outcome, linked.passed_through = record.kind, record.reason
-        linked.target_env = told.get("target_env", "")
-        linked.validated = told.get("validated")
-        figures = {entry["at"]: entry for entry in told.get("stages", ())}
+        linked.target_env = job.get("target_env", "")
+        linked.validated = job.get("validated")
+        figures = {entry["at"]: entry for entry in job.get("stages", ())}
         for at, shader in enumerate(shaders):
             new = record.modules[at] if at < len(record.modules) else None
             data = self.store.module(new or shader.module)
@@ -135,15 +135,15 @@ class _Given:
             result.instructions = tuple(entry["instructions"])
             result.bytes = tuple(entry.get("bytes", (len(data), len(data))))
             linked.stages.append(result)
-        for entry in told.get("interfaces", ()):
+        for entry in job.get("interfaces", ()):
             border = InterfaceResult(entry["producer"], entry["consumer"])
             border.components = tuple(entry["components"])
             border.locations = tuple(entry["locations"])
             linked.interfaces.append(border)
-        for entry in told.get("warnings", ()):
+        for entry in job.get("warnings", ()):
             file, rule = shaders[entry["at"]].label, entry["rule"] or ""
             linked.warnings.append(Flaw(entry["interface"], file, entry["message"], rule))
-        linked.remarks = [_remark(entry) for entry in told.get("remarks", ())]
+        linked.remarks = [_remark(entry) for entry in job.get("remarks", ())]
         return linked
 
 

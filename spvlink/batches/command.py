@@ -175,8 +175,8 @@ def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, 
     if command.html is not None:
         from spvlink.page import page
 
-        told = report.line(), report.totals, report.jobs(), report.pipelines()
-        yield command.html, page.of_batch(report.version, *told)
+        parts = report.line(), report.totals, report.jobs(), report.pipelines()
+        yield command.html, page.of_batch(report.version, *parts)
 
 
 def _listed(what: str, first: list[str], count: int) -> list[str]:

@@ -41,9 +41,9 @@ def run(
                     more = False
                     break
                 known = [store.get(part.key) for part in job.parts]
-                found = [record for record in known if record is not None]
-                if len(found) == len(known):
-                    yield from zip(job.parts, found)
+                records = [record for record in known if record is not None]
+                if len(records) == len(known):
+                    yield from zip(job.parts, records)
                     continue
                 act: Callable[..., Any] = (
                     work.do_family if isinstance(job, PipelineFamily) else work.do

@@ -55,14 +55,14 @@ def families(
             digest = leaders[digest]
         return digest
 
-    found = list(jobs)
-    for job in found:
+    listed = list(jobs)
+    for job in listed:
         for digest in job.modules:
             leaders.setdefault(digest, digest)
             leaders[find(digest)] = find(job.modules[0])
     groups: dict[str, list[Job]] = {}
-    for job in found:
+    for job in listed:
         groups.setdefault(find(job.modules[0]), []).append(job)
-    held = kept()
+    stored = kept()
     for parts in groups.values():
-        yield PipelineFamily(parts, most, held)
+        yield PipelineFamily(parts, most, stored)

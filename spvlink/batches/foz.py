@@ -161,7 +161,7 @@ class Archives:
     def _sharing(self, stays: dict[int, str], new: New) -> dict[int, str]:
         """Pipelines that share a module with those that stay, directly or through others, and
         would get another one."""
-        found: dict[int, str] = {}
+        reasons: dict[int, str] = {}
         kept: set[str] = set()
         before = -1
         while before != len(kept):
@@ -169,9 +169,9 @@ class Archives:
             for index, key in enumerate(self.archive.keys()):
                 modules = self.archive.pipeline(key).modules
                 changed = {m for m, name in zip(modules, new(index) or ()) if name is not None}
-                if index in stays or index in found:
+                if index in stays or index in reasons:
                     kept.update(modules)
                 elif changed & kept:
                     kept.update(modules)
-                    found[index] = _SHARING
-        return found
+                    reasons[index] = _SHARING
+        return reasons

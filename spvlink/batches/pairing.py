@@ -178,10 +178,10 @@ class Pairing:
         try:
             checked = [self._checked(one) for one in stages]
             for first, second in zip(checked, checked[1:]):
-                found = InterfaceRules(first, second, True).errors()
-                found += [f for f in builtins.findings(first, second) if not f.warning]
-                if found:
-                    return found[0].message
+                errors = InterfaceRules(first, second, True).errors()
+                errors += [f for f in builtins.findings(first, second) if not f.warning]
+                if errors:
+                    return errors[0].message
         except SpvlinkError as error:
             return str(error)
         return ""

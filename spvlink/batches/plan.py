@@ -26,18 +26,18 @@ Pair = tuple[int, int]
 
 class JobResult:
     """What the totals and the output need of a job that is done. ``modules``: names of the new
-    ones, as in ``Record``. ``came``, ``went``: names of all modules, before and after."""
+    ones, as in ``Record``. ``before``, ``after``: names of all its modules."""
 
     __slots__ = (
-        "came", "components", "kind", "locations", "modules", "reason", "warnings", "went",
+        "after", "before", "components", "kind", "locations", "modules", "reason", "warnings",
     )  # fmt: skip
 
     def __init__(self, record: Record, pipeline: BatchPipeline) -> None:
         self.kind = record.kind
         self.reason = record.reason
         self.modules = record.modules
-        self.came = [shader.module for shader in pipeline.shaders]
-        self.went = [new or old for new, old in zip(record.modules, self.came)] or self.came
+        self.before = [shader.module for shader in pipeline.shaders]
+        self.after = [new or old for new, old in zip(record.modules, self.before)] or self.before
         self.components = record.figures("components")
         self.locations = record.figures("locations")
         self.warnings = warnings_of(record, pipeline)
@@ -180,9 +180,9 @@ def reason_of(record: Record, pipeline: BatchPipeline) -> str:
 
 def warnings_of(record: Record, pipeline: BatchPipeline) -> list[str]:
     """What is wrong between the stages of a pipeline as they came, a line each."""
-    told: Any = record.told.get("warnings", ())
-    found = []
-    for one in told:
+    flaws: Any = record.entry.get("warnings", ())
+    lines = []
+    for one in flaws:
         rule = f" ({one['rule']})" if one["rule"] else ""
-        found.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
-    return found
+        lines.append(f"{pipeline.shaders[one['at']].label}: {one['message']}{rule}")
+    return lines

@@ -38,7 +38,7 @@ MODULE: Final = ".spv"
 class Record:
     """What came of a job, as the store has it: ``JobOutcome`` with names of modules for modules."""
 
-    __slots__ = ("at", "kind", "modules", "reason", "told")
+    __slots__ = ("at", "entry", "kind", "modules", "reason")
 
     def __init__(
         self,
@@ -46,19 +46,19 @@ class Record:
         reason: str | None,
         at: int,
         modules: list[str | None],
-        told: dict[str, object],
+        entry: dict[str, object],
     ) -> None:
         self.kind = kind
         self.reason = reason
         self.at = at
         self.modules = modules
-        self.told = told
+        self.entry = entry
 
     def figures(self, name: str) -> tuple[int, int]:
         """The sum of "components" or "locations" over the borders, or of "instructions" or "bytes"
         over the stages: before and after."""
         part = "interfaces" if name in ("components", "locations") else "stages"
-        entries = self.told.get(part, [])
+        entries = self.entry.get(part, [])
         assert isinstance(entries, list)
         return sum(e[name][0] for e in entries), sum(e[name][1] for e in entries)
 
@@ -71,7 +71,7 @@ class JobStore:
     def __init__(self, folder: str, other: str = "", limits: str = "") -> None:
         self.folder = folder
         self.limits = limits.encode()
-        self.found = 0  # jobs that were done before
+        self.done_before = 0  # jobs that were done before
         self.sure: set[str] = set()  # modules that were written or looked at
         self.out = os.path.join(folder, "out")
         self.other = other
@@ -123,7 +123,7 @@ class JobStore:
         for digest in record.modules if record is not None else ():
             if digest is not None and not self.has(digest):
                 return None
-        self.found += record is not None
+        self.done_before += record is not None
         return record
 
     def _record(self, key: bytes) -> Record | None:
@@ -139,7 +139,7 @@ class JobStore:
     def put(self, key: bytes, outcome: JobOutcome) -> Record:
         """Keep what came of a job. Raises Usage if it cannot be written."""
         modules = [None if data is None else self.add(data) for data in outcome.modules]
-        record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
+        record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.entry)
         text = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
         failed = outcome.kind == FAILED
         try:

@@ -75,19 +75,19 @@ class BatchReport:
             if result is not None:
                 warned += bool(result.warnings)
                 stays = index in self.stays
-                modules[0].update(result.came)
-                modules[1].update(result.came if stays else result.went)
+                modules[0].update(result.before)
+                modules[1].update(result.before if stays else result.after)
                 for name, pair in (
                     ("components", result.components), ("locations", result.locations),
                 ):  # fmt: skip
                     sums[name][0] += pair[0]
                     sums[name][1] += pair[0 if stays else 1]
-        slots = [told["slots"] for told in self._sets()]
+        slots = [one["slots"] for one in self._sets()]
         together = {"slots": [sum(s[0] for s in slots), sum(s[1] for s in slots)]} if slots else {}
         return {
             "pipelines": len(plan.jobs),
             "jobs": len(plan.keys),
-            "found": self.store.found,
+            "found": self.store.done_before,
             "modules": [len(modules[0]), len(modules[1])],
             "bytes": list(plan.source.bytes),
             **sums,
@@ -162,9 +162,9 @@ class BatchReport:
         """What modules that pipelines share could not drop, and because of which."""
         plan = self.plan
         names, labels = self._named()
-        for told in self._sets():
-            numbers = [plan.numbers[bytes.fromhex(key)] for key in told["jobs"]]
-            for line in told["shared"]:
+        for one in self._sets():
+            numbers = [plan.numbers[bytes.fromhex(key)] for key in one["jobs"]]
+            for line in one["shared"]:
                 readers = [name for at in line["readers"] for name in names[numbers[at]]]
                 among = sum(len(names[numbers[at]]) for at in line["among"])
                 part, at = line["at"]
@@ -185,14 +185,14 @@ class BatchReport:
         """Modules that stay as they are, all or one version of them, since somebody has them so."""
         plan = self.plan
         names, labels = self._named()
-        for told in self._sets():
+        for family in self._sets():
             called: dict[str, str] = {}
-            for key in told["jobs"]:
+            for key in family["jobs"]:
                 number = plan.numbers[bytes.fromhex(key)]
                 result = plan.results[number]
                 assert result is not None
-                called.update(zip(result.came, labels[number]))
-            for one in told["kept"]:
+                called.update(zip(result.before, labels[number]))
+            for one in family["kept"]:
                 by = one["by"] and names[plan.numbers[bytes.fromhex(one["by"])]][0]
                 by = by or plan.kept.get(one["module"])
                 module = called.get(one["module"])
@@ -212,12 +212,12 @@ class BatchReport:
         return names, labels
 
     def _sets(self) -> Iterator[dict[str, Any]]:
-        """What is told of families, each with the job that came first."""
+        """What the report says of families, each with the job that came first."""
         if self.plan.variants is not None:
             for key in self.plan.keys:
-                told: Any = self._record(key).told.get("set")
-                if told is not None:
-                    yield told
+                figures: Any = self._record(key).entry.get("set")
+                if figures is not None:
+                    yield figures
 
     def jobs(self) -> Iterator[Entry]:
         """An entry for each distinct job: its stages, interfaces and remarks as in the report of
@@ -225,7 +225,7 @@ class BatchReport:
         ``cells`` of each remark; ``untouched`` are the interfaces of one that is not linked."""
         for key in self.plan.keys:
             record = self._record(key)
-            yield {"kind": record.kind, "reason": record.reason, **record.told}
+            yield {"kind": record.kind, "reason": record.reason, **record.entry}
 
     def _record(self, key: bytes) -> Record:
         return self.store.read(key)
@@ -234,11 +234,12 @@ class BatchReport:
         """All of it in one line."""
         totals = self.totals
         before, after = _both(totals["locations"])
-        came, went = _both(totals["modules"])
+        modules_before, modules_after = _both(totals["modules"])
         size, new_size = _both(totals["bytes"])
         parts = [
-            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {came} modules in,"
-            f" {went} out, Locations {before:,} -> {after:,}, bytes {size:,} -> {new_size:,}"
+            f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {modules_before} modules in,"
+            f" {modules_after} out, Locations {before:,} -> {after:,},"
+            f" bytes {size:,} -> {new_size:,}"
         ]
         if "pruned" in totals:
             parts.append(f"{totals['pruned']} modules pruned")

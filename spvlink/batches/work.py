@@ -28,16 +28,16 @@ if TYPE_CHECKING:
 class JobOutcome:
     """What came of a job. ``modules``: one a stage, None where the module stays as it was.
     ``reason``: None if it was linked. ``at``: index of the stage that the reason is about, -1 for
-    none. ``told``: the part of the report that is about this job."""
+    none. ``entry``: the part of the report that is about this job."""
 
-    __slots__ = ("at", "kind", "modules", "reason", "told")
+    __slots__ = ("at", "entry", "kind", "modules", "reason")
 
     def __init__(self, kind: Outcome, reason: str | None = None, at: int = -1) -> None:
         self.kind = kind
         self.reason = reason
         self.at = at
         self.modules: list[bytes | None] = []
-        self.told: dict[str, object] = {}
+        self.entry: dict[str, object] = {}
 
 
 def do(job: Job, *modules: bytes) -> JobOutcome:
@@ -80,12 +80,14 @@ def do_family(family: PipelineFamily, *modules: bytes) -> list[JobOutcome]:
             outcomes[at] = _outcome(family.parts[at], linked)
     if numbers:
         kept = [name for name, data in named.items() if data in made.kept]
-        told = _told(family, numbers, made) | {"kept": [_kept(family, outcomes, n) for n in kept]}
-        outcomes[numbers[0]].told["set"] = told
+        figures = _family_entry(family, numbers, made) | {
+            "kept": [_kept(family, outcomes, n) for n in kept]
+        }
+        outcomes[numbers[0]].entry["set"] = figures
     return [outcomes[at] for at in range(len(family.parts))]
 
 
-def _told(family: PipelineFamily, numbers: list[int], made: LinkedSet) -> dict[str, object]:
+def _family_entry(family: PipelineFamily, numbers: list[int], made: LinkedSet) -> dict[str, object]:
     """What is said of a family: once, with its first part."""
     return {
         "jobs": [family.parts[at].key.hex() for at in numbers],
@@ -167,7 +169,7 @@ def _outcome(job: Job, linked: Linked) -> JobOutcome:
             made[int(result.file)] = result.data
     outcome = JobOutcome(linked.outcome, linked.passed_through)
     outcome.modules = made
-    outcome.told = {
+    outcome.entry = {
         "stages": [_stage(s) for s in linked.stages],
         "interfaces": [report.interface(i) for i in linked.interfaces],
         "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
@@ -176,14 +178,14 @@ def _outcome(job: Job, linked: Linked) -> JobOutcome:
     }
     if linked.warnings:
         flaws = [report.flaw(w) | {"at": int(w.file)} for w in linked.warnings]
-        outcome.told["warnings"] = flaws
+        outcome.entry["warnings"] = flaws
     if outcome.reason is not None:
         entries = {str(at): stage.entry for at, stage in enumerate(job.stages)}
-        outcome.told["untouched"] = untouched.told(linked.stages, entries, outcome.reason)
+        outcome.entry["untouched"] = untouched.describe(linked.stages, entries, outcome.reason)
     return outcome
 
 
 def _stage(result: StageResult) -> dict[str, object]:
     """``at`` instead of a file: many pipelines with files of their own may be this job."""
-    told = report.stage(result)
-    return {"at": int(str(told.pop("file")))} | told
+    entry = report.stage(result)
+    return {"at": int(str(entry.pop("file")))} | entry

@@ -89,10 +89,10 @@ class _Decoder(Reader):
         if self.defs[0] is not None:
             raise BadSpirv("an id is out of bounds", self.size)  # ``explain`` finds it
         for id, (word, by_type) in self.missing.items():
-            found = self.defs[id]
-            if found is None or found.op == 0:
+            inst = self.defs[id]
+            if inst is None or inst.op == 0:
                 raise BadSpirv(f"id {id} is used but never defined", word)
-            if by_type and found.op != ops.OpTypePointer:
+            if by_type and inst.op != ops.OpTypePointer:
                 raise BadSpirv(f"the type {id} is used before it is defined", word)
         self.finish_notes()
         self.read_names()

@@ -203,7 +203,7 @@ def remember(
     head = (1, 2, 2, 3)[result]
     first = len(words) + head << 16 | op
     plan = plan_of(first)
-    kind, held = plan.kind, plan.at
+    kind, place = plan.kind, plan.at
     at = head + enumerants[0] if enumerants else 0
     if op in SIZED:
         enumerants = [*enumerants, rest[0]]  # the size is that
@@ -212,15 +212,15 @@ def remember(
         if enumerants and ids == [0] and _remember_note(plan, at, words, enumerants):
             return
     elif kind == SLOW:
-        held = at if op not in TERMINATORS and op not in core.RARE else -1
+        place = at if op not in TERMINATORS and op not in core.RARE else -1
     key: int | tuple[int, int] = words[at - head] if at else first
     frequent = _FREQUENT.get(first, SHAPED)
     if len(enumerants) == 2:
         frequent, key = PAIRED, (words[enumerants[0]], words[enumerants[1]])
         at |= head + enumerants[1] << 16
-        held = at if kind == SLOW and held >= 0 else held
+        place = at if kind == SLOW and place >= 0 else place
     plain = len(enumerants) < 3 and _is_run(ids) and _is_run(rest)
-    if plain and held == at and kind in (SLOW, frequent):
+    if plain and place == at and kind in (SLOW, frequent):
         if kind == SLOW:
             plan.kind, plan.at = frequent, at
         plan.shapes[key] = (

@@ -121,9 +121,9 @@ class Reader:
         """The Inst of an id that nothing defined so far."""
         if not self.promised:
             self.look_ahead(self.start)
-            found = self.known(id)
-            if found is not None:
-                return found
+            there = self.known(id)
+            if there is not None:
+                return there
         if not 0 < id < self.module.bound:
             raise BadSpirv(f"id {id} is not below the bound {self.module.bound}")
         op = self.words[self.start] & 0xFFFF

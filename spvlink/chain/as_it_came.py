@@ -57,10 +57,10 @@ def enclose_early(chain: Chain) -> set[Stage]:
             fits = _wrap(chain, stage, module)
             after = [interface.declared(module, side) for side in sides]
             fits = fits and all(
-                _declares(chain, border, stage, found)
-                for border, found in zip(chain.around(stage), after)
+                _declares(chain, border, stage, declared)
+                for border, declared in zip(chain.around(stage), after)
             )
-            same = before == [_shapes(found) for found in after]
+            same = before == [_shapes(declared) for declared in after]
         except Broken:
             fits = same = False
         if fits:
@@ -72,7 +72,7 @@ def enclose_early(chain: Chain) -> set[Stage]:
     return done
 
 
-def _declares(chain: Chain, border: Border, stage: Stage, found: list[DeclaredVariable]) -> bool:
+def _declares(chain: Chain, border: Border, stage: Stage, declared: list[DeclaredVariable]) -> bool:
     """Whether what was found on a side is what it is to have, and no more: code that nobody calls
     may name other variables."""
     assert border.link is not None and border.placement is not None
@@ -82,7 +82,7 @@ def _declares(chain: Chain, border: Border, stage: Stage, found: list[DeclaredVa
     whole = {(border.placement.moved[p], p.component) for p in pinned}
     wanted = {_placed(v, is_output) for v in chain.declared[stage, storage]}
     made: set[tuple[object, ...]] = set()
-    for one in found:
+    for one in declared:
         if one.place in whole:
             whole.remove(one.place)
         else:
@@ -211,10 +211,11 @@ def _declares_alike(module: Module, other: Module, storage: int) -> bool:
     return mine == _shapes(interface.declared(other, storage))
 
 
-def _shapes(found: list[DeclaredVariable]) -> set[Shape]:
+def _shapes(declared: list[DeclaredVariable]) -> set[Shape]:
     """What a side declares."""
     return {
-        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers)) for d in found
+        (d.place, d.shape, d.label.index, d.qualifiers, d.kind, frozenset(d.covers))
+        for d in declared
     }
 
 

@@ -171,16 +171,16 @@ def _fix(chain: Chain, border: Border) -> None:
         return
     sides = (border.producer, OUTPUT), (border.consumer, INPUT)
     try:
-        found = [d for stage, side in sides for d in interface.declared(stage.module, side)]
+        declared = [d for stage, side in sides for d in interface.declared(stage.module, side)]
     except Broken as error:
         border.refuse(error.message)
         return
-    patches = {p for d in found if enums.Decoration_Patch in d.kind for p in d.covers}
-    if any(enums.Decoration_Patch not in d.kind and patches & d.covers for d in found):
+    patches = {p for d in declared if enums.Decoration_Patch in d.kind for p in d.covers}
+    if any(enums.Decoration_Patch not in d.kind and patches & d.covers for d in declared):
         why = f"{BY_OPTION}, whose Patch variables lie over others"  # slots cannot tell these apart
         border.kept, border.refused = border.kept or why, False
         return
-    if any(d.label.index >= 0 for d in found):
+    if any(d.label.index >= 0 for d in declared):
         border.kept, border.refused = border.kept or f"{BY_OPTION}, of a block", False
     border.fixed = PRODUCER if producer else CONSUMER
     border.consumer.literal = not producer

@@ -96,8 +96,8 @@ def report(linked: Linked, border: Border) -> None:
         outputs = interface.declared(border.producer.module, enums.StorageClass_Output)
     except Broken:
         return  # of an interface that is not ours to judge there are no figures
-    told = kept_remarks(border.title, outputs, border.kept)
-    linked.later.append(lambda: told)
+    remarks = kept_remarks(border.title, outputs, border.kept)
+    linked.later.append(lambda: remarks)
     places = {p for d in outputs for p in d.covers}
     result.components = (len(places),) * 2
     result.locations = (len({p[0] for p in places}),) * 2
@@ -111,11 +111,11 @@ def _report_payload(linked: Linked, border: Border, result: InterfaceResult) -> 
         linked.later.append(lambda: tell(story))
         result.components = payload.totals(border.link, border.placement)
         return
-    told: list[Remark] = []
+    remarks: list[Remark] = []
     for name, words in payload.kept(border.producer):
-        told.append(Remark(border.title, name, "payload", KEPT, border.kept))
+        remarks.append(Remark(border.title, name, "payload", KEPT, border.kept))
         result.components = (words, words)
-    linked.later.append(lambda: told)
+    linked.later.append(lambda: remarks)
 
 
 def tell(link: Story) -> list[Remark]:
@@ -153,13 +153,13 @@ def tell(link: Story) -> list[Remark]:
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
         groups.setdefault((names[key], shown(key >> 3), action, why), []).append(key)
-    told: list[Remark] = []
+    remarks: list[Remark] = []
     for (name, location, action, why), keys in groups.items():
         lanes = "".join(LANES[k >> 1 & 3] for k in keys)
         place = "payload" if link.in_memory else str(location)
         cells = _cells(link, keys, new_place)
-        told.append(Remark(link.title, name, f"{place}.{lanes}", action, why, cells))
-    return told + _whole(link)
+        remarks.append(Remark(link.title, name, f"{place}.{lanes}", action, why, cells))
+    return remarks + _whole(link)
 
 
 def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]]) -> Cells:
@@ -185,7 +185,7 @@ def _cells(link: Story, keys: list[int], places: dict[int, tuple[Varying, int]])
 
 def kept_remarks(title: str, variables: list[DeclaredVariable], why: str) -> list[Remark]:
     """Remarks for an interface that stays as it is."""
-    told: list[Remark] = []
+    remarks: list[Remark] = []
     for variable in variables:
         location, _ = variable.place
         # an array whose size is a specialization constant covers nothing that is known
@@ -193,8 +193,8 @@ def kept_remarks(title: str, variables: list[DeclaredVariable], why: str) -> lis
         lanes = "".join(LANES[n] for n in sorted({n for _, n in variable.covers}))
         slot = f"{location}.{lanes}" if last == location else f"{location}-{last}.{lanes}"
         cells = tuple(sorted(4 * at + lane for at, lane in variable.covers))
-        told.append(Remark(title, variable.name, slot, KEPT, why, (cells, cells)))
-    return told
+        remarks.append(Remark(title, variable.name, slot, KEPT, why, (cells, cells)))
+    return remarks
 
 
 def _kept(link: Story, key: int) -> str:
@@ -235,15 +235,15 @@ def _target(varying: Varying, lane: int) -> str:
 
 def _whole(link: Story) -> list[Remark]:
     """The remarks on built-ins and on what stayed whole."""
-    told: list[Remark] = []
+    remarks: list[Remark] = []
     for name, (action, why) in sorted(link.remarks.idle.items()):
-        told.append(Remark(link.title, name, "built-in", action, why))
-    told += [Remark(link.title, name, "built-in", *fate) for name, fate in link.built]
+        remarks.append(Remark(link.title, name, "built-in", action, why))
+    remarks += [Remark(link.title, name, "built-in", *fate) for name, fate in link.built]
     for out in link.gone:
         action, why = link.remarks.fate[out.keys[0]]
         name = out.name or f"location {shown(out.location)}"
         place = "payload" if link.in_memory else _place_of(out)
-        told.append(Remark(link.title, name, place, action, why, (_cells_of(link, out, 0), ())))
+        remarks.append(Remark(link.title, name, place, action, why, (_cells_of(link, out, 0), ())))
     for out, twin in link.pinned:
         slot = "payload" if link.in_memory else _place_of(out)
         name = (
@@ -253,10 +253,10 @@ def _whole(link: Story) -> list[Remark]:
         cells = _cells_of(link, out, 0), _cells_of(link, out, moved - out.location)
         if moved != out.location:
             why = f"as a whole to Location {shown(moved)}; {out.why}"
-            told.append(Remark(link.title, name, slot, PACKED, why, cells))
+            remarks.append(Remark(link.title, name, slot, PACKED, why, cells))
         else:
-            told.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}", cells))
-    return told
+            remarks.append(Remark(link.title, name, slot, KEPT, f"whole: {out.why}", cells))
+    return remarks
 
 
 def _cells_of(link: Story, whole: Pinned, by: int) -> tuple[int, ...]:

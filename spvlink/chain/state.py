@@ -122,13 +122,13 @@ class Chain:
     def before(self, stage: Stage) -> Border | None:
         """The border to the stage before; in a set, the first of those: they are all linked, or
         none is."""
-        found = self.befores.get(stage)
-        return found[0] if found else None
+        borders = self.befores.get(stage)
+        return borders[0] if borders else None
 
     def after(self, stage: Stage) -> Border | None:
         """The same behind it."""
-        found = self.afters.get(stage)
-        return found[0] if found else None
+        borders = self.afters.get(stage)
+        return borders[0] if borders else None
 
     def around(self, stage: Stage) -> list[Border]:
         """All borders of a stage."""

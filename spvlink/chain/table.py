@@ -243,13 +243,13 @@ def weighted(at: PassContext) -> None:
     """What the control shader can make for sums over vertices of the evaluation shader."""
     from spvlink.link.motion import weighted
 
-    held = frozenset[int]()
+    stored = frozenset[int]()
     for after in at.chain.afters.get(at.link.consumer, ()):
         if after.consumer.name == "geom":
             if after.link is None or after.link.outputs.pinned:
                 return  # which may make positions of whatever it reads
-            held |= weighted.held(after.link)
-    weighted.weighted(at.link, at.to_producer, at.options.exact, held)
+            stored |= weighted.fixed_outputs(after.link)
+    weighted.weighted(at.link, at.to_producer, at.options.exact, stored)
 
 
 def share_per_patch(at: PassContext) -> None:

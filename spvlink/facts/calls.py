@@ -47,8 +47,8 @@ class Calls:
         below: dict[Function, list[Function]] = {}
         todo = [module.entry.function]
         for function in todo:  # grows
-            found = below[function] = callees(function)
-            todo += [f for f in found if f not in below and f not in todo]
+            called = below[function] = callees(function)
+            todo += [f for f in called if f not in below and f not in todo]
         self.functions = todo[1:]
         for function in self.functions:
             self.sums[function] = self.alone(function)
@@ -106,9 +106,9 @@ class Calls:
 
 def callees(function: Function) -> list[Function]:
     """The functions that a function calls, in order, each once."""
-    found: dict[Function, None] = {}
+    called: dict[Function, None] = {}
     for block in function.blocks:
         for inst in block.insts:
             if inst.op == ops.OpFunctionCall and isinstance(inst.args[0], Function):
-                found[inst.args[0]] = None
-    return list(found)
+                called[inst.args[0]] = None
+    return list(called)

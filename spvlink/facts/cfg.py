@@ -73,10 +73,10 @@ class Cfg:
     def of(module: Module, function: Function) -> Cfg:
         """The facts as the module stands."""
         known = fact(module, _graphs, module.flow)
-        found = known.get(function)
-        if found is None:
-            found = known[function] = Cfg(function)
-        return found
+        cfg = known.get(function)
+        if cfg is None:
+            cfg = known[function] = Cfg(function)
+        return cfg
 
     def dominates(self, a: Block, b: Block) -> bool:
         """Whether every path to ``b`` goes through ``a`` (a block dominates itself)."""

@@ -93,14 +93,14 @@ class Decorations:
         return None
 
 
-def untouchable(tables: Decorations, variable: Inst, held: set[int]) -> str:
-    """Why an interface variable must stay as it is, for one of its decorations: these are ``held``
-    by it and its members. Empty if all of them are known."""
+def untouchable(tables: Decorations, variable: Inst, decorations: set[int]) -> str:
+    """Why an interface variable must stay as it is, for one of its ``decorations`` and those of
+    its members. Empty if all of them are known."""
     if variable in tables.with_ids:
-        held = held.union([note.imm[0] for note in tables.with_ids[variable]])
-    if held.issubset(_HARMLESS):
+        decorations = decorations.union([note.imm[0] for note in tables.with_ids[variable]])
+    if decorations.issubset(_HARMLESS):
         return ""
-    for number in sorted(held):
+    for number in sorted(decorations):
         if number in _UNTOUCHABLE or number not in info.VARYING_DECORATIONS:
             return _UNTOUCHABLE.get(number, _UNKNOWN)
     return ""
@@ -133,5 +133,5 @@ class Names:
             for of, name in self.names:
                 if op_of_name(name) == ops.OpMemberName:
                     self.members.setdefault((of, imm_of_name(name)[0]), name)
-        found = self.members.get((struct, index))
-        return str(index) if found is None else text_of_name(found)
+        entry = self.members.get((struct, index))
+        return str(index) if entry is None else text_of_name(entry)

@@ -128,11 +128,11 @@ class Divergence:
         level = CONSTANT
         levels = self.levels
         for arg in inst.args:
-            found = levels.get(arg)
-            if found is None:
-                found = CONSTANT if arg.type is None else self.of(arg)  # an import, a type
-            if found > level:
-                level = found
+            own = levels.get(arg)
+            if own is None:
+                own = CONSTANT if arg.type is None else self.of(arg)  # an import, a type
+            if own > level:
+                level = own
                 if level == VERTEX:
                     break
         return level

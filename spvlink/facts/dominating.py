@@ -31,29 +31,29 @@ class Dominating:
     """Values in blocks of one function. They are added in an order in which dominators come first
     (as reverse postorder is)."""
 
-    __slots__ = ("enters", "held")
+    __slots__ = ("enters", "values")
 
     def __init__(self, value: Inst, block: Block) -> None:
-        self.held = [DominatingValue(value, block, None)]  # in preorder
+        self.values = [DominatingValue(value, block, None)]  # in preorder
         self.enters: list[int] = []  # their blocks' numbers, once there are two
 
     def find(self, cfg: Cfg, block: Block) -> DominatingValue | None:
         """The nearest that dominates ``block``: through ``above`` it leads to the others."""
-        if len(self.held) == 1:
-            return self.held[0] if cfg.dominates(self.held[0].block, block) else None
+        if len(self.values) == 1:
+            return self.values[0] if cfg.dominates(self.values[0].block, block) else None
         at = bisect_right(self.enters, cfg.enter[block]) - 1
-        found = self.held[at] if at >= 0 else None
-        while found is not None and not cfg.dominates(found.block, block):
-            found = found.above
-        return found
+        nearest = self.values[at] if at >= 0 else None
+        while nearest is not None and not cfg.dominates(nearest.block, block):
+            nearest = nearest.above
+        return nearest
 
     def add(self, cfg: Cfg, value: Inst, block: Block, above: DominatingValue | None) -> None:
         """One more; ``above``: what ``find`` says of this block, which is none of the others."""
         if not self.enters:
-            self.enters.append(cfg.enter[self.held[0].block])
+            self.enters.append(cfg.enter[self.values[0].block])
         at = bisect_right(self.enters, cfg.enter[block])
         self.enters.insert(at, cfg.enter[block])
-        self.held.insert(at, DominatingValue(value, block, above))
+        self.values.insert(at, DominatingValue(value, block, above))
 
 
 class Values:
@@ -68,8 +68,8 @@ class Values:
     def find(self, key: object, block: Block) -> Inst | None:
         """The one that dominates ``block``."""
         among = self.by_key.get(key)
-        found = among.find(self.cfg, block) if among is not None else None
-        return found.value if found is not None else None
+        nearest = among.find(self.cfg, block) if among is not None else None
+        return nearest.value if nearest is not None else None
 
     def add(self, key: object, value: Inst, block: Block) -> None:
         """One more; ``find`` found none for its block."""

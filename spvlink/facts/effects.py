@@ -100,22 +100,22 @@ class Effects:
     def flags(self, inst: Inst) -> int:
         """The facts of an instruction; 0 for what must not be touched."""
         op = inst.op
-        found = FLAGS_OF[op]
+        flags = FLAGS_OF[op]
         if not _HANGS[op]:
-            return found
+            return flags
         if op == ops.OpExtInst:
             if inst.args[0] in self.glsl:
                 return info.GLSL_FLAGS.get(inst.imm[0], 0)
             return 0
         if op == LOAD_INPUT and inst.args:
-            return found & ~info.SPECULATABLE  # the vertex may be out of bounds
-        if inst.imm and found & (info.PURE | info.REMOVABLE):
+            return flags & ~info.SPECULATABLE  # the vertex may be out of bounds
+        if inst.imm and flags & (info.PURE | info.REMOVABLE):
             if op == ops.OpLoad:
                 if inst.imm[0] & enums.MemoryAccess_Volatile:
-                    return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
+                    return flags & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
             elif op in IMAGE_MASK_AT and inst.imm[0] & _STRONG:
-                return found & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
-        return found
+                return flags & ~(info.PURE | info.REMOVABLE | info.SPECULATABLE)
+        return flags
 
     def removable(self, inst: Inst) -> bool:
         """Whether an instruction may go if nothing reads its value."""

@@ -27,15 +27,15 @@ def dominance_frontiers(cfg: Cfg) -> dict[Block, list[Block]]:
 def live_in(cfg: Cfg, exposed: set[Block], written: set[Block], first: int) -> set[Block]:
     """The blocks at whose start a variable's value is wanted. ``exposed`` read it before they write
     it, ``written`` write it. Blocks before ``first`` in the order are left out (``earliest``)."""
-    found = set(exposed)
-    todo = [*found]
+    live = set(exposed)
+    todo = [*live]
     index = cfg.index
     while todo:
         for pred in cfg.preds[todo.pop()]:
-            if pred not in found and pred not in written and index[pred] >= first:
-                found.add(pred)
+            if pred not in live and pred not in written and index[pred] >= first:
+                live.add(pred)
                 todo.append(pred)
-    return found
+    return live
 
 
 def earliest(cfg: Cfg) -> list[int]:
@@ -48,15 +48,15 @@ def earliest(cfg: Cfg) -> list[int]:
         for pred in cfg.preds[block]
         if cfg.index[pred] >= index
     )
-    found = list(range(len(cfg.order)))
+    firsts = list(range(len(cfg.order)))
     begin = end = -1
     for header, latch in loops:
         if header > end:
             begin, end = header, header
         if latch > end:
-            found[end + 1 : latch + 1] = [begin] * (latch - end)
+            firsts[end + 1 : latch + 1] = [begin] * (latch - end)
             end = latch
-    return found
+    return firsts
 
 
 class Joins:
@@ -74,14 +74,14 @@ class Joins:
         first = self.begins[self.cfg.index[todo[0]]]
         live = live_in(self.cfg, exposed, written, first)
         seen = set(todo)
-        found: list[Block] = []
+        joins: list[Block] = []
         placed: set[Block] = set()
         while todo:
             for target in self.frontier.get(todo.pop(), ()):
                 if target in live and target not in placed:
                     placed.add(target)
-                    found.append(target)
+                    joins.append(target)
                     if target not in seen:
                         seen.add(target)
                         todo.append(target)
-        return first, found
+        return first, joins

@@ -77,16 +77,16 @@ class IndexValues:
         every = frozenset(range(size))
         if block not in self.cfg.index:
             return every
-        found = every
+        numbers = every
         self.left = _MOST_LOOKS
         while True:
             known = self.values(index, block, 0)
-            found &= every if known is None else known
-            found &= self.guarded(index, block, every)
+            numbers &= every if known is None else known
+            numbers &= self.guarded(index, block, every)
             if index.op not in PASSED or width_of(index.args[0]) != WORD:
                 break
             index = index.args[0]
-        return (found & self.half_open(index, block, every)) or every
+        return (numbers & self.half_open(index, block, every)) or every
 
     def half_open(self, index: Inst, block: Block, every: Numbers) -> Numbers:
         """What a minimum or maximum with something unknown leaves."""
@@ -128,13 +128,13 @@ class IndexValues:
         return _masked(inst)
 
     def union(self, ways: list[Inst], block: Block, depth: int) -> Numbers | None:
-        found = _NONE
+        numbers = _NONE
         for way in ways:
             more = self.values(way, block, depth)
             if more is None:
                 return None
-            found |= more
-        return found if len(found) <= MOST else None
+            numbers |= more
+        return numbers if len(numbers) <= MOST else None
 
     def made(
         self, inst: Inst, args: list[Inst], act: Callable[[int, int], int], block: Block, depth: int
@@ -144,8 +144,8 @@ class IndexValues:
         first, second = known[0], known[-1]
         if first is None or second is None or len(first) * len(second) > MOST * MOST:
             return None
-        found = frozenset([read_as(inst, act(a, b)) for a in first for b in second])
-        return found if len(found) <= MOST else None
+        numbers = frozenset([read_as(inst, act(a, b)) for a in first for b in second])
+        return numbers if len(numbers) <= MOST else None
 
     def clamped(self, inst: Inst, block: Block, depth: int) -> Numbers | None:
         if inst.imm[0] in _CLAMPS and _read_alike(inst):
@@ -219,15 +219,15 @@ class IndexValues:
     def tests(self, block: Block) -> list[tuple[Block, tuple[Inst, bool]]]:
         """The blocks above this one that are only entered by one edge of a branch, with the
         condition and what it was."""
-        found: list[tuple[Block, tuple[Inst, bool]]] = []
+        tests: list[tuple[Block, tuple[Inst, bool]]] = []
         while block in self.cfg.idom and self.cfg.idom[block] is not block:
             above = self.cfg.preds[block]
             if len(above) == 1 and above[0].terminator.op == ops.OpBranchConditional:
                 condition, yes, no = above[0].terminator.args
                 if yes is not no:
-                    found.append((block, (condition, yes is block)))
+                    tests.append((block, (condition, yes is block)))
             block = self.cfg.idom[block]
-        return found
+        return tests
 
     def guarded(self, index: Inst, block: Block, every: Numbers) -> Numbers:
         """The elements that the conditions around a block leave."""
@@ -338,11 +338,11 @@ def _rounds(
     phi: Inst, first: Numbers, step: int, asked: Callable[[int], bool]
 ) -> Numbers | None:  # fmt: skip
     """The values for which the test held, round by round."""
-    found: set[int] = set()
+    numbers: set[int] = set()
     for number in first:
-        while asked(number) and number not in found:
-            found.add(number)
+        while asked(number) and number not in numbers:
+            numbers.add(number)
             number = read_as(phi, number + step)
-            if len(found) > MOST:
+            if len(numbers) > MOST:
                 return None
-    return frozenset(found)
+    return frozenset(numbers)

@@ -235,7 +235,7 @@ class Dependences:
 
     def behind(self, seeds: list[Seed]) -> set[Inst]:
         """All that these hang on."""
-        found: set[Inst] = set()
+        behind: set[Inst] = set()
         seen: set[Block | None] = set()
         todo: list[Inst] = self.early()
         places = [*seeds, *self.calls, *[(b, b) for b in self.emits]]
@@ -251,11 +251,11 @@ class Dependences:
             place(value, home)
         while todo:
             inst = todo.pop()
-            if inst in found or not inst.id or types.IS_CONSTANT[inst.op]:
+            if inst in behind or not inst.id or types.IS_CONSTANT[inst.op]:
                 continue
             if inst.op in (ops.OpFunction, ops.OpLabel):
                 continue
-            found.add(inst)
+            behind.add(inst)
             todo += inst.args[::2] if inst.op == ops.OpPhi else inst.args
             if inst.op == ops.OpPhi:
                 todo += self.conditions(self.phis.get(inst), True)
@@ -265,7 +265,7 @@ class Dependences:
             elif inst.op == LOAD_OUTPUT:  # which another invocation may have stored
                 for value, home in self.stored.get(inst.imm[0], ()):
                     place(value, home)
-        return found
+        return behind
 
 
 def is_address(inst: Inst) -> bool:

@@ -87,14 +87,14 @@ def _part(value: Inst, lanes: int) -> int:
 
 
 def _construct(args: list[Inst], lanes: int) -> Needs:
-    found: Needs = []
+    operands: Needs = []
     for arg in args:
         size = types.lanes_of(arg.type)
         part = _lanes(lanes, size)
         if part:
-            found.append((arg, part if size > 1 else ALL))
+            operands.append((arg, part if size > 1 else ALL))
         lanes >>= size
-    return found
+    return operands
 
 
 def _offset(type: Inst | None, path: tuple[int, ...]) -> int:
@@ -121,12 +121,12 @@ def _insert(inst: Inst, lanes: int) -> Needs:
     if at < 0:
         return [(part, ALL), (whole, ALL)]
     own = ((1 << size) - 1) << at
-    found: Needs = []
+    operands: Needs = []
     if lanes & own:
-        found.append((part, _part(part, lanes >> at)))
+        operands.append((part, _part(part, lanes >> at)))
     if lanes & ~own:
-        found.append((whole, lanes & ~own))
-    return found
+        operands.append((whole, lanes & ~own))
+    return operands
 
 
 def _shape(matrix: Inst) -> tuple[int, int]:
@@ -137,17 +137,17 @@ def _shape(matrix: Inst) -> tuple[int, int]:
 
 def _by_column(lanes: int, rows: int) -> list[int]:
     """The live rows of each column, up to the last that has any."""
-    found: list[int] = []
+    columns: list[int] = []
     while lanes:
-        found.append(_lanes(lanes, rows))
+        columns.append(_lanes(lanes, rows))
         lanes >>= rows
-    return found
+    return columns
 
 
-def _columns(held: list[int], rows: int) -> int:
+def _columns(rows_of_columns: list[int], rows: int) -> int:
     """The lanes of a matrix that has these rows in each column."""
     lanes = 0
-    for at, column in enumerate(held):
+    for at, column in enumerate(rows_of_columns):
         lanes |= column << at * rows
     return lanes
 
@@ -172,22 +172,25 @@ def _matrix(inst: Inst, lanes: int) -> Needs:
         columns = _columns_of(args[1], _by_column(lanes, 1))
         return [(args[0], _part(args[0], ALL)), (args[1], columns)]
     _, rows = _shape(inst)
-    held = _by_column(lanes, rows)
+    rows_of_columns = _by_column(lanes, rows)
     any_row = 0
-    for column in held:
+    for column in rows_of_columns:
         any_row |= column
     if op == ops.OpMatrixTimesMatrix:
-        return [(args[0], _rows_of(args[0], any_row)), (args[1], _columns_of(args[1], held))]
+        return [
+            (args[0], _rows_of(args[0], any_row)),
+            (args[1], _columns_of(args[1], rows_of_columns)),
+        ]
     if op == ops.OpOuterProduct:
-        columns = sum([1 << at for at, column in enumerate(held) if column])
+        columns = sum([1 << at for at, column in enumerate(rows_of_columns) if column])
         return [(args[0], any_row), (args[1], columns)]
     across, _ = _shape(inst)  # the rows of what OpTranspose takes
-    found = 0
-    for column, live in enumerate(held):
+    needed = 0
+    for column, live in enumerate(rows_of_columns):
         for row in range(rows):
             if live >> row & 1:
-                found |= 1 << row * across + column
-    return [(args[0], found)]
+                needed |= 1 << row * across + column
+    return [(args[0], needed)]
 
 
 _MATRICES: Final = frozenset(

@@ -36,8 +36,8 @@ def number_of(inst: Inst, lane: int) -> float | None:
     if bits is None or inst.type is None or not types.is_ieee(inst.type):
         return None
     width = inst.type.imm[0]
-    found: float = struct.unpack(CODES[width], bits.to_bytes(width // 8, "little"))[0]
-    return found if found - found == 0.0 else None
+    number: float = struct.unpack(CODES[width], bits.to_bytes(width // 8, "little"))[0]
+    return number if number - number == 0.0 else None
 
 
 def is_denormal(width: int, bits: int) -> bool:

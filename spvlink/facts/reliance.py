@@ -54,7 +54,7 @@ class _Reliance:
     def __init__(self, module: Module, changed: dict[Inst, int]) -> None:
         self.effects = Effects.of(module)
         self.functions = module.functions
-        self.held = dict(changed)  # variable or parameter -> the lanes of what it holds
+        self.memory = dict(changed)  # variable or parameter -> the lanes of what it holds
         self.values: dict[Inst, int] = {}  # value -> the lanes that are others
         self.same: dict[Inst, Inst] = {}  # parameter -> what it points to
         self.blocks: set[Block] = set()  # that may run where they did not
@@ -153,9 +153,9 @@ class _Reliance:
     def written(self, inst: Inst) -> int:
         """Of what takes no other values: whether it reads what holds some by a pointer that it is
         given, and nobody here knows how. ``place`` follows chains and copies."""
-        if IS_CHAIN[inst.op] or inst.op == ops.OpCopyObject or not self.held:
+        if IS_CHAIN[inst.op] or inst.op == ops.OpCopyObject or not self.memory:
             return 0
-        if any(arg.type is not None and self.held.get(self.place(arg)[0]) for arg in inst.args):
+        if any(arg.type is not None and self.memory.get(self.place(arg)[0]) for arg in inst.args):
             raise _Relied
         return 0
 
@@ -220,11 +220,11 @@ class _Reliance:
 
     def load(self, load: Inst, pointer: Inst) -> int:
         root, first = self.place(pointer)
-        held = self.held.get(root, 0)
-        if not held or first < 0:
-            return ALL if held else 0
+        changed = self.memory.get(root, 0)
+        if not changed or first < 0:
+            return ALL if changed else 0
         size = types.lanes_of(load.type)
-        lanes = held >> first & ((1 << size) - 1) if size else held
+        lanes = changed >> first & ((1 << size) - 1) if size else changed
         return ALL if lanes and size < 2 else lanes
 
     def store(self, pointer: Inst, lanes: int, value: Inst) -> None:
@@ -233,9 +233,9 @@ class _Reliance:
         root, first = self.place(pointer)
         size = types.lanes_of(value.type)
         if first < 0 or not size:
-            self.mark(self.held, root, ALL)
+            self.mark(self.memory, root, ALL)
         else:
-            self.mark(self.held, root, (lanes & ((1 << size) - 1)) << first)
+            self.mark(self.memory, root, (lanes & ((1 << size) - 1)) << first)
 
     # -- calls -------------------------------------------------------------------------------------
 
@@ -260,8 +260,8 @@ class _Reliance:
             return
         self.same[mine] = root
         self.again = True
-        if self.held.get(mine):
-            self.mark(self.held, root, ALL)
+        if self.memory.get(mine):
+            self.mark(self.memory, root, ALL)
 
 
 def decided(fork: Block) -> set[Block]:
@@ -276,11 +276,11 @@ def decided(fork: Block) -> set[Block]:
 
 def reach(starts: list[Block], without: Block | None) -> set[Block]:
     """The blocks that these lead to, themselves included, on ways around one."""
-    found: set[Block] = set()
+    reached: set[Block] = set()
     todo = [block for block in starts if block is not without]
     while todo:
         block = todo.pop()
-        if block not in found:
-            found.add(block)
+        if block not in reached:
+            reached.add(block)
             todo += [after for after in block.successors() if after is not without]
-    return found
+    return reached

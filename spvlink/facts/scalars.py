@@ -70,8 +70,8 @@ def moved(inst: Inst) -> list[Lane] | None:
     are no lanes (structs, arrays)."""
     op = inst.op
     if op == ops.OpCompositeConstruct:
-        found = [(arg, n) for arg in inst.args for n in range(count(arg.type))]
-        return found if found and len(found) == count(inst.type) else None
+        sources = [(arg, n) for arg in inst.args for n in range(count(arg.type))]
+        return sources if sources and len(sources) == count(inst.type) else None
     source = inst.args[0]
     size = count(source.type)
     if not size or not count(inst.type):
@@ -95,14 +95,14 @@ def moved_lane(inst: Inst, lane: int) -> Lane | None:
     """``moved`` for one lane alone."""
     op, size = inst.op, count(inst.type)
     if op == ops.OpCompositeConstruct:
-        found: Lane | None = None
+        part: Lane | None = None
         total = 0
         for arg in inst.args:
             end = total + count(arg.type)
             if total <= lane < end:
-                found = arg, lane - total
+                part = arg, lane - total
             total = end
-        return found if total == size else None
+        return part if total == size else None
     source = inst.args[0]
     own = count(source.type)
     if not own or not size:

@@ -56,10 +56,10 @@ class Structure:
     @staticmethod
     def of(module: Module, function: Function) -> Structure:
         known = fact(module, _structures, module.flow)
-        found = known.get(function)
-        if found is None:
-            found = known[function] = Structure(Cfg.of(module, function))
-        return found
+        structure = known.get(function)
+        if structure is None:
+            structure = known[function] = Structure(Cfg.of(module, function))
+        return structure
 
     def around(self, block: Block) -> list[Block]:
         """Headers of the constructs around a block, innermost first."""

@@ -68,12 +68,12 @@ def counted_loops(module: Module, function: Function) -> dict[Block, CountedLoop
         return {}
     cfg, structure = Cfg.of(module, function), Structure.of(module, function)
     places = {block: at for at, block in enumerate(function.blocks)}
-    found: dict[Block, CountedLoop] = {}
+    loops: dict[Block, CountedLoop] = {}
     for header in structure.continue_of:  # in order, as loops are not
         loop = _loop(cfg, structure, header, places)
         if loop is not None and _count(loop):
-            found[header] = loop
-    return found
+            loops[header] = loop
+    return loops
 
 
 def counters_of(loops: dict[Block, CountedLoop]) -> dict[Inst, Block]:
@@ -148,9 +148,9 @@ def _blocks(cfg: Cfg, header: Block, merge: Block, places: dict[Block, int]) -> 
     """What a header dominates and its merge block does not, and unreachable merge blocks of
     selections and loops inside. That is what one comes to from the header, but by the merge block,
     and without leaving what the header dominates. ``places``: where blocks stand."""
-    found = [header]
+    blocks = [header]
     inside = {header, merge}
-    for block in found:  # grows
+    for block in blocks:  # grows
         named = block.successors()
         step = block.merge() if block in cfg.index else None
         if step is not None:
@@ -160,8 +160,8 @@ def _blocks(cfg: Cfg, header: Block, merge: Block, places: dict[Block, int]) -> 
         for after in named:
             if after not in inside and (after not in cfg.index or cfg.dominates(header, after)):
                 inside.add(after)
-                found.append(after)
-    return [header, *sorted(found[1:], key=places.__getitem__)]
+                blocks.append(after)
+    return [header, *sorted(blocks[1:], key=places.__getitem__)]
 
 
 def _straight(cfg: Cfg, block: Block, end: Block) -> bool:
@@ -215,10 +215,10 @@ def _count(loop: CountedLoop) -> bool:
         condition, leaves = condition.args[0], not leaves
     while len(loop.rounds) < MOST_ROUNDS:
         loop.rounds.append(values)
-        held = _holds(condition, values)
-        if held is None:
+        outcome = _holds(condition, values)
+        if outcome is None:
             return False
-        if held == leaves:
+        if outcome == leaves:
             return True
         after: Values = {}
         for phi in values:

@@ -1552,12 +1552,12 @@ class _Checker:
         assert flow is not None
         if len(args) % 2:
             raise Fault(inst, "a value without its predecessor")
-        found = [flow.number.get(a, -1) for a in args[1::2]]
-        if -1 in found:
-            raise Fault(inst, f"%{args[found.index(-1) * 2 + 1].id} is no block of this function")
-        if len(set(found)) != len(found) or set(found) != set(flow.preds[number]):
+        preds = [flow.number.get(a, -1) for a in args[1::2]]
+        if -1 in preds:
+            raise Fault(inst, f"%{args[preds.index(-1) * 2 + 1].id} is no block of this function")
+        if len(set(preds)) != len(preds) or set(preds) != set(flow.preds[number]):
             raise Fault(inst, "its blocks are not exactly the predecessors of this one")
-        for value, pred in zip(args[::2], found):
+        for value, pred in zip(args[::2], preds):
             at = self.where.get(value)
             if at is None:
                 raise Fault(inst, f"%{value.id} is not in the module")

@@ -94,17 +94,17 @@ class Debug:
         source's variable holds."""
         for note in self.notes:
             for arg in note.inst.args[2:]:
-                found = resolve(arg)
-                lanes, full = found.mark & ALL, (1 << types.lanes_of(found.type)) - 1
+                value = resolve(arg)
+                lanes, full = value.mark & ALL, (1 << types.lanes_of(value.type)) - 1
                 if lanes and lanes & full != full:
                     note.partial = True
 
 
 def noted(module: Module) -> Debug | None:
     """What was taken out of the functions of a module; None where nothing was."""
-    held = module.debug
-    assert held is None or isinstance(held, Debug)
-    return held
+    record = module.debug
+    assert record is None or isinstance(record, Debug)
+    return record
 
 
 class VariableNotes:

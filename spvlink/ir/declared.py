@@ -78,23 +78,23 @@ class Declared:
         if asks == NOT_ASKED:
             return None
         if asks & info.ASKS_ITSELF:
-            found = self.opcodes.get(op)
-            if found is None:
+            missing = self.opcodes.get(op)
+            if missing is None:
                 from spvlink.grammar.needs import CAPABILITIES as BY_OPCODE
                 from spvlink.grammar.needs import EXTENSIONS as EXTENSIONS_BY_OPCODE
                 from spvlink.grammar.needs import SINCE
 
-                found = self.opcodes[op] = self.enabled(
+                missing = self.opcodes[op] = self.enabled(
                     BY_OPCODE.get(op, ()), SINCE.get(op, 0), EXTENSIONS_BY_OPCODE.get(op, ()),
                     ops.NAMES[op],
                 )  # fmt: skip
-            if found:
-                return found
+            if missing:
+                return missing
         if asks & info.ASKS_WORDS and inst.imm:
             for kind, number in _enumerants(inst):
-                found = self.of_enumerant(kind, number)
-                if found:
-                    return found
+                missing = self.of_enumerant(kind, number)
+                if missing:
+                    return missing
         return None
 
     def of_enumerant(self, kind: str, number: int) -> str:
@@ -125,33 +125,33 @@ class Declared:
 
     def has(self, capability: int) -> bool:
         """Whether a capability is declared, by itself or along with another one."""
-        held = self.capabilities
-        if capability in held or capability in _ALWAYS:
+        declared = self.capabilities
+        if capability in declared or capability in _ALWAYS:
             return True
         if not self.closed:
             from spvlink.grammar.needs import ENUM_CAPABILITIES
 
-            todo = [*held]
+            todo = [*declared]
             while todo:
                 for along in ENUM_CAPABILITIES.get((_CAPABILITY, todo.pop()), ()):
-                    if along not in held:
-                        held.add(along)
+                    if along not in declared:
+                        declared.add(along)
                         todo.append(along)
             self.closed = True
-        return capability in held
+        return capability in declared
 
     def of_type(self, type: Inst) -> str | None:
         """What is not declared of what values of a type need to be computed with. A pointer asks
         for nothing: what it leads to may be in memory alone."""
-        found = self.asked.get(type)
-        if found is not None:
-            return found
-        found = "" if type.op in types.POINTERS else self._of_parts(type)
-        if not found:
+        missing = self.asked.get(type)
+        if missing is not None:
+            return missing
+        missing = "" if type.op in types.POINTERS else self._of_parts(type)
+        if not missing:
             self.fine.add(type)
             return None
-        self.asked[type] = found
-        return found
+        self.asked[type] = missing
+        return missing
 
     def _of_parts(self, type: Inst) -> str:
         why = self.of_words(type)
@@ -208,7 +208,7 @@ def named(*capabilities: int) -> str:
 def _enumerants(inst: Inst) -> list[tuple[str, int]]:
     """(kind, value) of each enumerant among an instruction's literal words, each bit of a mask by
     itself. What stands behind a literal of unknown length is not looked at."""
-    found: list[tuple[str, int]] = []
+    enumerants: list[tuple[str, int]] = []
     todo = list(reversed(shapes.operands(inst.op)))
     at = 0
     while todo and at < len(inst.imm):
@@ -222,9 +222,9 @@ def _enumerants(inst: Inst) -> list[tuple[str, int]]:
             each = [word]
             if is_mask:
                 each = [1 << bit for bit in range(32) if word >> bit & 1]
-            found += [(name, number) for number in each]
+            enumerants += [(name, number) for number in each]
             for number in reversed(each):
                 todo += reversed(values.get(number, ()))
         elif kind not in (shapes.K_ID, shapes.K_ID_ID):
             break
-    return found
+    return enumerants

@@ -120,10 +120,10 @@ def ungroup(module: Module, target: Inst) -> None:
     for inst in module.annotations:
         if inst.op == ops.OpGroupDecorate and target in inst.args[1:]:
             groups.append(inst)
-    held = {group.args[0] for group in groups}
+    targets = {group.args[0] for group in groups}
     own: list[Inst] = []
     for inst in module.annotations:
-        if inst.op in _OF_TARGETS and inst.args[0] in held:
+        if inst.op in _OF_TARGETS and inst.args[0] in targets:
             own.append(Inst(inst.op, None, [target, *inst.args[1:]], inst.imm))
     for group in groups:
         group.args = [arg for arg in group.args if arg is not target]

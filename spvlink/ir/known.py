@@ -29,11 +29,11 @@ ALWAYS: Final = 0
 class StampedFact:
     """What was found, and the stamp for which it holds."""
 
-    __slots__ = ("found", "stamp")
+    __slots__ = ("stamp", "value")
 
-    def __init__(self, stamp: int, found: Any) -> None:
+    def __init__(self, stamp: int, value: Any) -> None:
         self.stamp = stamp
-        self.found = found
+        self.value = value
 
 
 class Known:
@@ -47,10 +47,10 @@ class Known:
 
 def fact(of: K, make: Callable[[K], T], stamp: int) -> T:
     """What ``make`` finds: found once for each value of the stamp."""
-    held = of.facts.get(make)
-    if held is not None and held.stamp == stamp:
-        found: T = held.found
-        return found
+    known = of.facts.get(make)
+    if known is not None and known.stamp == stamp:
+        value: T = known.value
+        return value
     made = make(of)
     of.facts[make] = StampedFact(stamp, made)
     return made

@@ -91,15 +91,15 @@ def of_op(module: Module, op: int) -> list[Inst]:
         for inst in module.globals:
             row = inst.op
             if row < _LOW:
-                held = rows[row]
-                if held is None:
+                others = rows[row]
+                if others is None:
                     rows[row] = [inst]
                 else:
-                    held.append(inst)
-    found = rows[op]
-    if found is None:
-        found = rows[op] = []
-    return found
+                    others.append(inst)
+    insts = rows[op]
+    if insts is None:
+        insts = rows[op] = []
+    return insts
 
 
 def _key(type: Inst | None, args: list[Inst], imm: tuple[int, ...]) -> object:
@@ -122,14 +122,14 @@ def make(
             for inst in of_op(module, op):
                 pool.setdefault(_key(inst.type, inst.args, inst.imm), inst)
     key = _key(type, args, imm)
-    found = pool.get(key)
-    if found is None:
-        found = Inst(op, type, args, imm, module.new_id())
-        found.mark = ALL
-        module.globals.append(found)
+    made = pool.get(key)
+    if made is None:
+        made = Inst(op, type, args, imm, module.new_id())
+        made.mark = ALL
+        module.globals.append(made)
         touched(module)
-        pool[key] = found
-    return found
+        pool[key] = made
+    return made
 
 
 def boolean(module: Module) -> Inst:
@@ -274,10 +274,10 @@ def pointers_may_meet(module: Module) -> bool:
     """Whether a phi or OpSelect may choose between pointers into different buffers, or there are no
     variables that hold pointers at all. VariablePointersStorageBuffer alone wants them all to be
     "into the same structure" (specification, "Validation Rules for Shader Capabilities")."""
-    held = {c.imm[0] for c in module.sections[CAPABILITIES]}
+    capabilities = {c.imm[0] for c in module.sections[CAPABILITIES]}
     return (
-        enums.Capability_VariablePointersStorageBuffer not in held
-        or enums.Capability_VariablePointers in held
+        enums.Capability_VariablePointersStorageBuffer not in capabilities
+        or enums.Capability_VariablePointers in capabilities
     )
 
 

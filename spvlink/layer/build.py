@@ -32,9 +32,9 @@ DISABLE: Final = "DISABLE_SPVLINK_STAGE_LINK"
 def compiler() -> str:
     """The C compiler: CC, or the first of COMPILERS in PATH. Raises Usage if there is none."""
     for name in (os.environ.get("CC", ""), *COMPILERS):
-        found = spawn.find(name) if name else None
-        if found is not None:
-            return found
+        path = spawn.find(name) if name else None
+        if path is not None:
+            return path
     raise Usage(
         "building it needs a C compiler, and there is none: it is in the package gcc of"
         " Debian and Ubuntu"

@@ -86,12 +86,12 @@ def families(
         if len(pair) == 2 and fragment[pair[0]] != fragment[pair[1]]:
             met.update(pair)
             leaders[leader(pair[0])] = leader(pair[1])
-    found: dict[bytes, LibraryFamily] = {}
+    by_leader: dict[bytes, LibraryFamily] = {}
     for data in fragment:
         if data in met:
-            family = found.setdefault(leader(data), LibraryFamily())
+            family = by_leader.setdefault(leader(data), LibraryFamily())
             (family.consumers if fragment[data] else family.producers).append(data)
-    return list(found.values()), reasons
+    return list(by_leader.values()), reasons
 
 
 def link_family(family: LibraryFamily) -> Frozen:

@@ -136,8 +136,8 @@ def _read_runs(folder: str, without: set[str]) -> list[Sums]:
         names = os.listdir(folder)
     except OSError:
         return []
-    found = [_read(os.path.join(folder, name)) for name in names if name not in without]
-    return [run for run in found if run is not None]
+    runs = [_read(os.path.join(folder, name)) for name in names if name not in without]
+    return [run for run in runs if run is not None]
 
 
 def to_json() -> str:

@@ -118,11 +118,11 @@ def _requests(archive: Archive, exact: bool, cache: str, tally: Tally) -> Iterat
 
 def _freeze(archive: Archive, exact: bool, store: LayerCache, jobs: int, tally: Tally) -> None:
     """Libraries that hold half of the shaders, with interfaces that those that meet share."""
-    found, reasons = libraries.families(archive, places.identity(store.folder), exact)
+    families, reasons = libraries.families(archive, places.identity(store.folder), exact)
     for text in reasons:
         tally.reason(text)
-    tally.libraries = sum(len(f.producers) + len(f.consumers) for f in found)
-    for frozen in _each(found, jobs):
+    tally.libraries = sum(len(f.producers) + len(f.consumers) for f in families)
+    for frozen in _each(families, jobs):
         tally.interfaces += bool(frozen.answers)
         for key, answer in frozen.answers:
             tally.frozen += 1
@@ -133,17 +133,17 @@ def _freeze(archive: Archive, exact: bool, store: LayerCache, jobs: int, tally: 
     tally.trouble = tally.trouble or store.trouble
 
 
-def _each(found: list[libraries.LibraryFamily], jobs: int) -> Iterator[libraries.Frozen]:
+def _each(families: list[libraries.LibraryFamily], jobs: int) -> Iterator[libraries.Frozen]:
     """Link all families, ``jobs`` at a time. Raises Usage if a worker dies."""
-    if jobs == 1 or len(found) < 2:
-        yield from map(libraries.link_family, found)
+    if jobs == 1 or len(families) < 2:
+        yield from map(libraries.link_family, families)
         return
     from concurrent.futures import ProcessPoolExecutor
     from concurrent.futures.process import BrokenProcessPool
 
     try:
-        with ProcessPoolExecutor(min(jobs, len(found))) as workers:
-            yield from workers.map(libraries.link_family, found)
+        with ProcessPoolExecutor(min(jobs, len(families))) as workers:
+            yield from workers.map(libraries.link_family, families)
     except BrokenProcessPool:
         raise Usage("a process that linked libraries died: out of memory?") from None
 

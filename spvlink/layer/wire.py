@@ -208,12 +208,12 @@ def _read_descriptors(reader: _RequestReader) -> dict[str, object]:
             one.update({"source": source, "sourceData": data})
         mappings.append(one)
     robust = [dict(zip(_ROBUST, reader.words(2))) for _ in range(reader.count(8))]
-    found: dict[str, object] = {}
+    descriptors: dict[str, object] = {}
     if heap or mappings:
-        found = {"descriptorHeap": heap, "mappings": mappings}
+        descriptors = {"descriptorHeap": heap, "mappings": mappings}
     if robust:
-        found["robustness"] = robust
-    return found
+        descriptors["robustness"] = robust
+    return descriptors
 
 
 def _write_descriptors(layout: dict[str, object]) -> bytes:

@@ -62,9 +62,9 @@ class Bound:
 
     def __init__(self, stage: CheckedStage) -> None:
         outputs = stage.outputs if stage.name != "frag" else []
-        held = [one for one in outputs if stage.captured(one)]
-        self.outputs = len(_covered(outputs)) - len(_covered(held))
-        self.output_locations = _locations(outputs) - (len(_covered(held)) + 3) // 4
+        captured = [one for one in outputs if stage.captured(one)]
+        self.outputs = len(_covered(outputs)) - len(_covered(captured))
+        self.output_locations = _locations(outputs) - (len(_covered(captured)) + 3) // 4
         inputs = stage.inputs if stage.name != "vert" else []
         self.inputs = len(_covered(inputs))
         self.input_locations = _locations(inputs)
@@ -140,10 +140,10 @@ class _Staying:
                 place = self.place(inst)
                 if place is not None:
                     stores.setdefault(place, []).append((block, inst))
-        found, todo = 0, list[Inst]()
+        total, todo = 0, list[Inst]()
         for stored in stores.values():
             if any(self.sure(block) for block, _ in stored):
-                found += 1
+                total += 1
                 if len(stored) == 1:  # else one may be written over by another
                     todo += stored[0][1].args[1:]
         seen: set[Inst] = set()
@@ -153,9 +153,9 @@ class _Staying:
                 continue
             seen.add(value)
             if value.op != ops.OpLoad:
-                found += value.op not in _UNCOUNTED
+                total += value.op not in _UNCOUNTED
                 todo += value.args
-        return found
+        return total
 
     @property
     def within(self) -> set[Inst]:

@@ -113,10 +113,10 @@ def _files(
     labelled: list[tuple[Key, str, CheckedStage]] = [
         ((at,), source.file, stage) for at, (source, stage) in enumerate(zip(given, stages))
     ]
-    found, unread = _findings(labelled, command.complete, command.rules, potential)
+    findings, unread = _findings(labelled, command.complete, command.rules, potential)
     if potential is not None:
         potential.note(None, unread)
-    return found, {stage.name: source.file for source, stage in zip(given, stages)}
+    return findings, {stage.name: source.file for source, stage in zip(given, stages)}
 
 
 def _findings(
@@ -126,11 +126,11 @@ def _findings(
     potential: Potential | None,
 ) -> tuple[list[Finding], list[Unread]]:
     """What is wrong with one pipeline, and what is unread in it if that is asked for."""
-    found = pipeline.findings([stage for _, _, stage in labelled], complete, rules)
+    findings = pipeline.findings([stage for _, _, stage in labelled], complete, rules)
     if potential is None or pipeline.odd([stage for _, _, stage in labelled]):
-        return found, []
+        return findings, []
     labelled.sort(key=lambda one: pipeline.ORDER.index(one[2].name))
-    return found, potential.unread(labelled, complete)
+    return findings, potential.unread(labelled, complete)
 
 
 def _key(shader: Shader) -> Key:
@@ -172,12 +172,12 @@ class _Set:
             )
             if key not in self.known:
                 self.known[key] = self._looked_at(one)
-            found, unread, names = self.known[key]
+            findings, unread, names = self.known[key]
             if self.potential is not None and self.sharing is not None:
                 self.potential.note(one.id, unread)
                 self.sharing.add(one)
             files = [shader.label for shader in one.shaders] if self.named else []
-            yield one.id, found, {"": self.file, **dict(zip(names, files))}
+            yield one.id, findings, {"": self.file, **dict(zip(names, files))}
 
     def link(self) -> None:
         """Find out what sharing costs, if that is asked for."""
@@ -217,12 +217,12 @@ class _Set:
         """The same with their stages: where several entry points have one name, the other modules
         say which is meant. Raises SpvlinkError."""
         given = [Module(self.source.module(s.module), s.label, s.entry, s.stage) for s in shaders]
-        told = []
+        apart = []
         for shader, module in zip(shaders, read_pipeline(given)):
             assert module.entry is not None
             name = stage_of(module.entry.model)
-            told.append(Shader(shader.module, shader.label, shader.entry, name, shader.spec))
-        return told
+            apart.append(Shader(shader.module, shader.label, shader.entry, name, shader.spec))
+        return apart
 
     def _stage(self, shader: Shader) -> CheckedStage | SpvlinkError:
         """A stage of the set, or why it cannot be looked at."""

@@ -17,13 +17,13 @@ _GENERAL: Final = "spvlink"  # the rule of findings that no rule of Vulkan speak
 
 def to_sarif(report: CheckReport, version: str) -> str:
     """SARIF 2.1.0 (OASIS): one run, a result for each finding, its pipeline as logical location."""
-    rules = sorted({one.finding.rule or _GENERAL for one in report.found})
+    rules = sorted({one.finding.rule or _GENERAL for one in report.findings})
     driver: dict[str, object] = {
         "name": "spvlink",
         "version": version,
         "rules": [{"id": rule} for rule in rules],
     }
-    results = [_result(one) for one in report.found]
+    results = [_result(one) for one in report.findings]
     run = {"tool": {"driver": driver}, "results": results}
     return json.dumps({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
@@ -49,7 +49,7 @@ def _result(one: Reported) -> dict[str, object]:
 
 def to_github(report: CheckReport) -> Iterator[str]:
     """Workflow commands: GitHub shows each as an annotation of the file."""
-    for one in report.found:
+    for one in report.findings:
         kind = "warning" if one.finding.warning else "error"
         named = {"file": one.file, "title": one.finding.rule or ""}
         properties = ",".join(f"{k}={_escaped(v, ':,')}" for k, v in named.items() if v)

@@ -222,7 +222,7 @@ def read_limits(path: str) -> Limits:
 def checked_limits(top: dict[str, object], path: str) -> Limits:
     """``top`` as ``read_limits`` reads it; ``path`` names it in errors. Raises Usage."""
     limits = dict(REQUIRED)
-    found = 0
+    count = 0
     todo = [top]
     for one in todo:  # grows
         for name, value in one.items():
@@ -234,8 +234,8 @@ def checked_limits(top: dict[str, object], path: str) -> Limits:
             if not isinstance(value, int) or isinstance(value, bool) or value < 0:
                 raise Usage(f"{path}: {name}: expected a number")
             limits[name] = value
-            found += 1
-    if not found:
+            count += 1
+    if not count:
         known = ", ".join(list(REQUIRED)[:3])
         raise Usage(f"{path}: there is no limit in it that counts here, as {known} ...")
     return limits

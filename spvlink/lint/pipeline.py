@@ -35,16 +35,16 @@ def findings(stages: list[CheckedStage], complete: bool, rules: CheckRules) -> l
     stages = sorted(stages, key=lambda s: ORDER.index(s.name))
     if unlike := odd(stages):
         return unlike
-    found = [f for at in range(len(stages)) for f in own_findings(stages, at)]
+    problems = [f for at in range(len(stages)) for f in own_findings(stages, at)]
     for stage in stages:
-        found += limits.findings(stage, rules.limits)
+        problems += limits.findings(stage, rules.limits)
     for producer, consumer in zip(stages, stages[1:]):
-        found += InterfaceRules(producer, consumer, rules.maintenance4).findings()
-        found += builtins.findings(producer, consumer)
-    found += builtins.modes({stage.name: stage for stage in stages})
+        problems += InterfaceRules(producer, consumer, rules.maintenance4).findings()
+        problems += builtins.findings(producer, consumer)
+    problems += builtins.modes({stage.name: stage for stage in stages})
     if complete and stages and stages[-1].name not in ("frag", "task"):
-        found += _last(stages[-1])
-    return found
+        problems += _last(stages[-1])
+    return problems
 
 
 def odd(stages: list[CheckedStage]) -> list[Finding]:

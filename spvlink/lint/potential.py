@@ -90,22 +90,22 @@ class Potential:
 
     def unread(self, stages: list[tuple[Key, str, CheckedStage]], complete: bool) -> list[Unread]:
         """What is unread in a pipeline of these: (key of the module, label, stage), in order."""
-        found: list[Unread] = []
+        unread: list[Unread] = []
         for at, (key, label, stage) in enumerate(stages):
             if key not in self.modules:
                 self.modules[key] = SetModule(label, stage)
             following = stages[at + 1][2] if at + 1 < len(stages) else None
             self.modules[key].rasterized &= following is None or following.name == "frag"
             if stage.name in ("frag", "task") or (following is None and not complete):
-                found.append((key, None))
+                unread.append((key, None))
                 continue
             read: set[Place] = set()
             if following is not None:
                 for one in following.inputs:
                     read |= apart(one, following.uses.reads(one))
             dead = (p for one in stage.outputs for p in unread_of(stage, one, read))
-            found.append((key, frozenset(dead)))
-        return found
+            unread.append((key, frozenset(dead)))
+        return unread
 
     def note(self, pipeline: str | None, unread: list[Unread]) -> None:
         """Count one pipeline, of which ``unread`` was told."""
@@ -126,13 +126,13 @@ class Potential:
                 for name in names:
                     before = gains.get(name, (0, 0))
                     gains[name] = before[0] + more[0], before[1] + more[1]
-        found = [(name, *gain) for name, gain in gains.items() if gain[0]]
-        return sorted(found, key=lambda one: (-one[1], -one[2], str(one[0])))
+        rows = [(name, *gain) for name, gain in gains.items() if gain[0]]
+        return sorted(rows, key=lambda one: (-one[1], -one[2], str(one[0])))
 
     def costs(self) -> list[Cost]:
         """The pipelines of families whose own version would win something, most first."""
-        found = [c for family in self.families for c in family if any(n > 0 for n in c.more)]
-        return sorted(found, key=lambda c: ([-n for n in c.more], c.pipelines))
+        costs = [c for family in self.families for c in family if any(n > 0 for n in c.more)]
+        return sorted(costs, key=lambda c: ([-n for n in c.more], c.pipelines))
 
     def ordered(self) -> list[SetModule]:
         """The modules, those first whose sharing costs most."""
@@ -170,15 +170,15 @@ class Potential:
             )
             yield from _stays(module)
         yield _more(len(modules), "modules")
-        found = [(name, cost.more) for cost in self.costs() for name in cost.pipelines]
-        if not found:
+        rows = [(name, cost.more) for cost in self.costs() for name in cost.pipelines]
+        if not rows:
             yield "sharing modules costs nothing\n"
             return
         yield "pipelines whose own versions would win most beside shared ones, linked both ways\n"
-        for name, (components, locations, instructions) in found[:_LISTED]:
+        for name, (components, locations, instructions) in rows[:_LISTED]:
             yield f"{components:>9} components, {locations} Locations, {instructions} instructions"
             yield f": {name}\n"
-        yield _more(len(found), "pipelines")
+        yield _more(len(rows), "pipelines")
 
 
 def _family(costs: list[Cost]) -> dict[str, object]:

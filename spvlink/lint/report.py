@@ -75,7 +75,7 @@ class CheckReport:
         self.potential: Potential | None = None  # if it is asked for
         self.baseline = baseline
         self.old = 0
-        self.found: list[Reported] = []
+        self.findings: list[Reported] = []
 
     def add(self, pipeline: str | None, findings: Iterable[Finding], files: dict[str, str]) -> None:
         """``files``: by stage, "" for findings about no stage."""
@@ -86,16 +86,16 @@ class CheckReport:
             if self.baseline is not None and self.baseline.has(one):
                 self.old += 1
             else:
-                self.found.append(one)
+                self.findings.append(one)
 
     @property
     def errors(self) -> int:
-        return sum(not one.finding.warning for one in self.found)
+        return sum(not one.finding.warning for one in self.findings)
 
     def to_json(self) -> str:
         """As the contract has it: {"pipelines", "errors", "warnings"}."""
         both: tuple[list[dict[str, object]], list[dict[str, object]]] = ([], [])
-        for one in self.found:
+        for one in self.findings:
             both[one.finding.warning].append(one.to_json())
         document: dict[str, object] = {"pipelines": self.pipelines}
         document |= {"errors": both[0], "warnings": both[1]}
@@ -106,7 +106,7 @@ class CheckReport:
     def to_text(self) -> Iterator[str]:
         """Lines for people: equal findings of several pipelines are one, with their names."""
         groups: dict[tuple[object, ...], tuple[Finding, list[str]]] = {}
-        for one in self.found:
+        for one in self.findings:
             names = groups.setdefault(one.finding.key(), (one.finding, []))[1]
             if one.pipeline is not None and (not names or names[-1] != one.pipeline):
                 names.append(one.pipeline)
@@ -118,7 +118,7 @@ class CheckReport:
                 where = here
             yield from _lines(finding)
         count = self.errors
-        both = _count(count, "error"), _count(len(self.found) - count, "warning")
+        both = _count(count, "error"), _count(len(self.findings) - count, "warning")
         old = f"; {self.old} of the baseline" if self.baseline is not None else ""
         yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}{old}\n"
         if self.potential is not None:

@@ -99,13 +99,13 @@ class Sharing:
 
 def _figures(sources: list[Module], linked: Linked) -> Figures:
     """What the stages of a pipeline declare for each other, or for nobody, and their code."""
-    found = [
+    covers = [
         _outputs(stage.data, source.entry, stage.stage)
         for source, stage in zip(sources, linked.stages)
         if stage.stage != "frag"
     ]
-    locations = sum(len({place[0] for place in places}) for places in found)
-    return sum(map(len, found)), locations, sum(stage.body[1] for stage in linked.stages)
+    locations = sum(len({place[0] for place in places}) for places in covers)
+    return sum(map(len, covers)), locations, sum(stage.body[1] for stage in linked.stages)
 
 
 @lru_cache(_REMEMBERED)
@@ -113,5 +113,5 @@ def _outputs(data: bytes, entry: str | None, stage: str) -> frozenset[Place]:
     """The components that a module declares as outputs."""
     module = decode(data)
     module.entry = select_entry(module, entry, stage)
-    found = interface.declared(module, enums.StorageClass_Output)
-    return frozenset(place for one in found for place in interface.apart(one, one.covers))
+    outputs = interface.declared(module, enums.StorageClass_Output)
+    return frozenset(place for one in outputs for place in interface.apart(one, one.covers))

@@ -69,7 +69,7 @@ class Page:
         self.texts: dict[str, int] = {}
         self.kinds: dict[str, int] = {}
         self.remarks: dict[tuple[object, ...], int] = {}
-        self.told = 0  # remarks of all jobs
+        self.remark_count = 0  # remarks of all jobs
         self.chart: dict[int, list[int]] = {}
         self.reasons: Counter[tuple[str, str]] = Counter()
         self.results: list[JobTotals] = []
@@ -132,9 +132,11 @@ class Page:
             for i in entry.get("interfaces", ())
         ]
         remarks = entry.get("remarks", ())
-        self.told += len(remarks)
+        self.remark_count += len(remarks)
         row: Row = [self._kind(result.kind), self._text(result.reason), stages, borders]
-        row.append([self._remark(r) for r in remarks] if self.told <= MOST_REMARKS else None)
+        row.append(
+            [self._remark(r) for r in remarks] if self.remark_count <= MOST_REMARKS else None
+        )
         return row
 
     def _remark(self, entry: Entry) -> int:
@@ -188,13 +190,13 @@ def _short(text: str) -> str:
 
 def runs(cells: Iterable[int]) -> tuple[int, ...]:
     """[4, 5, 6, 9] as (4, 3, 9, 1)."""
-    found: list[int] = []
+    flat: list[int] = []
     for cell in sorted(set(cells)):
-        if found and cell == found[-2] + found[-1]:
-            found[-1] += 1
+        if flat and cell == flat[-2] + flat[-1]:
+            flat[-1] += 1
         else:
-            found += (cell, 1)
-    return tuple(found)
+            flat += (cell, 1)
+    return tuple(flat)
 
 
 def _sum(entries: Iterable[Entry], name: str) -> tuple[int, int]:

@@ -52,7 +52,7 @@ def of_link(version: str, linked: Linked, entries: dict[str, str | None]) -> Ite
         "remarks": [report.remark(r) | {"cells": r.cells} for r in linked.remarks],
     }
     if passed is not None:
-        job["untouched"] = untouched.told(linked.stages, entries, passed)
+        job["untouched"] = untouched.describe(linked.stages, entries, passed)
     pipeline: Entry = {
         "id": ", ".join(files), "job": 0, "kind": job["kind"], "reason": passed,
         "stages": [stage.file for stage in linked.stages],
@@ -80,13 +80,13 @@ def pieces(page: Page) -> Iterator[str]:
     yield _filled(after, parts)
 
 
-def _escaped(found: re.Match[str]) -> str:
+def _escaped(match: re.Match[str]) -> str:
     """A character as the strings of JSON and of scripts have it."""
-    return f"\\u{ord(found[0]):04x}"
+    return f"\\u{ord(match[0]):04x}"
 
 
 def _filled(template: str, parts: dict[str, str]) -> str:
-    return re.sub("@([A-Z_]+)@", lambda found: parts[found[1]], template)
+    return re.sub("@([A-Z_]+)@", lambda match: parts[match[1]], template)
 
 
 def _digest(text: str) -> str:

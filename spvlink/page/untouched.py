@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _MOST: Final = 32 * MAX_LOCATION  # Locations of a variable, arrays over vertices included
 
 
-def told(
+def describe(
     stages: Sequence[StageResult], entries: dict[str, str | None], why: str
 ) -> dict[str, object]:
     """The interfaces and remarks as the report has them, with the remarks' cells: every output of

@@ -32,19 +32,19 @@ def simplify(module: Module, inst: Inst, out: list[Inst], build: bool = True) ->
         if not is_glsl(inst.args[0]):
             return None
         key = -inst.imm[0]
-    found: Inst | None = None
+    value: Inst | None = None
     length = len(out)
     rule = RULES.get(key)
     if rule is not None:
-        found = rule(module, inst)
-    if found is None and build:
+        value = rule(module, inst)
+    if value is None and build:
         maker = BUILD_RULES.get(key)
         if maker is not None:
-            found = maker(module, inst, out)
-    if found is not None and key not in _MOVES and _flushed(module, inst):
+            value = maker(module, inst, out)
+    if value is not None and key not in _MOVES and _flushed(module, inst):
         del out[length:]
         return None
-    return found
+    return value
 
 
 def _flushed(module: Module, inst: Inst) -> bool:

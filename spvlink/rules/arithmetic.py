@@ -113,18 +113,18 @@ def _quotient(w: int, a: int, b: int) -> tuple[int, int, int] | None:
 
 
 def _sdiv(w: int, a: int, b: int) -> int | None:
-    found = _quotient(w, a, b)
-    return None if found is None else found[2]
+    parts = _quotient(w, a, b)
+    return None if parts is None else parts[2]
 
 
 def _srem(w: int, a: int, b: int) -> int | None:
-    found = _quotient(w, a, b)
-    return None if found is None else found[0] - found[1] * found[2]
+    parts = _quotient(w, a, b)
+    return None if parts is None else parts[0] - parts[1] * parts[2]
 
 
 def _smod(w: int, a: int, b: int) -> int | None:
-    found = _quotient(w, a, b)
-    return None if found is None else found[0] % found[1]  # Python's sign is the divisor's
+    parts = _quotient(w, a, b)
+    return None if parts is None else parts[0] % parts[1]  # Python's sign is the divisor's
 
 
 def _shift_left(w: int, a: int, b: int) -> int | None:
@@ -321,10 +321,10 @@ def _fmin(a: float, b: float) -> float | None:
 
 
 def _fmax(a: float, b: float) -> float | None:
-    found = _fmin(a, b)
-    if found is None:
+    least = _fmin(a, b)
+    if least is None:
         return None
-    return b if found == a else a
+    return b if least == a else a
 
 
 def _nmin(a: float, b: float) -> float | None:
@@ -338,15 +338,15 @@ def _nmax(a: float, b: float) -> float | None:
 def _fclamp(x: float, low: float, high: float) -> float | None:
     if not low <= high:
         return None
-    found = _fmax(x, low)
-    return None if found is None else _fmin(found, high)
+    raised = _fmax(x, low)
+    return None if raised is None else _fmin(raised, high)
 
 
 def _nclamp(x: float, low: float, high: float) -> float | None:
     if not low <= high:
         return None
-    found = _nmax(x, low)
-    return None if found is None else _nmin(found, high)
+    raised = _nmax(x, low)
+    return None if raised is None else _nmin(raised, high)
 
 
 def _whole(x: float, rounded: Callable[[float], int]) -> float | None:
@@ -354,8 +354,8 @@ def _whole(x: float, rounded: Callable[[float], int]) -> float | None:
     device's."""
     if not math.isfinite(x):
         return x
-    found = float(rounded(x))
-    return None if found == 0.0 and math.copysign(1, x) < 0 else found
+    result = float(rounded(x))
+    return None if result == 0.0 and math.copysign(1, x) < 0 else result
 
 
 def _round(x: float) -> float | None:

@@ -50,13 +50,13 @@ def lanes(value: Inst) -> list[int] | None:
         if type is not None and type.op == ops.OpTypeVector:
             if value.op == ops.OpConstantNull:
                 return [0] * type.imm[0]
-            found = []
+            patterns = []
             for part in value.args:
                 bits = types.bits_of(part)
                 if bits is None:
                     return None
-                found.append(bits)
-            return found
+                patterns.append(bits)
+            return patterns
     bits = types.bits_of(value)
     return None if bits is None else [bits]
 
@@ -92,7 +92,7 @@ def _float_lanes(
     fn: Callable[..., float | None], compare: bool, width: int, columns: list[list[int]], size: int
 ) -> list[int] | None:
     """Apply a function of floats to each lane; ``compare``: its result is a bool."""
-    found = []
+    patterns = []
     for lane in range(size):
         values = [from_bits(width, c[lane] if len(c) > 1 else c[0]) for c in columns]
         if None in values:
@@ -101,7 +101,7 @@ def _float_lanes(
         if value is None:
             return None
         if compare:
-            found.append(int(value))
+            patterns.append(int(value))
             continue
         bits = None
         for index, operand in enumerate(values):
@@ -112,8 +112,8 @@ def _float_lanes(
             bits = to_bits(width, value)
         if bits is None:
             return None
-        found.append(bits)
-    return found
+        patterns.append(bits)
+    return patterns
 
 
 def _absolute(value: float | None) -> float:
@@ -123,13 +123,13 @@ def _absolute(value: float | None) -> float:
 def _bit_lanes(
     fn: Callable[..., int | None], width: int, columns: list[list[int]], size: int
 ) -> list[int] | None:
-    found = []
+    patterns = []
     for lane in range(size):
         value = fn(width, *[c[lane] if len(c) > 1 else c[0] for c in columns])
         if value is None:
             return None
-        found.append(value)
-    return found
+        patterns.append(value)
+    return patterns
 
 
 def fold_lanes(module: Module, key: int, type: Inst, args: list[Inst]) -> Inst | None:
@@ -154,22 +154,22 @@ def fold_lanes(module: Module, key: int, type: Inst, args: list[Inst]) -> Inst |
         if kind.op == ops.OpTypeFloat and not is_float(kind):
             return None
     width = width_of(scalar)
-    found: list[int] | None = None
+    patterns: list[int] | None = None
     if key in BITS:
         if key == -glsl.Glsl_Fma and rounds_to_zero(module):
             return None
-        found = _bit_lanes(BITS[key], width, columns, size)
+        patterns = _bit_lanes(BITS[key], width, columns, size)
     elif key in FLOATS:
         if not rounds_to_zero(module):
-            found = _float_lanes(FLOATS[key], False, width, columns, size)
+            patterns = _float_lanes(FLOATS[key], False, width, columns, size)
     elif key in COMPARES:
-        found = _float_lanes(COMPARES[key], True, width, columns, size)
+        patterns = _float_lanes(COMPARES[key], True, width, columns, size)
     elif key in CONVERTS and not (key in _TO_FLOAT and rounds_to_zero(module)):
         convert, to = CONVERTS[key], width_of(target)
-        found = []
+        patterns = []
         for bits in columns[0]:
             value = convert(width, to, bits)
             if value is None:
                 return None
-            found.append(value)
-    return None if found is None else build(module, type, found)
+            patterns.append(value)
+    return None if patterns is None else build(module, type, patterns)

@@ -40,10 +40,10 @@ def _uniform(value: Inst) -> int | None:
     """The bit pattern that all lanes of a constant share."""
     if value.op == ops.OpConstant:
         return types.bits_of(value)
-    found = lanes(value)
-    if not found or found.count(found[0]) != len(found):
+    patterns = lanes(value)
+    if not patterns or patterns.count(patterns[0]) != len(patterns):
         return None
-    return found[0]
+    return patterns[0]
 
 
 def whole_int(value: Inst) -> int | None:
@@ -155,27 +155,27 @@ def fold(module: Module, key: int, first: Inst, *rest: Inst) -> Inst | None:
 
 def log2(module: Module, value: Inst) -> Inst | None:
     """The exponents of powers of two, read as unsigned."""
-    found = lanes(value)
-    if found is None or value.type is None or any(b.bit_count() != 1 for b in found):
+    patterns = lanes(value)
+    if patterns is None or value.type is None or any(b.bit_count() != 1 for b in patterns):
         return None
-    return build(module, value.type, [b.bit_length() - 1 for b in found])
+    return build(module, value.type, [b.bit_length() - 1 for b in patterns])
 
 
 def power_mask(module: Module, value: Inst) -> Inst | None:
     """Powers of two less one."""
-    found = lanes(value)
-    if found is None or value.type is None or any(b.bit_count() != 1 for b in found):
+    patterns = lanes(value)
+    if patterns is None or value.type is None or any(b.bit_count() != 1 for b in patterns):
         return None
-    return build(module, value.type, [b - 1 for b in found])
+    return build(module, value.type, [b - 1 for b in patterns])
 
 
 def reciprocal(module: Module, value: Inst) -> Inst | None:
     """1 / x for powers of two, of either sign, where it is normal."""
-    found = lanes(value)
-    if found is None or value.type is None or not is_float(component(value.type)):
+    patterns = lanes(value)
+    if patterns is None or value.type is None or not is_float(component(value.type)):
         return None
     width, inverse = _width(value.type), []
-    for bits in found:
+    for bits in patterns:
         x = from_bits(width, bits)
         if x is None or x == 0.0 or x - x != 0.0:
             return None
@@ -194,8 +194,8 @@ def shift_sum(module: Module, first: Inst, second: Inst, shifted: Inst) -> Inst 
     left, right = lanes(first), lanes(second)
     if left is None or right is None or first.type is None:
         return None
-    found = [a + b for a, b in zip(left, right)]
+    sums = [a + b for a, b in zip(left, right)]
     width = _width(shifted.type)
-    if any(b >= width for b in found):
+    if any(b >= width for b in sums):
         return None
-    return build(module, first.type, found)
+    return build(module, first.type, sums)

@@ -405,7 +405,7 @@ class _Linker:
         for pair in zip(row, row[1:]):
             remarks.report(linked, family.border(*pair))
         own = {family.stages[at] for at in row}
-        linked.told += [remark for stage, remark in family.state_remarks if stage in own]
+        linked.written += [remark for stage, remark in family.state_remarks if stage in own]
         linked.remarks = linked.remarks  # while the code is there
         for source, at in zip(self.own_sources(number), row):
             data, stage = outputs[at], family.stages[at]

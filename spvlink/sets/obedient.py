@@ -65,7 +65,7 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
 
 def _tell_kept(linked: Linked, contract: Contract) -> None:
     title = f"{contract.producer}->{contract.consumer}"
-    linked.told.append(Remark(title, "the interface", "", KEPT, contract.kept))
+    linked.written.append(Remark(title, "the interface", "", KEPT, contract.kept))
 
 
 class CannotObey(BadSpirv):

@@ -16,7 +16,7 @@ def friendly_names(module: Module) -> Names:
     """A name for every id: OpName first, then what types and constants are, then 1, 2, 3 in order
     of definition.
     """
-    found: Names = {}
+    names: Names = {}
     taken: set[str] = set()
 
     def take(inst: Inst, wish: str) -> None:
@@ -25,30 +25,30 @@ def friendly_names(module: Module) -> Names:
             name = f"{wish}_{number}"
             number += 1
         taken.add(name)
-        found[inst] = name
+        names[inst] = name
 
     defined = _defined(module)
     present = set(defined)
     for named, name in module.names:
-        if op_of_name(name) == ops.OpName and named in present and named not in found:
-            wish = _clean(text_of_name(name))
+        if op_of_name(name) == ops.OpName and named in present and named not in names:
+            wish = clean(text_of_name(name))
             if wish:
                 take(named, wish)
     for section in module.sections:
         for inst in section:
-            if inst.id and inst not in found:
+            if inst.id and inst not in names:
                 try:
-                    wish = _describe(inst, found)
+                    wish = describe(inst, names)
                 except (IndexError, ValueError):
                     wish = ""  # a malformed type or constant: a defect that is being looked at
                 if wish:
                     take(inst, wish)
     count = 0
     for inst in defined:
-        if inst not in found:
+        if inst not in names:
             count += 1
-            found[inst] = str(count)
-    return found
+            names[inst] = str(count)
+    return names
 
 
 def _defined(module: Module) -> list[Inst]:
@@ -62,12 +62,12 @@ def _defined(module: Module) -> list[Inst]:
     return every
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     name = re.sub(r"[^A-Za-z0-9_]", "_", text.split("(")[0])
     return "_" + name if name[:1].isdigit() else name
 
 
-def _describe(inst: Inst, names: Names) -> str:
+def describe(inst: Inst, names: Names) -> str:
     """A name by what a type or constant is, from the names of its parts; empty if there is no good
     one.
     """
@@ -92,7 +92,7 @@ def _describe(inst: Inst, names: Names) -> str:
     if op == ops.OpTypeArray and all(parts):
         return f"arr_{parts[0]}_{parts[1]}"
     if op == ops.OpExtInstImport:
-        return _clean(string_of(imm)[0].split(".")[0])
+        return clean(string_of(imm)[0].split(".")[0])
     return _constant(inst, names)
 
 

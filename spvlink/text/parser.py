@@ -25,7 +25,7 @@ _PRIVATE: Final = {name: op for op, name in PRIVATE_NAMES.items()}
 _HEADER: Final = re.compile(r";\s*(Version|Generator|Bound|Schema|Byte order):\s*(\S+)\s*$")
 _TERMINATORS: Final = frozenset(op for op, flags in info.FLAGS.items() if flags & info.TERMINATOR)
 _LINES: Final = info.LINES
-_SECTION: Final[dict[int, int]] = {
+SECTION_OF: Final[dict[int, int]] = {
     op: section
     for section, opcodes in (
         (core.CAPABILITIES, (ops.OpCapability,)),
@@ -46,6 +46,11 @@ _SECTION: Final[dict[int, int]] = {
 
 def parse(text: str) -> Module:
     """Read the text form of a module."""
+    return parse_named(text)[0]
+
+
+def parse_named(text: str) -> tuple[Module, dict[Inst, str]]:
+    """The same with the word (without ``%``) that is the id of each instruction in the text."""
     reader = _TextReader()
     lines = text.split("\n")
     reader.number_names(lines)
@@ -58,7 +63,8 @@ def parse(text: str) -> Module:
         except (ValueError, OverflowError, IndexError) as error:
             raise BadSpirv(f"line {number}: {error}") from None
     reader.finish()
-    return reader.module
+    words = {reader.defs[n]: word[1:] for word, n in reader.numbers.items() if n in reader.defs}
+    return reader.module, words
 
 
 class _Operands:
@@ -224,12 +230,12 @@ class _TextReader:
         if token[0] != "%" or token not in self.numbers or len(token) < 2:
             raise BadSpirv(f"{token} is no id")
         id = self.numbers[token]
-        found = self.defs.get(id)
-        if found is None:
-            found = self.defs[id] = Inst(0, None, [], (), id)
+        inst = self.defs.get(id)
+        if inst is None:
+            inst = self.defs[id] = Inst(0, None, [], (), id)
         if id not in self.defined:
             self.waiting.setdefault(id, self.line)
-        return found
+        return inst
 
     def read(self, line: str) -> None:
         words = _split(line)
@@ -344,7 +350,7 @@ class _TextReader:
         self.function = None
 
     def place(self, inst: Inst) -> None:
-        section = _SECTION.get(inst.op, core.GLOBALS)
+        section = SECTION_OF.get(inst.op, core.GLOBALS)
         if self.module.functions:
             raise BadSpirv("a module-scope instruction after the first function")
         if section < self.section:

@@ -172,13 +172,13 @@ def enum_value(kind: int, token: str) -> int:
     name = shapes.enumeration(kind)[0]
     value = 0
     for part in token.split("|"):
-        found = getattr(enums, f"{name}_{part}", None)
-        if found is None:
+        bits = getattr(enums, f"{name}_{part}", None)
+        if bits is None:
             try:
-                found = int(part, 0)
+                bits = int(part, 0)
             except ValueError:
                 raise ValueError(f"{part} is no {name}") from None
-        value |= found
+        value |= bits
     if not 0 <= value <= 0xFFFFFFFF:
         raise ValueError(f"{token} is no word")
     return value

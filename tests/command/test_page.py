@@ -15,7 +15,7 @@ import pytest
 import spvlink
 from spvlink import cli
 from spvlink.page import data, page
-from spvlink.page.untouched import told
+from spvlink.page.untouched import describe
 from spvlink.pipeline import ACTIONS, StageResult
 from tests.support import pages
 from tests.support.batch_sets import batch, lines_for, write_lines
@@ -88,14 +88,14 @@ def test_untouched_interfaces() -> None:
     again = spvlink.link([s.data for s in spvlink.link(codes).stages])
     assert again.passed_through == "nothing to gain"
     assert {r.action for r in again.remarks} == {"kept"}
-    seen = told(again.stages, {}, "nothing to gain")
+    seen = describe(again.stages, {}, "nothing to gain")
     assert [[i["producer"], *i["locations"]] for i in seen["interfaces"]] == [
         [i.producer, *i.locations] for i in again.interfaces
     ]
     assert {r["action"] for r in seen["remarks"]} == {"kept"}
     assert all(r["cells"][0] == r["cells"][1] != () for r in seen["remarks"])
     again.stages[0].data = codes[0][:40]  # what is no module has no picture, and costs nothing
-    assert len(told(again.stages, {}, "")["interfaces"]) == len(again.interfaces) - 1
+    assert len(describe(again.stages, {}, "")["interfaces"]) == len(again.interfaces) - 1
 
 
 def test_damage_costs_the_picture_only() -> None:
@@ -113,7 +113,7 @@ def test_damage_costs_the_picture_only() -> None:
             )
             words[at : at + 4] = value.to_bytes(4, "little")
             stages.append(StageResult(stage, stage, bytes(words), False))
-        found = len(told(stages, {}, "damaged")["interfaces"])
+        found = len(describe(stages, {}, "damaged")["interfaces"])
         whole, seen = whole + (found == 3), seen + found
     assert 0 < whole < 300 and seen > whole and time.monotonic() - begin < 60
 

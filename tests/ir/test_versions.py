@@ -66,7 +66,7 @@ def notes_state(module: Module) -> object:
     """What tables of decorations hold, or would hold if they were made now; imports."""
     held = module.facts.get(Decorations)
     tables = (
-        held.found if held is not None and held.stamp == module.annotated else Decorations(module)
+        held.value if held is not None and held.stamp == module.annotated else Decorations(module)
     )
     made = Decorations(module)
     ours, afresh = [(t.targets, t.members, t.with_ids) for t in (tables, made)]

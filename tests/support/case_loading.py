@@ -1,10 +1,10 @@
-"""Loads a module of our text form, with or without accesses to slots."""
+"""Loads a module of our text form, whole or short, with or without accesses to slots."""
 
 from __future__ import annotations
 
 from spvlink.ir.check import check
 from spvlink.ir.core import PRIVATE, EntryPoint, Function, Module, string_of
-from spvlink.text import parse
+from tests.support.short import read
 
 
 def is_lowered(module: Module) -> bool:
@@ -14,7 +14,7 @@ def is_lowered(module: Module) -> bool:
 
 
 def load(text: str) -> Module:
-    module = parse(text)
+    module = read(text)
     check(module, input=not is_lowered(module))
     for inst in module.sections[4]:
         function = inst.args[0]

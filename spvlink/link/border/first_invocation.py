@@ -60,8 +60,8 @@ def stores(link: Link, key: int) -> bool:
     if link.producer.name not in _STAGES:
         return False
     module = link.producer.module
-    found = fact(module, FirstInvocation, module.version)
-    return found.comes_by({link.spots[link.sites[s]][0] for s in link.stores[key]})
+    invocation = fact(module, FirstInvocation, module.version)
+    return invocation.comes_by({link.spots[link.sites[s]][0] for s in link.stores[key]})
 
 
 class FirstInvocation:

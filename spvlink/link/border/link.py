@@ -228,11 +228,11 @@ class Link(Known):
 
     def vertices(self, block: Block) -> dict[tuple[Inst, ...], set[int]]:
         """The vertices to which a block stores in place -> the keys."""
-        found: dict[tuple[Inst, ...], set[int]] = {}
+        keys_of: dict[tuple[Inst, ...], set[int]] = {}
         for inst in block.insts:
             if inst.op == STORE_OUTPUT and self.is_mine(inst):
-                found.setdefault(tuple(inst.args[1:]), set()).add(inst.imm[0])
-        return found
+                keys_of.setdefault(tuple(inst.args[1:]), set()).add(inst.imm[0])
+        return keys_of
 
     def insert(self, site: int, made: list[Inst]) -> None:
         """Put new instructions where the outputs of a site are stored, after those."""
@@ -271,22 +271,22 @@ class Link(Known):
 
     def frozen(self, key: int) -> bool:
         """Whether the consumer makes something Invariant of this input."""
-        held = invariant.frozen(self.consumer.module)
-        return bool(held) and any(load in held for load in self.loads.get(key, ()))
+        invariants = invariant.frozen(self.consumer.module)
+        return bool(invariants) and any(load in invariants for load in self.loads.get(key, ()))
 
     def settled(self, key: int) -> bool:
         """Whether it does, or makes a position, a depth or the like of it."""
-        held = invariant.settled(self.consumer.module)
-        return bool(held) and any(load in held for load in self.loads.get(key, ()))
+        settled = invariant.settled(self.consumer.module)
+        return bool(settled) and any(load in settled for load in self.loads.get(key, ()))
 
     def settled_outputs(self) -> tuple[frozenset[int], set[Inst]]:
         """The outputs that the consumer makes positions and the like of: slots by their keys, and
         variables that are whole."""
-        held = invariant.settled(self.consumer.module)
-        if not held:
+        settled = invariant.settled(self.consumer.module)
+        if not settled:
             return frozenset(), set()
         keys = frozenset([k for k in self.loads if self.settled(k)])
-        whole = {k for p in self.inputs.pinned if p.variable in held for k in p.keys}
+        whole = {k for p in self.inputs.pinned if p.variable in settled for k in p.keys}
         pinned = [p for p in self.outputs.pinned if not whole.isdisjoint(p.keys)]
         return keys | whole, {p.variable for p in pinned}
 
@@ -372,10 +372,10 @@ def _accesses(
     module: Module, wanted: frozenset[int], keys: tuple[int, int]
 ) -> dict[int, list[Inst]]:
     assert module.entry is not None
-    found: dict[int, list[Inst]] = {}
+    accesses: dict[int, list[Inst]] = {}
     first, end = keys
     for block in module.entry.function.blocks:
         for inst in block.insts:
             if inst.op >= PRIVATE and inst.op in wanted and first <= inst.imm[0] < end:
-                found.setdefault(inst.imm[0], []).append(inst)
-    return found
+                accesses.setdefault(inst.imm[0], []).append(inst)
+    return accesses

@@ -90,10 +90,10 @@ def _known(link: Link) -> set[Inst]:
     module = link.consumer.module
     assert module.entry is not None
     effects = Effects.of(module)
-    found: set[Inst] = set()
+    known: set[Inst] = set()
     size = -1
-    while size < len(found):  # again for the phis of loops
-        size = len(found)
+    while size < len(known):  # again for the phis of loops
+        size = len(known)
         for block in module.entry.function.blocks:
             for inst in block.insts:
                 if inst.op == LOAD_INPUT:
@@ -102,13 +102,13 @@ def _known(link: Link) -> set[Inst]:
                 else:
                     args = inst.args[::2] if inst.op == ops.OpPhi else inst.args
                     is_known = (
-                        not found.isdisjoint(args)
-                        and all(a in found or a.op in _GIVEN for a in args)
+                        not known.isdisjoint(args)
+                        and all(a in known or a.op in _GIVEN for a in args)
                         and (inst.op == ops.OpPhi or effects.flags(inst) & info.PURE != 0)
                     )
                 if is_known:
-                    found.add(inst)
-    return found
+                    known.add(inst)
+    return known
 
 
 def _is_local(variable: Inst) -> bool:

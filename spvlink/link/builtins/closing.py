@@ -40,11 +40,11 @@ class RaiseBuiltIns(Raise):
     """One side of a border. No variables are made: they never went."""
 
     def __init__(
-        self, module: Module, held: dict[int, Holder], storage: int, slots: dict[int, Slot]
+        self, module: Module, holders: dict[int, Holder], storage: int, slots: dict[int, Slot]
     ) -> None:
-        self.held = held
+        self.holders = holders
         varyings: list[Varying] = []
-        for holder in held.values():
+        for holder in holders.values():
             keys = [builtin_key(holder.builtin, n) for n in range(holder.size)]
             each = len(keys) if holder.type.op == ops.OpTypeVector else 1
             for at in range(0, len(keys), each):
@@ -53,7 +53,7 @@ class RaiseBuiltIns(Raise):
         Raise.__init__(self, module, varyings, storage, slots)
 
     def declare(self, varying: Varying) -> Inst:
-        return self.held[builtin_of(varying.keys[0])[0]].variable
+        return self.holders[builtin_of(varying.keys[0])[0]].variable
 
     def pointer(
         self, varying: Varying, vertex: Sequence[Inst], lane: int | None, out: list[Inst],
@@ -61,7 +61,7 @@ class RaiseBuiltIns(Raise):
     ) -> Inst:  # fmt: skip
         """A pointer to a built-in of a vertex, or to the element that a varying is."""
         builtin, number = builtin_of(varying.keys[0])
-        holder = self.held[builtin]
+        holder = self.holders[builtin]
         path = list(vertex)
         type = types.integer(self.module, 32, True)
         if holder.member >= 0:
@@ -136,13 +136,13 @@ def _is_in_place_of(built: BuiltIns, arg: Inst, key: int, vertex: list[Inst]) ->
     if arg.op == LOAD_INPUT:
         return built.same.get(key) == arg.imm[0] and arg.args == vertex
     bits = types.bits_of(arg)
-    return bits is not None and built.told.get(key) == bits
+    return bits is not None and built.constants.get(key) == bits
 
 
 def raise_inputs(built: BuiltIns) -> None:
     """What the consumer still reads, it reads from its built-ins."""
     built.gather()
-    if built.loads and (built.told or built.same):
+    if built.loads and (built.constants or built.same):
         _reunite(built)
     if built.loads:
         storage = enums.StorageClass_Input

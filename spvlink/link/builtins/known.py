@@ -88,8 +88,8 @@ def tell(built: BuiltIns) -> list[tuple[str, tuple[str, str]]]:
             fate = fate[0], f"{fate[1]}; {built.remarks.cautions[key]}"
         name, dot, lane = built.inputs.slots[key].name.partition(".")
         groups[name, fate] = groups.get((name, fate), dot) + lane
-    told: list[tuple[str, tuple[str, str]]] = []
+    fates: list[tuple[str, tuple[str, str]]] = []
     for (name, fate), lanes in groups.items():
-        told.append((name if lanes == _ALL else name + lanes, fate))
-    told += [(NAMES[b], (KEPT, why)) for b, why in sorted(built.obstacles.items())]
-    return told
+        fates.append((name if lanes == _ALL else name + lanes, fate))
+    fates += [(NAMES[b], (KEPT, why)) for b, why in sorted(built.obstacles.items())]
+    return fates

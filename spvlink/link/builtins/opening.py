@@ -63,7 +63,7 @@ _SAID_BY_PRODUCER: Final = frozenset(("geom", "mesh"))  # which primitive it is
 class BuiltIns(Link):
     """The built-ins that cross a border, as slots."""
 
-    __slots__ = ("asked", "into", "obstacles", "out", "same", "told")
+    __slots__ = ("asked", "constants", "into", "obstacles", "out", "same")
 
     def __init__(self, producer: Stage, consumer: Stage, out: Side, into: Side) -> None:
         sides = Interface(), Interface()
@@ -72,7 +72,8 @@ class BuiltIns(Link):
         self.into = into.holders
         self.obstacles: dict[int, str] = {}  # built-ins that are read and left alone -> why
         self.asked: list[int] = []  # keys that the consumer read when it came
-        self.told: dict[int, int] = {}  # keys that all invocations store -> the bits of a constant
+        # keys that all invocations store -> the bits of a constant
+        self.constants: dict[int, int] = {}
         self.same: dict[int, int] = {}  # keys -> those that are read in their place
 
 
@@ -135,8 +136,8 @@ def _unwritten(link: Link, builtin: int, many_views: bool) -> str:
     if builtin == enums.BuiltIn_ViewportIndex:
         if many_views:
             return "it is not written, and the view may choose it (multiviewPerViewViewports)"
-        held = link.producer.module.sections[CAPABILITIES]
-        if any(c.imm[0] == enums.Capability_ShaderViewportMaskNV for c in held):
+        capabilities = link.producer.module.sections[CAPABILITIES]
+        if any(c.imm[0] == enums.Capability_ShaderViewportMaskNV for c in capabilities):
             return "it is not written, and a viewport mask may choose it"
     return ""
 
@@ -203,15 +204,15 @@ def _open_stores(
 def _store_in_place(module: Module, stores: list[BuiltinAccess], wanted: frozenset[int]) -> None:
     """Store the slots where the built-ins are stored."""
     assert module.entry is not None
-    found = {access.inst: access for access in stores}
+    accesses = {access.inst: access for access in stores}
     for block in module.entry.function.blocks:
-        if found.keys().isdisjoint(block.insts):
+        if accesses.keys().isdisjoint(block.insts):
             continue
         out: list[Inst] = []
         for inst in block.insts:
             out.append(inst)
-            if inst in found:
-                access = found[inst]
+            if inst in accesses:
+                access = accesses[inst]
                 vertex = [access.vertex] if access.vertex is not None else []
                 out += _stores(access, inst.args[1], vertex, module, wanted)
         block.insts = out
@@ -250,7 +251,7 @@ def _store_at_ends(
         if access.holder not in copies:
             pointer = types.pointer(module, storage, access.holder.type)
             copies[access.holder] = value(module, ops.OpVariable, pointer, [], (storage,))
-    found = {access.inst: access for access in stores}
+    accesses = {access.inst: access for access in stores}
     back = {access.inst: access for access in loads if access.holder in copies}
     for block in blocks:
         out: list[Inst] = []
@@ -266,8 +267,8 @@ def _store_at_ends(
                 for holder, copy in copies.items():
                     none = types.undef(module, holder.type)
                     out.append(Inst(ops.OpStore, None, [copy, none], ()))
-            if inst in found:
-                _copy(module, found[inst], copies[found[inst].holder], out)
+            if inst in accesses:
+                _copy(module, accesses[inst], copies[accesses[inst].holder], out)
         block.insts = out
     blocks[0].insts[:0] = copies.values()
     touched(module)
@@ -303,9 +304,9 @@ def _store_copies(
     module: Module, copies: dict[Holder, Inst], wanted: frozenset[int], out: list[Inst]
 ) -> None:
     for holder, copy in copies.items():
-        held = value(module, ops.OpLoad, holder.type, [copy], ())
-        out.append(held)
-        out += _stores(BuiltinAccess(held, holder, None, 0), held, [], module, wanted)
+        whole = value(module, ops.OpLoad, holder.type, [copy], ())
+        out.append(whole)
+        out += _stores(BuiltinAccess(whole, holder, None, 0), whole, [], module, wanted)
 
 
 def _open_loads(module: Module, loads: list[BuiltinAccess], op: int) -> None:
@@ -313,24 +314,24 @@ def _open_loads(module: Module, loads: list[BuiltinAccess], op: int) -> None:
     if not loads:
         return
     assert module.entry is not None
-    found = {access.inst: access for access in loads}
+    accesses = {access.inst: access for access in loads}
     for block in module.entry.function.blocks:
-        if not found.keys().isdisjoint(block.insts):
-            _open_block(module, block, found, op)
+        if not accesses.keys().isdisjoint(block.insts):
+            _open_block(module, block, accesses, op)
     sweep(module, module.entry.function)
 
 
-def _open_block(module: Module, block: Block, found: dict[Inst, BuiltinAccess], op: int) -> None:
-    told = noted(module)
+def _open_block(module: Module, block: Block, accesses: dict[Inst, BuiltinAccess], op: int) -> None:
+    debug = noted(module)
     out: list[Inst] = []
     for inst in block.insts:
-        if inst not in found:
+        if inst not in accesses:
             out.append(inst)
             continue
-        access, mark = found[inst], len(out)
+        access, mark = accesses[inst], len(out)
         made = _loads(module, access, inst.type, op, out)
-        if told is not None:
-            told.all_like(out[mark:], inst)
+        if debug is not None:
+            debug.all_like(out[mark:], inst)
         become(module, inst, made)
     block.insts = out
 

@@ -20,10 +20,10 @@ def propagate_builtins(built: BuiltIns, transfer: Transfer, exact: bool, limit: 
         stored = single_value(built, key)
         bits = types.bits_of(stored) if stored is not None else None
         if bits is not None and built.always_stored(key):
-            built.told[key] = bits
+            built.constants[key] = bits
     vectors = {
         k
-        for k in built.told.keys() & built.loads.keys()
+        for k in built.constants.keys() & built.loads.keys()
         if built.into[builtin_of(k)[0]].type.op == ops.OpTypeVector
     }
     handed, used = _uses(built, vectors) if vectors else (vectors, vectors)

@@ -128,9 +128,9 @@ class Side:
         if struct.op != ops.OpTypeStruct:
             return
         for member, inner in enumerate(struct.args):
-            found = self.tables.find_member(struct, member, enums.Decoration_BuiltIn)
-            if found is not None and found[0] in wanted:
-                self.hold(found[0], variable, member, inner, length)
+            decoration = self.tables.find_member(struct, member, enums.Decoration_BuiltIn)
+            if decoration is not None and decoration[0] in wanted:
+                self.hold(decoration[0], variable, member, inner, length)
 
     def length_of(self, type: Inst, builtin: int) -> Inst | None:
         """The length of the array over vertices or primitives that a type is."""
@@ -182,21 +182,21 @@ class Side:
         while IS_CHAIN[pointer.op]:
             path[:0] = pointer.args[1:]
             pointer = pointer.args[0]
-        held = self.variables.get(pointer)
-        if held is None:
+        holders = self.variables.get(pointer)
+        if holders is None:
             return
-        first = next(iter(held.values()))
+        first = next(iter(holders.values()))
         vertex = path[0] if first.length is not None and path else None
         rest = path if first.length is None else path[1:]
-        if -1 not in held:  # a block
+        if -1 not in holders:  # a block
             member = types.index_of(rest[0]) if rest else None
             if member is None:
-                for builtin in [h.builtin for h in held.values()]:
+                for builtin in [h.builtin for h in holders.values()]:
                     self.obstacles.setdefault(builtin, "its block is accessed as a whole")
                 return
-            if member not in held:
+            if member not in holders:
                 return
-            first, rest = held[member], rest[1:]
+            first, rest = holders[member], rest[1:]
         why = self.note(inst, at, first, vertex, rest)
         if why:
             self.obstacles.setdefault(first.builtin, why)

@@ -83,14 +83,14 @@ class InterfaceRules:
         """The errors of one input."""
         covers = apart(one, one.covers)
         missing = {place for place in covers if self._twin(place) is None}
-        found = []
+        errors = []
         if missing:
             at = places(missing)
             message = (
                 f"{self.consumer.name} input {described(one)}: {self.producer.name} has no output"
                 f" at {at}"
             )
-            found.append(self._error(interface.INTERFACE, one, min(missing), message))
+            errors.append(self._error(interface.INTERFACE, one, min(missing), message))
         twins: dict[DeclaredVariable, Place] = {}
         for place in sorted(covers - missing):
             twin = self._twin(place)
@@ -104,8 +104,8 @@ class InterfaceRules:
                     f"{self.consumer.name} input {described(one)} faces {self.producer.name}"
                     f" output {described(twin)}: {why}"
                 )
-                found.append(self._error(rule, one, place, message))
-        return found
+                errors.append(self._error(rule, one, place, message))
+        return errors
 
     def _twin(self, place: Place) -> DeclaredVariable | None:
         """The output that an input component faces: the one of its number, if there is none of its
@@ -143,7 +143,7 @@ class InterfaceRules:
         for one in self.consumer.inputs:
             read |= apart(one, self.consumer.uses.reads(one))
             declared |= apart(one, one.covers)
-        found = []
+        warnings = []
         for output in self.producer.outputs:
             dead = unread_of(self.producer, output, read)
             if not dead:
@@ -153,19 +153,19 @@ class InterfaceRules:
             message = (
                 f"{self.consumer.name} {how} {some}{self.producer.name} output {described(output)}"
             )
-            found.append(
+            warnings.append(
                 Finding(
                     UNREAD, message, str(output.label), _first(dead), self.between, warning=True
                 )
             )
-        return found
+        return warnings
 
     def _unwritten(self) -> list[Finding]:
         """Warnings: inputs that are read, and have an output that is never written."""
         written: set[Place] = set()
         for output in self.outputs:
             written |= apart(output, self.producer.uses.writes(output))
-        found = []
+        warnings = []
         for one in self.consumer.inputs:
             reads = apart(one, self.consumer.uses.reads(one))
             bare = (reads & self.by_place.keys()) - written
@@ -174,10 +174,10 @@ class InterfaceRules:
                     f"{self.consumer.name} reads {places(bare)} of its input {described(one)},"
                     f" which {self.producer.name} declares and never writes: the value is undefined"
                 )
-                found.append(
+                warnings.append(
                     Finding(None, message, str(one.label), _first(bare), self.between, warning=True)
                 )
-        return found
+        return warnings
 
 
 def _first(places: set[Place]) -> Place:
@@ -228,32 +228,32 @@ def _float(imm: Sequence[int]) -> str:
 
 def scalars(one: DeclaredVariable) -> dict[Place, Scalar]:
     """What is in each component of a variable."""
-    found: dict[Place, Scalar] = {}
-    _fill(one.type, one.place, found, one.label)
-    return found
+    kinds: dict[Place, Scalar] = {}
+    _fill(one.type, one.place, kinds, one.label)
+    return kinds
 
 
-def _fill(type: Inst, place: Place, found: dict[Place, Scalar], label: Label) -> int:
+def _fill(type: Inst, place: Place, kinds: dict[Place, Scalar], label: Label) -> int:
     """Note the components of a type; gives its Locations."""
     if type.op == ops.OpTypeStruct:
         total = 0
         for member in type.args:
-            total += _fill(member, (place[0] + total, 0), found, label)
+            total += _fill(member, (place[0] + total, 0), kinds, label)
         return total
     element = type
     while element.op in info.NESTED_TYPES:
         element = element.args[0]
     if element.op == ops.OpTypeStruct:  # of an array: the shape says the rest
-        return interface.cover(type, place, set(), label, _told)
+        return interface.cover(type, place, set(), label, _ignore)
     covers: set[Place] = set()
-    length = interface.cover(type, place, covers, label, _told)
+    length = interface.cover(type, place, covers, label, _ignore)
     scalar = element.args[0] if element.op == ops.OpTypeVector else element
     kind = scalar.op, *scalar.imm
-    found.update(dict.fromkeys(covers, kind))
+    kinds.update(dict.fromkeys(covers, kind))
     return length
 
 
-def _told(rule: str, label: object, place: object, message: str) -> None:
+def _ignore(rule: str, label: object, place: object, message: str) -> None:
     """What is odd was told of where the variable was read."""
 
 
@@ -289,7 +289,7 @@ def readable(type: Inst) -> str:
 
 def places(covers: set[Place]) -> str:
     """Components for people: "Location 1.yz, 2.x"."""
-    found: dict[int, str] = {}
+    lanes_of: dict[int, str] = {}
     for location, component in sorted(interface.shown_places(covers)):
-        found[location] = found.get(location, "") + "xyzw"[component & 3]
-    return "Location " + ", ".join(f"{location}.{lanes}" for location, lanes in found.items())
+        lanes_of[location] = lanes_of.get(location, "") + "xyzw"[component & 3]
+    return "Location " + ", ".join(f"{location}.{lanes}" for location, lanes in lanes_of.items())

@@ -78,12 +78,12 @@ def findings(producer: CheckedStage, consumer: CheckedStage) -> list[Finding]:
         )
         return [Finding(DECORATIONS, message, str(first.label), None, between)]
     by_kind = {b.kind: b for b in given}
-    found = []
+    mismatches = []
     for one in wanted:
         why = _unmatched(one, by_kind.get(one.kind), producer, consumer)
         if why:
-            found.append(Finding(LINKING, why, str(one.label), None, between))
-    return found
+            mismatches.append(Finding(LINKING, why, str(one.label), None, between))
+    return mismatches
 
 
 def _unmatched(
@@ -111,7 +111,7 @@ def _to_fragments(
 ) -> list[Finding]:
     """Fragment shaders may declare built-ins that nobody writes. Few are undefined then."""
     written = {b.kind for b in producer.builtins[OUTPUT] if b.written}
-    found = []
+    unwritten = []
     for one in consumer.builtins[INPUT]:
         if not one.read or one.kind in written:
             continue
@@ -119,11 +119,11 @@ def _to_fragments(
         message = f"frag reads {name}, and {producer.name} does not write it"
         if one.kind == enums.BuiltIn_PrimitiveId and producer.name in _PRIMITIVE_ID:
             rule = _PRIMITIVE_ID[producer.name]
-            found.append(Finding(rule, message, str(one.label), None, between))
+            unwritten.append(Finding(rule, message, str(one.label), None, between))
         elif one.kind in _DISTANCES:
             message += ": the value is undefined"
-            found.append(Finding(None, message, str(one.label), None, between, warning=True))
-    return found
+            unwritten.append(Finding(None, message, str(one.label), None, between, warning=True))
+    return unwritten
 
 
 def _payloads(producer: CheckedStage, consumer: CheckedStage) -> list[Finding]:
@@ -151,49 +151,49 @@ def _payloads(producer: CheckedStage, consumer: CheckedStage) -> list[Finding]:
 
 def modes(stages: dict[str, CheckedStage]) -> list[Finding]:
     """Execution modes that stages must have, or agree on."""
-    found = []
+    mismatches = []
     control, evaluation = stages.get("tesc"), stages.get("tese")
     if control is not None and evaluation is not None:
-        found += _tessellation(control, evaluation)
+        mismatches += _tessellation(control, evaluation)
     geometry = stages.get("geom")
     if geometry is not None and evaluation is not None:
         made, wanted = _made_by(control, evaluation), _wanted_by(geometry)
         if made and wanted and made != wanted:
             message = f"tese makes {made}, and geom takes {wanted}"
-            found.append(Finding(f"{_CREATE}00739", message, "", None, ("tese", "geom")))
-    return found
+            mismatches.append(Finding(f"{_CREATE}00739", message, "", None, ("tese", "geom")))
+    return mismatches
 
 
 def _tessellation(control: CheckedStage, evaluation: CheckedStage) -> list[Finding]:
-    found = []
+    mismatches = []
     between = control.name, evaluation.name
     ours, theirs = (
         [name for m, name in _DOMAINS.items() if m in s.modes] for s in (control, evaluation)
     )
     if not ours and not theirs:
         message = "neither stage says if it is triangles, quads or isolines"
-        found.append(Finding(f"{_CREATE}00732", message, "", None, between))
+        mismatches.append(Finding(f"{_CREATE}00732", message, "", None, between))
     elif ours and theirs and ours != theirs:
         message = f"tesc says {ours[0]}, and tese {theirs[0]}"
-        found.append(Finding(f"{_CREATE}00733", message, "", None, between))
+        mismatches.append(Finding(f"{_CREATE}00733", message, "", None, between))
     sizes = [s.modes.get(enums.ExecutionMode_OutputVertices) for s in (control, evaluation)]
     if sizes == [None, None]:
         message = "neither stage says how many vertices a patch has"
-        found.append(Finding(f"{_CREATE}00734", message, "", None, between))
+        mismatches.append(Finding(f"{_CREATE}00734", message, "", None, between))
     elif None not in sizes and sizes[0] != sizes[1]:
         message = "tesc and tese say different sizes of a patch"
-        found.append(Finding(f"{_CREATE}00735", message, "", None, between))
-    return found
+        mismatches.append(Finding(f"{_CREATE}00735", message, "", None, between))
+    return mismatches
 
 
 def _made_by(control: CheckedStage | None, evaluation: CheckedStage) -> str:
     """The primitives that tessellation makes."""
-    held = set(evaluation.modes) | (set(control.modes) if control is not None else set())
-    if enums.ExecutionMode_PointMode in held:
+    declared = set(evaluation.modes) | (set(control.modes) if control is not None else set())
+    if enums.ExecutionMode_PointMode in declared:
         return "points"
-    if enums.ExecutionMode_Isolines in held:
+    if enums.ExecutionMode_Isolines in declared:
         return "lines"
-    return "triangles" if held & _DOMAINS.keys() else ""
+    return "triangles" if declared & _DOMAINS.keys() else ""
 
 
 def _wanted_by(geometry: CheckedStage) -> str:

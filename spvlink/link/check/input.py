@@ -34,12 +34,12 @@ def flaws(stages: Sequence[Given], target_env: str) -> list[Flaw]:
     if _PAIR.issuperset(name for name, _, _ in stages) and all(_fits(*pair) for pair in pairs):
         return []
     files = {name: source.file for name, _, source in stages}
-    told: list[Flaw] = []
+    given: list[Flaw] = []
     for stage, one in _found(stages, target_env in _WITH_MAINTENANCE4):
         if not one.warning:
             between = "->".join(s for s in (one.producer, one.consumer) if s)
-            told.append(Flaw(between, files.get(stage, ""), one.message, one.rule or ""))
-    return told
+            given.append(Flaw(between, files.get(stage, ""), one.message, one.rule or ""))
+    return given
 
 
 def _fits(producer: Given, consumer: Given) -> bool:
@@ -58,10 +58,12 @@ def _found(stages: Sequence[Given], maintenance4: bool) -> list[tuple[str, Findi
     from spvlink.link.check.stage import CheckedStage, own_findings
 
     read = [CheckedStage(*one) for one in stages]
-    found = [(stage.name, one) for at, stage in enumerate(read) for one in own_findings(read, at)]
+    findings = [
+        (stage.name, one) for at, stage in enumerate(read) for one in own_findings(read, at)
+    ]
     for producer, consumer in zip(read, read[1:]):
         wrong = InterfaceRules(producer, consumer, maintenance4).errors()
         wrong += builtins.findings(producer, consumer)
-        found += [(consumer.name, one) for one in wrong]
+        findings += [(consumer.name, one) for one in wrong]
     modes = builtins.modes({stage.name: stage for stage in read})
-    return found + [(one.consumer or "", one) for one in modes]
+    return findings + [(one.consumer or "", one) for one in modes]

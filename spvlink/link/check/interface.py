@@ -221,35 +221,35 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
     listed = [v for v in entry.inst.args[1:] if v.imm[0] == storage and v.type is not None]
     targets, members = _decorations(module, listed)
     names = Names(module)
-    found: list[DeclaredVariable] = []
+    variables: list[DeclaredVariable] = []
     taken: dict[tuple[bool, Place], Label] = {}
     arrays = (entry.model, storage) in _ARRAYED
     for variable in listed:
         assert variable.type is not None
         words = targets.get(variable, [])
         type = variable.type.args[0]
-        held = own_words = {word[0] for word in words}
-        if enums.Decoration_BuiltIn in held:
+        decorations = own_words = {word[0] for word in words}
+        if enums.Decoration_BuiltIn in decorations:
             continue
         place = _place(words)
         element = type.args[0] if type.op == ops.OpTypeArray else type
         label = Label(names, variable, element)
         if element.op == ops.OpTypeStruct:
-            held = set(held)
+            decorations = set(decorations)
             for index in range(len(element.args)):
-                held.update([word[0] for word in members.get((element, index), ())])
-        if arrays and enums.Decoration_Patch not in held:
+                decorations.update([word[0] for word in members.get((element, index), ())])
+        if arrays and enums.Decoration_Patch not in decorations:
             if type.op != ops.OpTypeArray:
                 refuse(INTERFACE, label, place, f"{label} is no array over vertices")
                 continue
             type = element
-        elif enums.Decoration_PerVertexKHR in held and type.op == ops.OpTypeArray:
+        elif enums.Decoration_PerVertexKHR in decorations and type.op == ops.OpTypeArray:
             type = element
         if type.op != ops.OpTypeStruct:
             if place is None:
                 refuse(NO_LOCATION, label, None, f"{label} has no Location")
                 continue
-            _add(found, taken, label, place, type, own_words, storage, refuse)
+            _add(variables, taken, label, place, type, own_words, storage, refuse)
             continue
         at = place[0] if place else -1
         for index, member in enumerate(type.args):
@@ -264,8 +264,8 @@ def declared(module: Module, storage: int, refuse: Refuse = broken) -> list[Decl
                 refuse(NO_LOCATION, label, None, f"{label} has no Location")
                 break
             both = own_words | inner_words
-            at = spot[0] + _add(found, taken, label, spot, member, both, storage, refuse)
-    return found
+            at = spot[0] + _add(variables, taken, label, spot, member, both, storage, refuse)
+    return variables
 
 
 def _decorations(
@@ -297,18 +297,21 @@ def _decorations(
 
 
 def _add(
-    found: list[DeclaredVariable],
+    variables: list[DeclaredVariable],
     taken: dict[tuple[bool, Place], Label],
     label: Label,
     place: Place,
     type: Inst,
-    held: set[int],
+    decorations: set[int],
     storage: int,
     refuse: Refuse,
 ) -> int:
     """Note one variable with these decorations; gives the Locations it takes."""
     covers: set[Place] = set()
-    qualifiers, kind = info.INTERPOLATION_DECORATIONS & held, info.KIND_DECORATIONS & held
+    qualifiers, kind = (
+        info.INTERPOLATION_DECORATIONS & decorations,
+        info.KIND_DECORATIONS & decorations,
+    )
     length = cover(type, place, covers, label, refuse)
     patch = enums.Decoration_Patch in kind  # which is a space of its own
     overlaps = [spot for spot in covers if taken.setdefault((patch, spot), label) is not label]
@@ -318,7 +321,7 @@ def _add(
         refuse(OVERLAPS[storage], label, spot, what)
     shape = shape_of(type)
     integral = "i" in shape or "u" in shape or "f64" in shape
-    for other in found:
+    for other in variables:
         if not (kind or other.kind) or other.kind == kind:
             continue
         if enums.Decoration_PerPrimitiveEXT not in kind ^ other.kind:
@@ -326,7 +329,9 @@ def _add(
         if {p[0] for p in covers} & {p[0] for p in other.covers}:
             what = f"{label} and {other.name} share a Location, and one is per primitive"
             refuse(OVERLAPS[storage], label, place, what)
-    found.append(DeclaredVariable(label, place, shape, qualifiers, covers, integral, kind, type))
+    variables.append(
+        DeclaredVariable(label, place, shape, qualifiers, covers, integral, kind, type)
+    )
     return length
 
 

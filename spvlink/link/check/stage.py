@@ -79,32 +79,32 @@ class CheckedStage:
         def refuse(rule: str, label: Label, place: Place | None, message: str) -> None:
             wrong.append((rule, label, place, message))
 
-        found = interface.declared(self.module, storage, refuse)
+        variables = interface.declared(self.module, storage, refuse)
         outer = (self.name, storage) in (("vert", INPUT), ("frag", OUTPUT))
         if outer:  # attributes may share a Location, and attachments two sources
             wrong[:] = [w for w in wrong if w[0] not in interface.OVERLAPS.values()]
         if (self.name, storage) == ("frag", INPUT):
-            interface.check_fragment(found, refuse)
-        return found
+            interface.check_fragment(variables, refuse)
+        return variables
 
     def _builtins(self, storage: int) -> list[BuiltIn]:
         """In the order of their declaration."""
         names = Names(self.module)
-        found = []
+        builtins = []
         for variable in self.listed(storage):
             assert variable.type is not None
             type = variable.type.args[0]
             own = self.tables.find(variable, enums.Decoration_BuiltIn)
             if own:
-                found.append(BuiltIn(own[0], Label(names, variable, type), type, self))
+                builtins.append(BuiltIn(own[0], Label(names, variable, type), type, self))
                 continue
             block = type.args[0] if type.op == ops.OpTypeArray else type
             for index, member in enumerate(block.args if block.op == ops.OpTypeStruct else ()):
                 kind = self.tables.find_member(block, index, enums.Decoration_BuiltIn)
                 if kind:
                     label = Label(names, variable, block, index)
-                    found.append(BuiltIn(kind[0], label, member, self))
-        return found
+                    builtins.append(BuiltIn(kind[0], label, member, self))
+        return builtins
 
     def listed(self, storage: int) -> list[Inst]:
         """The entry point's variables of a storage class."""
@@ -122,20 +122,23 @@ class CheckedStage:
     def decoration(self, one: DeclaredVariable, decoration: int) -> int | None:
         """The operand of a decoration of a variable, its block or its member; None without."""
         label = one.label
-        found = self.tables.find(label.variable, decoration)
+        operands = self.tables.find(label.variable, decoration)
         if label.index >= 0:
-            found = self.tables.find_member(label.type, label.index, decoration) or found
-        return found[0] if found else None
+            operands = self.tables.find_member(label.type, label.index, decoration) or operands
+        return operands[0] if operands else None
 
     def captured(self, one: DeclaredVariable) -> bool:
         """Whether transform feedback takes it: then somebody reads it."""
-        label, held = one.label, enums.Decoration_Offset
-        if self.tables.find(label.variable, held) is not None:
+        label, offset = one.label, enums.Decoration_Offset
+        if self.tables.find(label.variable, offset) is not None:
             return True
-        if label.index >= 0 and self.tables.find_member(label.type, label.index, held) is not None:
+        if (
+            label.index >= 0
+            and self.tables.find_member(label.type, label.index, offset) is not None
+        ):
             return True
         return any(  # of an array of blocks, or a struct: it is one variable
-            struct is label.type and words[0] == held
+            struct is label.type and words[0] == offset
             for (struct, _), notes in self.tables.members.items()
             for words in notes
             if label.index < 0
@@ -159,8 +162,8 @@ def own_findings(stages: list[CheckedStage], at: int) -> Iterator[Finding]:
 def _modes(module: Module) -> dict[int, tuple[int, ...]]:
     """The execution modes of the entry point; an operand that is an id, by the constant's value."""
     assert module.entry is not None
-    found: dict[int, tuple[int, ...]] = {}
+    modes: dict[int, tuple[int, ...]] = {}
     for inst in module.sections[EXECUTION_MODES]:
         if inst.op in _MODES and inst.args and inst.args[0] is module.entry.function:
-            found[inst.imm[0]] = inst.imm[1:]
-    return found
+            modes[inst.imm[0]] = inst.imm[1:]
+    return modes

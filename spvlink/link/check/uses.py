@@ -82,8 +82,8 @@ class Uses:
                 self._all(self.written, self._pointers[arg])
 
     @staticmethod
-    def _all(found: dict[Inst, set[Path]], part: Part) -> None:
-        found[part[0]].add(part[1])
+    def _all(paths: dict[Inst, set[Path]], part: Part) -> None:
+        paths[part[0]].add(part[1])
 
     def _shuffle(self, args: list[Inst], chosen: tuple[int, ...]) -> None:
         """The components that OpVectorShuffle takes of its two vectors."""
@@ -123,7 +123,7 @@ def _member(path: Path, outer: bool) -> int | None:
 
 def _places(one: DeclaredVariable, paths: set[Path]) -> set[Place]:
     """The components of one variable that these ways into it reach."""
-    found: set[Place] = set()
+    reached: set[Place] = set()
     label = one.label
     assert label.variable.type is not None
     whole = label.variable.type.args[0]
@@ -134,22 +134,22 @@ def _places(one: DeclaredVariable, paths: set[Path]) -> set[Place]:
             if rest[0] not in (label.index, None):
                 continue
             rest = rest[1:]
-        _reach(one.type, one.place, rest, found, one)
-    return found & one.covers
+        _reach(one.type, one.place, rest, reached, one)
+    return reached & one.covers
 
 
-def _reach(type: Inst, place: Place, path: Path, found: set[Place], one: DeclaredVariable) -> int:
+def _reach(type: Inst, place: Place, path: Path, reached: set[Place], one: DeclaredVariable) -> int:
     """Add the components that a way into a type reaches; gives the Locations of the type."""
     op = type.op
     if not path or op not in (ops.OpTypeArray, ops.OpTypeMatrix, ops.OpTypeStruct):
         if path and op == ops.OpTypeVector and path[0] is not None:
-            return _lane(type, place, path[0], found, one)
-        return interface.cover(type, place, found, one.label, _pass_over)
+            return _lane(type, place, path[0], reached, one)
+        return interface.cover(type, place, reached, one.label, _pass_over)
     total = 0
     for at in range(min(types.size_of(type), interface.MOST)):
         hit = path[0] in (at, None)
         spot = place[0] + total, 0 if op == ops.OpTypeStruct else place[1]
-        into = found if hit else set()
+        into = reached if hit else set()
         length = _reach(types.part_type(type, at), spot, path[1:] if hit else (), into, one)
         total += length
         if total > interface.MOST or (op != ops.OpTypeStruct and not length):
@@ -157,13 +157,13 @@ def _reach(type: Inst, place: Place, path: Path, found: set[Place], one: Declare
     return total
 
 
-def _lane(type: Inst, place: Place, lane: int, found: set[Place], one: DeclaredVariable) -> int:
+def _lane(type: Inst, place: Place, lane: int, reached: set[Place], one: DeclaredVariable) -> int:
     """The same for one component of a vector."""
     scalar = type.args[0]
     words = 2 if scalar.imm and scalar.imm[0] == 64 else 1
     first = place[1] + lane * words
     for at in range(first, first + words):
-        found.add((place[0] + at // 4, at % 4))
+        reached.add((place[0] + at // 4, at % 4))
     return 2 if types.size_of(type) * words > 4 else 1
 
 

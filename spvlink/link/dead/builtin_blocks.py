@@ -48,20 +48,20 @@ class BlockSide:
         self.touched = uses.read | uses.stores.keys()
         blocks = [v for v in uses.variables if struct_of(v) is not None]
         self.block = blocks[0] if blocks else None
-        self.held = uses.variables[blocks[0]] if blocks else []
+        self.builtins = uses.variables[blocks[0]] if blocks else []
         self.single = len(blocks) < 2
         self.sites: list[tuple[Inst, int, int]] = []  # access chain, its operand, the member
         self.partial: list[Inst] = []  # access chains to an element, which others go on from
 
     def live(self, wanted: set[int]) -> list[int]:
         """The members that stay if these built-ins are used."""
-        return [n for n, b in enumerate(self.held) if b in wanted or b not in HANDED_ON]
+        return [n for n, b in enumerate(self.builtins) if b in wanted or b not in HANDED_ON]
 
     def obstacle(self, live: list[int]) -> str:
         """Why the block stays as it is, or an empty string; finds the sites."""
         assert self.block is not None
         struct = struct_of(self.block)
-        if not self.single or -1 in self.held:
+        if not self.single or -1 in self.builtins:
             return "there is more than built-ins in one block"
         if len(self.module.sections[ENTRY_POINTS]) > 1 or len(self.module.functions) > 1:
             return "there are other functions or entry points"
@@ -163,7 +163,7 @@ def trim_builtin_blocks(link: Link) -> bool:
         sides.append((into, into.live(wanted)))
     if not all(live for _, live in sides):  # the blocks never fitted
         return False
-    gone = {b for side, live in sides for n, b in enumerate(side.held) if n not in live}
+    gone = {b for side, live in sides for n, b in enumerate(side.builtins) if n not in live}
     if not gone:
         return False
     obstacle = next(filter(None, [side.obstacle(live) for side, live in sides]), "")
@@ -174,6 +174,6 @@ def trim_builtin_blocks(link: Link) -> bool:
     if obstacle:
         return False
     for side, live in sides:
-        if len(live) < len(side.held):
+        if len(live) < len(side.builtins):
             side.shrink(live)
     return True

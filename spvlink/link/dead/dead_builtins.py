@@ -49,11 +49,11 @@ class BuiltInUses:
         assert module.entry is not None
         for variable in module.entry.inst.args[1:]:
             if variable.op == ops.OpVariable and variable.imm[0] == storage:
-                held = self.builtins_of(variable)
-                if held:
-                    self.variables[variable] = held
+                builtins = self.builtins_of(variable)
+                if builtins:
+                    self.variables[variable] = builtins
                     if variable.args:
-                        self.read.update(held)  # it has an initializer
+                        self.read.update(builtins)  # it has an initializer
         for function in module.functions:
             for block in function.blocks:
                 for inst in block.insts:
@@ -68,11 +68,11 @@ class BuiltInUses:
         struct = struct_of(variable)
         if struct is None:
             return []
-        found = [
+        decorations = [
             self.tables.find_member(struct, at, enums.Decoration_BuiltIn)
             for at in range(len(struct.args))
         ]
-        return [f[0] if f else -1 for f in found] if any(found) else []
+        return [f[0] if f else -1 for f in decorations] if any(decorations) else []
 
     def look(self, inst: Inst) -> None:
         for at, arg in enumerate(inst.args):
@@ -82,23 +82,23 @@ class BuiltInUses:
                 path = pointer.args[1:] + path
                 pointer = pointer.args[0]
             if pointer in self.variables:
-                found = self.reached(pointer, path)
-                if inst.op == ops.OpStore and at == 0 and len(found) == 1:
-                    self.stores.setdefault(found[0], []).append(inst)
+                builtins = self.reached(pointer, path)
+                if inst.op == ops.OpStore and at == 0 and len(builtins) == 1:
+                    self.stores.setdefault(builtins[0], []).append(inst)
                 else:
-                    self.read.update(found)
+                    self.read.update(builtins)
 
     def reached(self, variable: Inst, path: list[Inst]) -> list[int]:
         """The built-ins that a pointer into a variable may touch."""
-        held = self.variables[variable]
+        builtins = self.variables[variable]
         if struct_of(variable) is None:
-            return held
+            return builtins
         assert variable.type is not None
         type = variable.type.args[0]
         while type.op == ops.OpTypeArray and path:
             type, path = type.args[0], path[1:]
         index = types.index_of(path[0]) if path and type.op == ops.OpTypeStruct else None
-        return held if index is None or not 0 <= index < len(held) else [held[index]]
+        return builtins if index is None or not 0 <= index < len(builtins) else [builtins[index]]
 
 
 def struct_of(variable: Inst) -> Inst | None:

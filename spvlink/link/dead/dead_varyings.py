@@ -54,21 +54,21 @@ def dead_varyings(link: Link) -> bool:
 
 def unread(link: Link) -> set[int]:
     """What is stored for nobody."""
-    found = link.stores.keys() - link.loads.keys()
+    keys = link.stores.keys() - link.loads.keys()
     if link.read_back:
-        for key in found & link.read_back.keys():
+        for key in keys & link.read_back.keys():
             link.remarks.notes[key] = f"the {link.producer.name} stage reads it back"
-        found -= link.read_back.keys()
+        keys -= link.read_back.keys()
     if link.outputs.captured:
         link.remarks.notes.update(
             {k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads}
         )
-        found -= link.outputs.captured.keys()
+        keys -= link.outputs.captured.keys()
     if link.relied:
         why = f"the {link.consumer.name} stage stays, and may not go on with another value"
-        link.remarks.notes.update(dict.fromkeys(found & link.relied, why))
-        found -= link.relied
-    return found
+        link.remarks.notes.update(dict.fromkeys(keys & link.relied, why))
+        keys -= link.relied
+    return keys
 
 
 def _read_as_zero(link: Link) -> bool:

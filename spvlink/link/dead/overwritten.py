@@ -22,7 +22,7 @@ def drop_overwritten(stage: Stage) -> bool:
     module = stage.module
     assert module.entry is not None
     effects = Effects.of(module)
-    found = False
+    changed = False
     for block in module.entry.function.blocks:
         if not any(i.op == STORE_OUTPUT for i in block.insts):
             continue
@@ -43,10 +43,10 @@ def drop_overwritten(stage: Stage) -> bool:
             out.append(inst)
         if len(out) != len(block.insts):
             block.insts = out[::-1]
-            found = True
-    if found:
+            changed = True
+    if changed:
         touched(module)
-    return found
+    return changed
 
 
 def _is_output(pointer: Inst) -> bool:

@@ -140,10 +140,10 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
     keys = keys_of_type(out.variable.type.args[0], out.location, 0, True)
     gone = [k for k in out.keys if k not in keys]
     for at, name in enumerate(dead):  # the report wants a key for each
-        told = Pinned(
+        removed = Pinned(
             out.variable, out.location, 0, gone[at : at + 1], (), f"{out.name}[].{name}", "", False
         )
-        link.gone.append(told)
+        link.gone.append(removed)
         link.remarks.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
     return True

@@ -82,11 +82,11 @@ def make_local(stage: Stage, variable: Inst) -> bool:
         return False
     if variable.type.args[0].op not in _PLAIN:
         return False  # a block's struct is laid out for the interface
-    found = accesses(stage, variable)
-    if found is None:
+    uses = accesses(stage, variable)
+    if uses is None:
         return False
     storage = enums.StorageClass_Function
-    for inst in (variable, *found[0]):
+    for inst in (variable, *uses[0]):
         assert inst.type is not None
         inst.type = types.pointer(module, storage, inst.type.args[0])
     variable.imm = (storage, *variable.imm[1:])

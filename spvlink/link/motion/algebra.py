@@ -172,10 +172,10 @@ class Cloner:
     def lane(self, lane: Lane) -> Inst:
         """The scalar."""
         lane = self.origin(lane)
-        found = self.known.get(lane)
-        if found is None:
-            found = self.known[lane] = self.make(lane)
-        return found
+        scalar = self.known.get(lane)
+        if scalar is None:
+            scalar = self.known[lane] = self.make(lane)
+        return scalar
 
     def make(self, lane: Lane) -> Inst:
         inst, number = lane
@@ -206,9 +206,9 @@ class Cloner:
 
     def whole(self, inst: Inst) -> Inst:
         """All lanes of a value as one."""
-        found = self.aggregates.get(inst)
-        if found is not None:
-            return found
+        aggregate = self.aggregates.get(inst)
+        if aggregate is not None:
+            return aggregate
         assert inst.type is not None
         if self.free(inst):
             return self.transfer.copy(inst, self.out, self.aggregates)
@@ -233,13 +233,13 @@ class Cloner:
 
     def result(self, inst: Inst) -> Inst:
         """All lanes of a value, by its operation."""
-        found = self.results.get(inst)
-        if found is None:
+        result = self.results.get(inst)
+        if result is None:
             assert inst.type is not None
             args = [self.whole(a) for a in scalars.operands(inst)]
-            found = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
-            self.results[inst] = found
-        return found
+            result = self.operation(inst, inst.op, self.transfer.type(inst.type), args)
+            self.results[inst] = result
+        return result
 
     def construct(self, type: Inst, parts: list[Inst]) -> Inst:
         return gather(self.transfer.target, self.transfer.type(type), parts, self.out)
@@ -322,7 +322,7 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
     change = _may_change(link, wanted, freed)
     widths = widths_of(link)
     left = sorted(freed)
-    found: list[int | None] = []
+    places: list[int | None] = []
     for qualifiers, whole in wanted:
         assert whole.type is not None
         base = scalars.scalar(whole.type)
@@ -330,26 +330,26 @@ def assign(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> list[int | 
         if not in_word(base, widths):
             kind = qualifiers, base.op, base.imm[0]
         if kind[1] == ops.OpTypeInt and _of_a_primitive(qualifiers):
-            found.append(None)
+            places.append(None)
             continue
         fits = [k for k in left if kind in (own[k], kinds.get(k >> 3, kind))]
         same = [k for k in fits if slots[k].qualifiers == qualifiers]
         if not same and not change:
-            found.append(None)
+            places.append(None)
             continue
         key = next(iter(same or fits), None)
-        found.append(key)
+        places.append(key)
         if key is not None:
             kinds[key >> 3] = kind
             left.remove(key)
-    return found
+    return places
 
 
 def _of_a_primitive(qualifiers: tuple[int, ...]) -> bool:
     """Whether a slot has one value for each primitive without being Flat, as integers of a fragment
     shader must be (VUID-StandaloneSpirv-Flat-04744)."""
-    held = enums.Decoration_PerPrimitiveEXT in qualifiers
-    return held and enums.Decoration_Flat not in qualifiers
+    per_primitive = enums.Decoration_PerPrimitiveEXT in qualifiers
+    return per_primitive and enums.Decoration_Flat not in qualifiers
 
 
 def _may_change(link: Link, wanted: Sequence[Wanted], freed: set[int]) -> bool:

@@ -44,7 +44,7 @@ class ReplacedInputs:
         return (len(self.keys) - len(self.made)) * COMPONENT_PRICE * limit // 2 - 100 * self.work
 
 
-def held(
+def find_costly(
     consumer: Module, families: list[ReplacedInputs], limit: int
 ) -> list[tuple[ReplacedInputs, int]]:
     """The families that cost more registers than they are worth, each with the number of values
@@ -54,7 +54,7 @@ def held(
     peak = highest = pressure.peak()
     if peak + crossing <= FREE_REGISTERS:
         return []
-    found: list[tuple[ReplacedInputs, int]] = []
+    costly: list[tuple[ReplacedInputs, int]] = []
     gone: list[Range] = []
     new: list[Range] = []
     ranges = {k: pressure.ranges(k) for family in families for k in family.keys}
@@ -64,12 +64,12 @@ def held(
         after = pressure.peak_with(gone + left, new + come)
         more = after - max(highest, FREE_REGISTERS)
         if more > 0 and 50 * more * pressure.operations > family.gain(limit) * peak:
-            found.append((family, more))
+            costly.append((family, more))
             continue
         gone += left
         new += come
         highest = after
-    return found
+    return costly
 
 
 def _reach(family: ReplacedInputs, ranges: dict[int, dict[How, Range]]) -> int:
@@ -81,9 +81,9 @@ def _reach(family: ReplacedInputs, ranges: dict[int, dict[How, Range]]) -> int:
 
 def _hull(keys: list[int], ranges: dict[int, dict[How, Range]]) -> dict[How, Range]:
     """Where a value lives that some inputs are made of."""
-    found: dict[How, Range] = {}
+    hulls: dict[How, Range] = {}
     for key in keys:
         for how, (first, last) in ranges[key].items():
-            a, b = found.get(how, (first, last))
-            found[how] = min(a, first), max(b, last)
-    return found
+            a, b = hulls.get(how, (first, last))
+            hulls[how] = min(a, first), max(b, last)
+    return hulls

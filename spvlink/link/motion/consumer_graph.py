@@ -124,8 +124,8 @@ class ConsumerGraph:
         node = self.inputs.get(key)
         if node is None:
             slot, stores = self.link.inputs.slots[key], self.link.stores[key]
-            found = frozenset([self.link.sites[s] for s in stores])
-            sites = self.places.setdefault(found, found)  # equal ones are one
+            stored_at = frozenset([self.link.sites[s] for s in stores])
+            sites = self.places.setdefault(stored_at, stored_at)  # equal ones are one
             node = ScalarNode((load, 0), slot.qualifiers, self.link.carries_bits(slot), sites)
             node.key = key
             node.convergent = key in self.convergent
@@ -152,9 +152,9 @@ class ConsumerGraph:
         return kind
 
     def entry(self, lane: Lane) -> Entry:
-        held = self.table.get(lane[0])
-        if held is not None:
-            return held[lane[1]]
+        entries = self.table.get(lane[0])
+        if entries is not None:
+            return entries[lane[1]]
         return lane if self.free(lane[0]) else None
 
     def free(self, inst: Inst) -> bool:
@@ -256,8 +256,8 @@ class ConsumerGraph:
     def together(self, inst: Inst, site: int | None = None) -> bool:
         """Whether all inputs that a value is made of are stored at the same places, or at one."""
         of = [inst, *scalars.operands(inst)]
-        found = [self.entry((a, n)) for a in of for n in range(scalars.count(a.type))]
-        sites = {e.node.sites for e in found if isinstance(e, Use)}
+        entries = [self.entry((a, n)) for a in of for n in range(scalars.count(a.type))]
+        sites = {e.node.sites for e in entries if isinstance(e, Use)}
         return len(sites) <= 1 if site is None else all(site in s for s in sites)
 
     def movable(self, inst: Inst) -> bool:
@@ -281,8 +281,8 @@ class ConsumerGraph:
         if not deps and not any(e is None for group in groups for e in group):
             self.partial[inst, number] = uniforms
             return inst, number  # a lane that no input reaches
-        found = self.joined(inst, number, groups, deps)
-        if found is None:
+        use = self.joined(inst, number, groups, deps)
+        if use is None:
             for dep in deps:
                 self.sink(dep.node)
             return None
@@ -292,7 +292,7 @@ class ConsumerGraph:
         work = algebra.cost_of(inst)
         node = self.numbered.get(name)
         if node is None:
-            like = found.node
+            like = use.node
             node = ScalarNode((inst, number), like.qualifiers, like.flat, like.sites)
             node.convergent = all(d.node.convergent for d in deps)
             node.deps = list(dict.fromkeys(d.node for d in deps))
@@ -303,9 +303,9 @@ class ConsumerGraph:
             self.nodes.append(node)
         else:
             node.relaxed = node.relaxed and inst in self.effects.signatures
-        node.places.append((inst, number, found.kind))
+        node.places.append((inst, number, use.kind))
         node.weight += work >> min(self.depth(), 4)
-        return Use(node, found.kind)
+        return Use(node, use.kind)
 
     def depth(self) -> int:
         """The number of constructs around what is looked at."""
@@ -448,14 +448,14 @@ class ConsumerGraph:
 
     def needed(self) -> list[ScalarNode]:
         """The nodes that something which stays is made of."""
-        found = {n for n in self.nodes if n.sink}
-        todo = list(found)
+        kept = {n for n in self.nodes if n.sink}
+        todo = list(kept)
         while todo:
             for dep in todo.pop().deps:
-                if dep not in found:
-                    found.add(dep)
+                if dep not in kept:
+                    kept.add(dep)
                     todo.append(dep)
-        return [n for n in self.nodes if n in found]
+        return [n for n in self.nodes if n in kept]
 
     def cut(
         self, vertices: int, fragments: int, price: int

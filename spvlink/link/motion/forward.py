@@ -95,9 +95,9 @@ class ProducerGraph:
         stored = single_value(self.link, key)
         if stored is None or not scalars.count(stored.type):
             return
-        found = self.expand((stored, 0), 0)
-        if isinstance(found, ProducerNode):
-            self.roots[key] = found
+        node = self.expand((stored, 0), 0)
+        if isinstance(node, ProducerNode):
+            self.roots[key] = node
 
     def origin(self, lane: Lane) -> Lane:
         """The lane of a computed value that this one is a copy of."""
@@ -110,9 +110,9 @@ class ProducerGraph:
     def expand(self, lane: Lane, depth: int) -> ProducerNode | Lane:
         """The node of a lane, or the lane itself if it is uniform."""
         lane = self.origin(lane)
-        held = self.table.get(lane)
-        if held is not None:
-            return held
+        known = self.table.get(lane)
+        if known is not None:
+            return known
         inst = lane[0]
         if inst not in self.verdicts:
             self.verdicts[inst] = self.movable(inst)
@@ -178,7 +178,7 @@ class ProducerGraph:
 
     def spare_sensitive(self) -> None:
         """Leave alone what the consumer must see to the last bit."""
-        found, poles = sensitive.at(self.link), sensitive.poles_at(self.link)
+        steps, poles = sensitive.at(self.link), sensitive.poles_at(self.link)
         stage = self.link.consumer
         for key, node in list(self.roots.items()):
             # a float may travel as an integer, too
@@ -188,7 +188,7 @@ class ProducerGraph:
                 continue
             loads = self.link.loads[key]
             why = "hangs on its last bit"
-            place = next((p for i in loads if (p := found.of(i)) is not None), None)
+            place = next((p for i in loads if (p := steps.of(i)) is not None), None)
             if place is None:
                 why = "may have a pole there"
                 place = next((poles[i, 0] for i in loads if (i, 0) in poles), None)
@@ -252,8 +252,8 @@ def _keeps_digits(inst: Inst) -> bool:
 def _number(inst: Inst, lane: int) -> float:
     """A lane that is a constant of 32 bits; NaN if it is none."""
     assert inst.type is not None
-    found = number_of(inst, lane) if scalars.scalar(inst.type).imm[:1] == (32,) else None
-    return math.nan if found is None else found
+    number = number_of(inst, lane) if scalars.scalar(inst.type).imm[:1] == (32,) else None
+    return math.nan if number is None else number
 
 
 def forward(
@@ -278,7 +278,7 @@ def forward(
 def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
     """Keys that may be replaced together: of one qualifier, stored at the same places. ``exact``:
     nothing that is interpolated."""
-    found: dict[Group, list[int]] = {}
+    groups: dict[Group, list[int]] = {}
     for key in sorted(link.loads):
         slot = link.inputs.slots.get(key)
         if slot is None or slot.relaxed or not replaceable(link, key):
@@ -291,8 +291,8 @@ def _groups(link: Link, exact: bool) -> dict[Group, list[int]]:
         if link.settled(key):
             continue
         sites = frozenset([link.sites[s] for s in link.stores[key]])
-        found.setdefault((slot.qualifiers, sites), []).append(key)
-    return {group: keys for group, keys in found.items() if len(keys) > 1}
+        groups.setdefault((slot.qualifiers, sites), []).append(key)
+    return {group: keys for group, keys in groups.items() if len(keys) > 1}
 
 
 def _group(
@@ -315,7 +315,7 @@ def _group(
     if graph.independent():
         return False
     crossing, computed = graph.choose(fragments, limit)
-    dear = brake.held(link.consumer.module, _families(graph, crossing, computed), limit)
+    dear = brake.find_costly(link.consumer.module, _families(graph, crossing, computed), limit)
     if dear:
         for family, more in dear:
             for key in family.keys:
@@ -393,10 +393,10 @@ class _ConsumerMaker(algebra.Cloner):
     def complete(self, inst: Inst) -> bool:
         """Vectors are computed as such where all of their lanes are and none crosses: what another
         lane is made of may not have come over."""
-        held = [self.graph.table.get((inst, n)) for n in range(scalars.count(inst.type))]
+        nodes = [self.graph.table.get((inst, n)) for n in range(scalars.count(inst.type))]
         if scalars.unpacks(inst):  # the word is there if one lane is made of it
-            return not self.graph.computed.isdisjoint(held)
-        return all(n in self.graph.computed and n not in self.move.places for n in held)
+            return not self.graph.computed.isdisjoint(nodes)
+        return all(n in self.graph.computed and n not in self.move.places for n in nodes)
 
     def make(self, lane: Lane) -> Inst:
         node = self.graph.table.get(lane)
@@ -505,8 +505,8 @@ class _Move:
                 if made.type is not inst.type:
                     made = maker.emit(ops.OpBitcast, inst.type, [made], ())
                 become(self.target, inst, made)
-            held = set(block.insts)
-            new += [inst for inst in out if inst not in held]
+            present = set(block.insts)
+            new += [inst for inst in out if inst not in present]
             block.insts = out
         touched(self.target)
         sweep(self.target, entry.function)

@@ -137,11 +137,11 @@ class Weights:
 
     def of(self, lane: Lane, depth: int = 0) -> Polynomial:
         lane = scalars.origin(lane)
-        found = self.known.get(lane)
-        if found is None:
+        polynomial = self.known.get(lane)
+        if polynomial is None:
             made = self.read(lane, depth) if depth < _MAX_DEPTH else None
-            found = self.known[lane] = made if made is not None else self.atom(lane)
-        return found
+            polynomial = self.known[lane] = made if made is not None else self.atom(lane)
+        return polynomial
 
     def atom(self, lane: Lane) -> Polynomial:
         inst, number = lane

@@ -56,14 +56,14 @@ def propagate_blended(link: Link, transfer: Transfer, exact: bool) -> bool:
     if 32 in Floats.of(link.producer.module).preserved | Floats.of(link.consumer.module).preserved:
         return False
     blends = Blends(link, transfer)
-    found: dict[int, Lane] = {}
+    lanes: dict[int, Lane] = {}
     for key in sorted(link.loads):
         stored = single_value(link, key)
         if stored is not None and _may(link, key):
             value = blends.value_of((stored, 0))
             if value is not None:
-                found[key] = value
-    return bool(found) and _store(link, found)
+                lanes[key] = value
+    return bool(lanes) and _store(link, lanes)
 
 
 def _may(link: Link, key: int) -> bool:
@@ -76,18 +76,18 @@ def _may(link: Link, key: int) -> bool:
     return key not in link.outputs.captured and not link.settled(key) and not link.frozen(key)
 
 
-def _store(link: Link, found: dict[int, Lane]) -> bool:
+def _store(link: Link, lanes: dict[int, Lane]) -> bool:
     """Store these lanes, where no decision hangs on it; whether any is. The module is only said to
     have changed if it has."""
     module = link.producer.module
-    before = {store: store.args[0] for key in found for store in link.stores[key]}
+    before = {store: store.args[0] for key in lanes for store in link.stores[key]}
     new: dict[Inst, list[Inst]] = {}
-    for key, lane in found.items():
+    for key, lane in lanes.items():
         for store in link.stores[key]:
             new[store] = []
             store.args = [_scalar(module, lane, new[store]), *store.args[1:]]
     look = rounded.Rounded(link)
-    free = [key for key in found if look.free(key)]
+    free = [key for key in lanes if look.free(key)]
     kept = {store for key in free for store in link.stores[key]}
     for store, old in before.items():
         if store not in kept:

@@ -181,9 +181,9 @@ class Move:
                 become(self.source, inst, made)
                 continue
             for number in range(size):
-                found = new[inst].get(number)
-                if found is not None:
-                    parts.append(self.load(*found, out))
+                place = new[inst].get(number)
+                if place is not None:
+                    parts.append(self.load(*place, out))
                 else:
                     parts.append(algebra.take(self.source, inst, number, out))
                     own.add(parts[-1])

@@ -140,11 +140,11 @@ class _FunctionalWriter:
         return self.out[-1]
 
     def read(self, kind: Kind) -> Inst:
-        found = self.known.get(kind)
-        if found is None:
+        inst = self.known.get(kind)
+        if inst is None:
             made = self.blend(kind) if isinstance(kind, Blend) else self.vertex(kind)
-            found = self.known[kind] = made
-        return found
+            inst = self.known[kind] = made
+        return inst
 
     def vertex(self, kind: Kind) -> Inst:
         parts = [
@@ -190,7 +190,7 @@ def vertex_of(kind: Kind) -> tuple[int, int] | None:
     return (1, kind.args[0].id) if number is None else (0, number)
 
 
-def held(after: Link) -> frozenset[int]:
+def fixed_outputs(after: Link) -> frozenset[int]:
     """The outputs of an evaluation shader that the geometry shader behind it makes positions or
     decisions of."""
     loads = [i for i in fixed(after.consumer, frozenset()) if i.op == LOAD_INPUT]
@@ -246,11 +246,11 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         """Vertex -> weight."""
         if isinstance(kind, Blend):
             return kind.parts
-        found = self.plain.get(kind)
-        if found is None:
+        weights = self.plain.get(kind)
+        if weights is None:
             vertex = vertex_of(kind)
-            found = self.plain[kind] = {} if vertex is None else {vertex: ONE}
-        return found
+            weights = self.plain[kind] = {} if vertex is None else {vertex: ONE}
+        return weights
 
     # -- what stays --------------------------------------------------------------------------------
 
@@ -350,15 +350,15 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
 
     def combined(self, what: tuple[int, int], operands: list[Lane]) -> list[Use]:
         """Sums, negations, mix and fma."""
-        found = [self.varying(lane) for lane in operands]
+        uses = [self.varying(lane) for lane in operands]
         if what == _FMA:
-            at = 0 if found[0] else 1
-            if found[1 - at]:
+            at = 0 if uses[0] else 1
+            if uses[1 - at]:
                 return []
-            return self.tried(what, [found[at], [operands[1 - at]], found[2]])
+            return self.tried(what, [uses[at], [operands[1 - at]], uses[2]])
         if what == _MIX:
-            return [] if found[2] else self.tried(what, [*found[:2], [operands[2]]])
-        return self.tried(what, list(found))
+            return [] if uses[2] else self.tried(what, [*uses[:2], [operands[2]]])
+        return self.tried(what, list(uses))
 
     def scaled(self, what: tuple[int, int], a: Lane, b: Lane) -> list[Use]:
         """A product or quotient of something that varies and a weight."""
@@ -453,7 +453,7 @@ def weighted(
     link: Link, transfer: Transfer, exact: bool, beyond: frozenset[int] = frozenset()
 ) -> bool:  # fmt: skip
     """Move what saves a component; whether anything did. ``transfer`` leads from the evaluation to
-    the control stage; ``beyond``: ``held`` of the border behind."""
+    the control stage; ``beyond``: ``fixed_outputs`` of the border behind."""
     if exact or link.consumer.name != "tese":
         return False
     link.gather()

@@ -75,22 +75,22 @@ def compact(link: Link, convergent: frozenset[int] = frozenset()) -> Placement:
 def requalify(link: Link, placement: Placement) -> bool:
     """Give the slots that are read in another way now (``_fill``) those qualifiers; whether there
     were any."""
-    found = False
+    changed = False
     for varying in placement.varyings:
         for key in varying.keys:
             slot = link.inputs.slots.get(key)
             if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
                 slot.qualifiers = varying.qualifiers
                 link.remarks.fate[key] = (FLATTENED, "equal for the whole primitive")
-                found = True
-    return found
+                changed = True
+    return changed
 
 
 def _is_mixed(placement: Placement) -> bool:
     """Whether something of a patch or primitive shares a Location with something of a vertex."""
-    held = {v.qualifiers for v in placement.varyings}
+    qualifier_sets = {v.qualifiers for v in placement.varyings}
     shared = info.KIND_DECORATIONS
-    if not placement.moved and all(shared.isdisjoint(qualifiers) for qualifiers in held):
+    if not placement.moved and all(shared.isdisjoint(qualifiers) for qualifiers in qualifier_sets):
         return False
     kinds: dict[int, set[bool]] = {}
     for varying in placement.varyings:
@@ -99,7 +99,7 @@ def _is_mixed(placement: Placement) -> bool:
         kind = not shared.isdisjoint(pinned.qualifiers)
         for key in pinned.keys:
             kinds.setdefault(key >> 3, set()).add(kind)
-    return any(len(found) > 1 for found in kinds.values())
+    return any(len(kinds_there) > 1 for kinds_there in kinds.values())
 
 
 def _mixes_widths(placement: Placement) -> bool:
@@ -109,7 +109,7 @@ def _mixes_widths(placement: Placement) -> bool:
         for lane in range(len(varying.keys)):
             at = varying.place_of(lane)[0]
             wide.setdefault(at, set()).add(varying.width == 64)
-    return any(len(found) > 1 for found in wide.values())
+    return any(len(widths) > 1 for widths in wide.values())
 
 
 def _is_least(link: Link, placement: Placement, convergent: frozenset[int]) -> bool:
@@ -217,15 +217,15 @@ def _place_groups(
 def _groups(link: Link, taken: Iterable[int]) -> list[Group]:
     """(qualifiers, base type, keys) of the live components, by vector of the consumer, largest
     first."""
-    found: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
+    by_vector: dict[tuple[int, tuple[int, ...], str], list[int]] = {}
     for key in link.used():
         if key in taken:
             continue
         slot = link.slot(key)
         assert slot is not None
-        found.setdefault((link.group(key), slot.qualifiers, slot.base), []).append(key)
+        by_vector.setdefault((link.group(key), slot.qualifiers, slot.base), []).append(key)
     groups: list[Group] = []
-    for (_, qualifiers, base), keys in found.items():
+    for (_, qualifiers, base), keys in by_vector.items():
         most = 2 if base.endswith("64") else 4
         groups += [(qualifiers, base, keys[i : i + most]) for i in range(0, len(keys), most)]
     return sorted(groups, key=lambda g: (-len(g[2]), g[2][0]))

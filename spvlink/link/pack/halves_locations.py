@@ -38,7 +38,7 @@ def _needs(
     """How many Locations the border would need if these slots were split, and the highest. What is
     looked at is changed for as long as that takes."""
     sides = link.inputs, link.outputs
-    held = link.stores, link.loads, link.halves, [(s.slots, s.aggregates) for s in sides]
+    before = link.stores, link.loads, link.halves, [(s.slots, s.aggregates) for s in sides]
     link.stores = {**link.stores, **{k + STEP: link.stores[k] for k in keys}}
     link.loads = {**link.loads, **{k + STEP: link.loads[k] for k in keys}}
     link.halves = {**link.halves, **dict.fromkeys(keys, "")}
@@ -50,6 +50,6 @@ def _needs(
         cost = compact.compact(link, convergent).cost()
         return cost[0], cost[3]
     finally:
-        link.stores, link.loads, link.halves = held[:3]
-        for side, (slots, aggregates) in zip(sides, held[3]):
+        link.stores, link.loads, link.halves = before[:3]
+        for side, (slots, aggregates) in zip(sides, before[3]):
             side.slots, side.aggregates = slots, aggregates

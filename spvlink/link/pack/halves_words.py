@@ -72,10 +72,10 @@ def _compare(link: Link, plans: list[SplitPlan]) -> dict[Inst, Word]:
         out = link.outputs.slots[key]
         if key in link.outputs.captured or out.relaxed or not may_split(link, key):
             continue
-        found = [words.of_single((s.args[0], 0)) for s in link.stores[key]]
-        name = _name(link, key, found)
+        stored = [words.of_single((s.args[0], 0)) for s in link.stores[key]]
+        name = _name(link, key, stored)
         said.setdefault(name, []).append(None)
-        single.setdefault(name, {}).update(zip(link.stores[key], found))
+        single.setdefault(name, {}).update(zip(link.stores[key], stored))
     for plan in plans:
         for half in HALVES:
             if plan.fates[half] == CROSSES:

@@ -206,13 +206,13 @@ def _two_values(link: Link, key: int) -> list[int] | None:
     module = link.producer.module
     values: set[int] = set()
     for store in link.stores[key]:
-        found = values_of(module, (store.args[0], -1))
+        more = values_of(module, (store.args[0], -1))
         stored = store.args[0].type
-        if found is None or stored is None:
+        if more is None or stored is None:
             return None
         if stored.imm[0] < WORD and not _chosen(store.args[0]):
             return None  # to compare them takes integers of that size
-        values |= found
+        values |= more
     slot = link.inputs.slots[key]
     if slot.type.op == ops.OpTypeFloat and any(is_denormal(slot.width, v) for v in values):
         return None  # the consumer's compiler would know it (``makes_denormal``)
@@ -265,13 +265,13 @@ class Looks:
             return _converted(self.module, inst, lane, behind)
         if op not in (ops.OpSelect, ops.OpPhi):
             return None
-        found: set[int] = set()
+        values: set[int] = set()
         for way in inst.args[1:] if op == ops.OpSelect else inst.args[::2]:
             more = self.at((way, lane), around | {scalar}, changed)
-            if more is None or len(found | more) > 2:
+            if more is None or len(values | more) > 2:
                 return None
-            found |= more
-        return found
+            values |= more
+        return values
 
     def masked(self, inst: Inst, lane: int) -> set[int] | None:
         """Zero and one bit, if a mask has one bit."""
@@ -292,15 +292,15 @@ def _converted(module: Module, inst: Inst, lane: int, values: set[int] | None) -
         if types.size_of(source) != types.size_of(target):
             return None
         source, target = source.args[0], target.args[0]
-    found: set[int] = set()
+    results: set[int] = set()
     for bits in values:
         constant = types.constant(module, source, bits)
         made = fold(module, Inst(inst.op, target, [constant], ()), False)
         result = types.bits_of(made) if made is not None else None
         if result is None or not _is_exact(inst.op, source.imm[0], bits, target.imm[0], result):
             return None
-        found.add(result)
-    return found
+        results.add(result)
+    return results
 
 
 def _is_exact(op: int, source: int, bits: int, target: int, result: int) -> bool:
@@ -368,7 +368,7 @@ def _locations(
     """How many Locations the border would need with these words. What is looked at is changed for
     as long as that takes."""
     sides = link.inputs, link.outputs
-    held = link.stores, link.loads, [(s.slots, s.aggregates) for s in sides]
+    before = link.stores, link.loads, [(s.slots, s.aggregates) for s in sides]
     firsts = [keys[word[0]] for word in words]
     gone = {keys[n] for word in words for n in word[1:]}
     packed = gone.union(firsts)
@@ -384,8 +384,8 @@ def _locations(
                 side.slots[key] = _word_slot(side.slots[key], number)
         return compact.compact(link, convergent - packed).cost()[0]
     finally:
-        link.stores, link.loads = held[:2]
-        for side, (slots, aggregates) in zip(sides, held[2]):
+        link.stores, link.loads = before[:2]
+        for side, (slots, aggregates) in zip(sides, before[2]):
             side.slots, side.aggregates = slots, aggregates
 
 
@@ -441,11 +441,11 @@ def _pack_bits(link: Link, word: list[Part]) -> None:
 
 def _places(word: list[Part]) -> list[int]:
     """The bit at which each part begins."""
-    found, at = list[int](), 0
+    starts, at = list[int](), 0
     for part in word:
-        found.append(at)
+        starts.append(at)
         at += part.bits
-    return found
+    return starts
 
 
 def _bit_word(link: Link, word: list[Part], site: int) -> tuple[Inst, list[Inst]]:

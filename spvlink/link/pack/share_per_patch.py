@@ -146,14 +146,14 @@ def worth(
         classes.setdefault((slot.qualifiers, slot.width), []).append(key)
     for mine in classes.values():
         first = best = _cost(link, chosen, kind, vertices, others)
-        found = chosen
+        cheapest = chosen
         for count in range(1, len(mine) + 1):
             trial = chosen + mine[:count]
             cost = _cost(link, trial, kind, vertices, others)
             room = cost[1] <= first[1] and cost[2] <= MAX_PATCH_COMPONENTS
             if room and cost[0] < first[0] and cost[0] <= best[0]:
-                best, found = cost, trial
-        chosen = found
+                best, cheapest = cost, trial
+        chosen = cheapest
         for key in mine:
             if key not in chosen:
                 link.remarks.notes[key] = "equal for all vertices, but no Location would be saved"
@@ -205,8 +205,8 @@ def _change(
         slot.length = None
     new = compact.packed(link, []).locations
     if len(new) > len(old) or max(new, default=-1) > max(old, default=-1):
-        for slot, qualifiers, held in before:
-            slot.qualifiers, slot.length = qualifiers, held
+        for slot, qualifiers, size in before:
+            slot.qualifiers, slot.length = qualifiers, size
         return False
     for key in keys:
         link.outputs.slots[key].length = length
@@ -317,7 +317,7 @@ def index_stores(module: Module) -> list[Place]:
         and (tables.find(v, enums.Decoration_BuiltIn) or [-1])[0] in _INDICES
     }  # fmt: skip
     assert module.entry is not None
-    found: list[Place] = []
+    places: list[Place] = []
     for function in module.functions:
         for block in function.blocks:
             for inst in block.insts:
@@ -330,8 +330,8 @@ def index_stores(module: Module) -> list[Place]:
                         return []
                     if function is not module.entry.function:
                         return []
-                    found.append((block, inst, arg.args[1]))
-    return found
+                    places.append((block, inst, arg.args[1]))
+    return places
 
 
 class _Remake:
@@ -405,9 +405,9 @@ class _Remake:
         touched(self.module)
 
     def make(self, inst: Inst, block: Block, before: Inst, out: list[Inst]) -> Inst:
-        found = self.made.get(inst)
-        if found is not None:
-            return found
+        copy = self.made.get(inst)
+        if copy is not None:
+            return copy
         made = inst
         if inst.id and not self.at_hand(inst, block, before):
             args = [self.make(a, block, before, out) for a in inst.args]

@@ -83,8 +83,8 @@ class SplitPlan:
 
     def bits(self, half: int) -> int | None:
         """The constant that a word always is."""
-        found = {words[half].constant for words in self.stored}
-        return found.pop() if len(found) == 1 else None
+        constants = {words[half].constant for words in self.stored}
+        return constants.pop() if len(constants) == 1 else None
 
     def gains(self) -> bool:
         return self.worth or self.fates != [CROSSES, CROSSES]
@@ -171,21 +171,21 @@ class WordUses:
     def read(self, loads: list[Inst]) -> int:
         """The words of these loads that are used, as bits. Followed is where the number goes as it
         is, or but for bits that a constant sets; ``seen``: the words of it that are left there."""
-        found = 0
+        used = 0
         todo: list[tuple[Inst, int, int]] = [(load, 0, BOTH) for load in loads]
         known = set(todo)
         for inst, lane, seen in todo:  # grows
             for user in self.users.get(inst, ()):
-                if found & seen == seen:
+                if used & seen == seen:
                     break
                 after = self.carried(inst, lane, seen, user)
                 if after is None:
-                    found |= self.taken(inst, lane, seen, user)
+                    used |= self.taken(inst, lane, seen, user)
                     continue
                 new = [a for a in after if a not in known]
                 known.update(new)
                 todo += new
-        return found
+        return used
 
     def carried(
         self, inst: Inst, lane: int, seen: int, user: Inst
@@ -403,12 +403,12 @@ def _words_of(words: NumberWords, maker: WordMaker, inst: Inst) -> Inst | None:
     count = scalars.count(source.type)
     halves = (LOW,) if inst.op in RESIZES else HALVES
     places: list[tuple[Lane, int]] = [((source, n), h) for n in range(count) for h in halves]
-    found = [words.of(*place) for place in places]
-    if any(is_whole(word) for word in found):
+    parts_of = [words.of(*place) for place in places]
+    if any(is_whole(word) for word in parts_of):
         return None
     assert inst.type is not None
     scalar = scalars.scalar(inst.type)
-    parts = [maker.make(word) for word in found]
+    parts = [maker.make(word) for word in parts_of]
     if width_of(inst) == WORD:
         parts = [maker.cast(part, scalar) for part in parts]
     else:

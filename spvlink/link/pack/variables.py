@@ -49,8 +49,8 @@ def variables_of(link: Link, location: int, keys: list[int], bin: Bin | None) ->
 
 def relaxed_by(link: Link, key: int) -> tuple[bool, bool]:
     """Whether the consumer, and the producer, say that half precision is enough for a slot."""
-    found = link.inputs.slots.get(key), link.outputs.slots.get(key)
-    return found[0] is not None and found[0].relaxed, found[1] is not None and found[1].relaxed
+    sides = link.inputs.slots.get(key), link.outputs.slots.get(key)
+    return sides[0] is not None and sides[0].relaxed, sides[1] is not None and sides[1].relaxed
 
 
 def _paired(link: Link, varyings: list[Varying]) -> list[Varying]:

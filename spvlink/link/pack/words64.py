@@ -155,19 +155,19 @@ class NumberWords:
         if bits is not None:
             return constant(bits >> WORD * half)
         self.left -= 1
-        found: Word | None = None
+        word: Word | None = None
         if self.left >= 0:
             if self.packs(inst):
-                found = self.single((inst.args[-1], 2 * number + half))
+                word = self.single((inst.args[-1], 2 * number + half))
             elif inst.op in RESIZES:
-                found = self.resized(inst, number, half)
+                word = self.resized(inst, number, half)
             elif inst.op in _MASKS:
-                found = self.masked(inst, number, half, around)
+                word = self.masked(inst, number, half, around)
             elif inst.op in _SHIFTS:
-                found = self.shifted(inst, number, half, around)
+                word = self.shifted(inst, number, half, around)
             elif inst.op in (ops.OpSelect, ops.OpPhi) and inst not in around:
-                found = self.chosen(inst, number, half, around | {inst})
-        return found or Word(ops.OpBitcast, half, inst, number)
+                word = self.chosen(inst, number, half, around | {inst})
+        return word or Word(ops.OpBitcast, half, inst, number)
 
     def packs(self, inst: Inst) -> bool:
         """Whether an instruction makes 64-bit numbers of their words."""
@@ -227,10 +227,10 @@ class NumberWords:
         for way in ways:
             if way is inst:
                 continue
-            found = self.look((way, number), half, around).constant
-            if found is None or (bits is not None and bits != found):
+            choice = self.look((way, number), half, around).constant
+            if choice is None or (bits is not None and bits != choice):
                 return None
-            bits = found
+            bits = choice
         return None if bits is None else constant(bits)
 
 

@@ -79,10 +79,10 @@ class PayloadSide:
 
     def __init__(self, module: Module) -> None:
         self.module = module
-        found = variables(module)
-        if len(found) > 1:
+        payloads = variables(module)
+        if len(payloads) > 1:
             raise Unlinkable("a stage with several payload variables")
-        self.variable = found[0] if found else None
+        self.variable = payloads[0] if payloads else None
         self.emits = [
             i for f in module.functions for b in f.blocks for i in b.insts[-1:]
             if i.op == ops.OpEmitMeshTasksEXT
@@ -297,12 +297,12 @@ def _redirect(module: Module, function: Function, made: Inst, members: dict[Inst
     def pointer_to(part: Inst) -> Inst:
         if part not in members:
             return part
-        found = pointers.get(part)
-        if found is None:
+        pointer = pointers.get(part)
+        if pointer is None:
             index = types.constant(module, number, members[part])
-            found = value(module, ops.OpAccessChain, part.type, [made, index], ())
-            pointers[part] = found
-        return found
+            pointer = value(module, ops.OpAccessChain, part.type, [made, index], ())
+            pointers[part] = pointer
+        return pointer
 
     for block in function.blocks:
         for inst in block.insts:

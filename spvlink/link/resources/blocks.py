@@ -63,10 +63,10 @@ def resource_key(tables: Decorations, variable: Inst) -> Key | None:
 def _is_storage(tables: Decorations, variable: Inst) -> bool:
     """Whether it is a storage buffer, as they were declared before SPIR-V 1.3. One binding may be
     another resource for these (VkDescriptorSetAndBindingMappingEXT::resourceMask)."""
-    held: Inst | None = variable.type if variable.op == ops.OpVariable else variable
-    while held is not None and held.args and held.op != ops.OpTypeStruct:
-        held = held.args[0]
-    return held is not None and tables.find(held, enums.Decoration_BufferBlock) is not None
+    type: Inst | None = variable.type if variable.op == ops.OpVariable else variable
+    while type is not None and type.args and type.op != ops.OpTypeStruct:
+        type = type.args[0]
+    return type is not None and tables.find(type, enums.Decoration_BufferBlock) is not None
 
 
 def held_by(variable: Inst) -> Inst:
@@ -119,7 +119,8 @@ class Blocks:
         self.module = module
         self.effects = Effects.of(module)
         self.tables = self.effects.tables
-        self.held: dict[Key, list[Inst]] | None = None  # the variables, once somebody asked
+        # filled when somebody asks for the first time
+        self.variables_by_key: dict[Key, list[Inst]] | None = None
 
     def access(self, load: Inst) -> ResourceAccess:
         """What a load reads. Raises Cannot."""
@@ -170,10 +171,10 @@ class Blocks:
         if not 0 <= index < types.size_of(type):
             raise Cannot("an index out of bounds")
         if type.op == ops.OpTypeStruct:
-            found = self.tables.find_member(type, index, enums.Decoration_Offset)
-            if not found:
+            offset = self.tables.find_member(type, index, enums.Decoration_Offset)
+            if not offset:
                 raise Cannot("a member without an Offset")
-            return found[0]
+            return offset[0]
         if type.op == ops.OpTypeArray:
             stride = self.tables.find(type, enums.Decoration_ArrayStride)
             if not stride:
@@ -190,17 +191,17 @@ class Blocks:
 
     def variable(self, key: Key) -> Inst | None:
         """The only variable of a resource, or None. Raises Cannot if several alias it."""
-        if self.held is None:
-            self.held = {}
+        if self.variables_by_key is None:
+            self.variables_by_key = {}
             for variable in self.module.globals:
                 if IS_VARIABLE[variable.op]:
                     own = resource_key(self.tables, variable)
                     if own is not None:
-                        self.held.setdefault(own, []).append(variable)
-        found = self.held.get(key, ())
-        if len(found) > 1:
+                        self.variables_by_key.setdefault(own, []).append(variable)
+        variables = self.variables_by_key.get(key, ())
+        if len(variables) > 1:
             raise Cannot("several variables alias the resource there")
-        return found[0] if found else None
+        return variables[0] if variables else None
 
     def find(self, struct: Inst, wanted: ResourceAccess) -> list[int] | None:
         """The constant indices of the member at an offset with a type; None if the block has

@@ -136,17 +136,17 @@ class Transfer:
                 alone.append(inst)
                 if inst in self.failed:
                     raise self.again(self.failed[inst])
-            found = known.get(inst)
-            if found is None:
+            verdict = known.get(inst)
+            if verdict is None:
                 try:
-                    found = self.own_cost(inst)
+                    verdict = self.own_cost(inst)
                 except Cannot as why:
-                    found = why.with_traceback(None)
-                known[inst] = found
-            if isinstance(found, Cannot):
-                self.failed.update(dict.fromkeys(alone, found))
-                raise self.again(found)
-            cost += found
+                    verdict = why.with_traceback(None)
+                known[inst] = verdict
+            if isinstance(verdict, Cannot):
+                self.failed.update(dict.fromkeys(alone, verdict))
+                raise self.again(verdict)
+            cost += verdict
             if inst.op != ops.OpLoad:
                 todo += [a for a in inst.args if a not in glsl]
         return cost
@@ -163,21 +163,21 @@ class Transfer:
         todo = [root_value]
         while todo:
             inst = todo[-1]
-            found = known.get(inst)
-            if found is None:
-                found = _is_input(inst)
-                if not found and inst.args and effects.flags(inst) & info.SPECULATABLE:
+            varies = known.get(inst)
+            if varies is None:
+                varies = _is_input(inst)
+                if not varies and inst.args and effects.flags(inst) & info.SPECULATABLE:
                     for arg in inst.args:
-                        held = known.get(arg)
-                        if held is None:
+                        varies_there = known.get(arg)
+                        if varies_there is None:
                             todo.append(arg)
                             break
-                        if held:
-                            found = True
+                        if varies_there:
+                            varies = True
                             break
                     if todo[-1] is not inst:
                         continue
-                known[inst] = found
+                known[inst] = varies
             todo.pop()
         return known[root_value]
 
@@ -197,11 +197,11 @@ class Transfer:
                 if verdict and inst.op != ops.OpLoad:
                     for arg in inst.args:
                         if arg not in glsl:
-                            held = verdicts.get(arg)
-                            if held is None:
+                            movable = verdicts.get(arg)
+                            if movable is None:
                                 todo.append(arg)
                                 break
-                            if not held:
+                            if not movable:
                                 verdict = False
                                 break
                     if todo[-1] is not inst:
@@ -220,14 +220,14 @@ class Transfer:
             op >= core.PRIVATE or not self.from_blocks.effects.flags(inst) & info.SPECULATABLE
         ):
             return False
-        found = self.known.get(inst)
-        if found is None:
+        verdict = self.known.get(inst)
+        if verdict is None:
             try:
-                found = self.own_cost(inst)
+                verdict = self.own_cost(inst)
             except Cannot as why:
-                found = why.with_traceback(None)  # which would hold all that is being linked
-            self.known[inst] = found
-        return not isinstance(found, Cannot)
+                verdict = why.with_traceback(None)  # which would hold all that is being linked
+            self.known[inst] = verdict
+        return not isinstance(verdict, Cannot)
 
     def own_cost(self, inst: Inst) -> int:
         op = inst.op
@@ -336,14 +336,14 @@ class Transfer:
 
     def reads(self, root_value: Inst) -> list[str]:
         """The resources that a movable expression reads, for people."""
-        found: set[str] = set()
+        names: set[str] = set()
         for access in self.accesses(root_value):
             storage, group, binding = access.key
             if storage == enums.StorageClass_PushConstant:
-                found.add(f"push constants at byte {access.offset}")
+                names.add(f"push constants at byte {access.offset}")
             else:
-                found.add(f"set {group}, binding {binding} at byte {access.offset}")
-        return sorted(found)
+                names.add(f"set {group}, binding {binding} at byte {access.offset}")
+        return sorted(names)
 
     # -- copying -----------------------------------------------------------------------------------
 
@@ -387,17 +387,17 @@ class Transfer:
 
     def accesses(self, root_value: Inst) -> list[ResourceAccess]:
         """What the loads of a movable expression read."""
-        todo, seen, found = [root_value], set[Inst](), list[ResourceAccess]()
+        todo, seen, accesses = [root_value], set[Inst](), list[ResourceAccess]()
         while todo:
             inst = todo.pop()
             if inst in seen:
                 continue
             seen.add(inst)
             if inst.op == ops.OpLoad:
-                found.append(self.from_blocks.access(inst))
+                accesses.append(self.from_blocks.access(inst))
             else:
                 todo += inst.args
-        return found
+        return accesses
 
     def may_be_unbound(self, root_value: Inst) -> bool:
         """Whether a movable expression reads what need not be there where it does not run."""
@@ -561,11 +561,11 @@ def _on_all(ways: list[Ends]) -> Ends:
 
 def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
     """How far a block reads into each resource, and whether it surely goes on to others."""
-    found: Ends = {}
+    ends: Ends = {}
     calls = Calls.of(blocks.module)
     for inst in block.insts:
         if inst.op not in QUIET and calls.does(inst, info.ENDS):
-            return found, False
+            return ends, False
         if inst.op == ops.OpLoad and root(inst.args[0]).imm[:1] == _UNIFORM:
             try:
                 access = blocks.access(inst)
@@ -573,8 +573,8 @@ def _read(blocks: Blocks, block: Block) -> tuple[Ends, bool]:
                 continue
             name = access.key, *access.element
             end = access.offset + size_of(access.type, access.words)
-            found[name] = max(end, found.get(name, 0))
-    return found, bool(block.successors())
+            ends[name] = max(end, ends.get(name, 0))
+    return ends, bool(block.successors())
 
 
 def describe(inst: Inst) -> str:

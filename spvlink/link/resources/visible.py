@@ -38,11 +38,11 @@ def find_visible(stages: list[Stage]) -> None:
 
 def resources(module: Module) -> dict[Inst, Key]:
     """The variables of a module that are resources which other stages may read too."""
-    found = [i for i in module.globals if IS_VARIABLE[i.op] if i.imm[0] in _RESOURCES]
-    if not found:
+    variables = [i for i in module.globals if IS_VARIABLE[i.op] if i.imm[0] in _RESOURCES]
+    if not variables:
         return {}
     tables = Decorations.of(module)
-    keys = {i: resource_key(tables, i) for i in found}
+    keys = {i: resource_key(tables, i) for i in variables}
     return {i: key for i, key in keys.items() if key is not None}
 
 

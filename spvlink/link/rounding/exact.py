@@ -56,8 +56,8 @@ def convergent_slots(link: Link) -> frozenset[int]:
     if not wanted:
         return frozenset()
     divergence = divergence_of(link)
-    found = [k for k in wanted if equal_on_primitive(link, k, divergence)]
-    return frozenset([k for k in found if comes_exact(link, k, "not flattened: ")])
+    equal = [k for k in wanted if equal_on_primitive(link, k, divergence)]
+    return frozenset([k for k in equal if comes_exact(link, k, "not flattened: ")])
 
 
 def may_flatten(slot: Slot) -> bool:

@@ -36,12 +36,12 @@ def beside(effects: Effects, inst: Inst) -> list[Lane]:
     if inst.op == ops.OpFDiv:
         operands = operands[1:]
     ranges = _Ranges(effects)
-    found: list[Lane] = []
+    lanes: list[Lane] = []
     for operand in operands:
         for lane in range(scalars.count(operand.type) or 1):
             if not _apart(ranges, inst, operand, lane):
-                found.append((operand, lane))
-    return found
+                lanes.append((operand, lane))
+    return lanes
 
 
 def _apart(ranges: _Ranges, inst: Inst, operand: Inst, lane: int) -> bool:
@@ -69,10 +69,10 @@ class _Ranges:
     def of(self, lane: Lane, depth: int = 0) -> Range:
         """In which range a scalar lies, whatever is read."""
         lane = scalars.origin(lane)
-        found = self.known.get(lane)
-        if found is None:
-            found = self.known[lane] = self.made(*lane, depth)
-        return found
+        range = self.known.get(lane)
+        if range is None:
+            range = self.known[lane] = self.made(*lane, depth)
+        return range
 
     def made(self, inst: Inst, number: int, depth: int) -> Range:
         known = number_of(inst, number) if types.IS_CONSTANT[inst.op] else None
@@ -92,9 +92,9 @@ class _Ranges:
             parts = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
             if inst.op == ops.OpFMul and scalars.origin(parts[0]) == scalars.origin(parts[1]):
                 return _NOT_NEGATIVE
-            found = table[name](*[self.of(part, depth + 1) for part in parts])
+            result = table[name](*[self.of(part, depth + 1) for part in parts])
         else:
-            found = ANY
-        if flags & info.NOT_NEGATIVE and found.low < 0.0:
-            return Range(0.0, max(found.high, 0.0), True, NOBODY)
-        return found
+            result = ANY
+        if flags & info.NOT_NEGATIVE and result.low < 0.0:
+            return Range(0.0, max(result.high, 0.0), True, NOBODY)
+        return result

@@ -180,8 +180,8 @@ class Rounded:
         values = {store.args[0] for store in link.stores[key]}
         numbers = [number_of(v, 0) for v in values]
         if all(n is not None for n in numbers):
-            found = [n for n in numbers if n is not None]
-            return min(found), max(found), any(map(sensitive.negative_zero, found))
+            known = [n for n in numbers if n is not None]
+            return min(known), max(known), any(map(sensitive.negative_zero, known))
         if link.producer.name == "vert" and varies_at_a_glance(link, key):
             return None
         chosen = [number_of(*lane) for lane in sensitive.choices(values)]
@@ -204,9 +204,9 @@ class Rounded:
     def at(self, lane: Lane) -> Range:
         """What is known of a scalar."""
         inst, number = lane
-        found = self.ranges.get(inst)
-        if found is not None:
-            return found[number]
+        lanes = self.ranges.get(inst)
+        if lanes is not None:
+            return lanes[number]
         known = number_of(inst, number)
         return ANY if known is None else Range(known, known, True, NOBODY)
 
@@ -225,8 +225,8 @@ class Rounded:
 
     def keep(self, ranges: list[Range], place: Inst) -> None:
         """An operation hangs on these."""
-        for found in ranges:
-            for key in found.keys:
+        for one in ranges:
+            for key in one.keys:
                 self.kept.setdefault(key, place)
 
     def keep_singular(self, ranges: list[Range], place: Inst, operand: Inst) -> None:
@@ -234,8 +234,8 @@ class Rounded:
         if not self.varies(operand):
             self.keep(ranges, place)
             return
-        for found in ranges:
-            for key in found.keys:
+        for one in ranges:
+            for key in one.keys:
                 self.poles.setdefault(key, place)
 
     def varies(self, value: Inst) -> bool:
@@ -247,10 +247,10 @@ class Rounded:
     def found_varying(self) -> set[Inst]:
         """Forward from the loads, as asking each divisor what it is made of is not linear."""
         assert self.cfg is not None
-        found: set[Inst] = set()
+        varying: set[Inst] = set()
         before = -1
-        while before < len(found):  # again for the phis of loops
-            before = len(found)
+        while before < len(varying):  # again for the phis of loops
+            before = len(varying)
             for block in self.cfg.order:
                 for inst in block.insts:
                     if inst.op in (LOAD_INPUT, INTERPOLATE):
@@ -258,20 +258,20 @@ class Rounded:
                         slot = self.link.inputs.slots.get(key)
                         if slot is not None and key not in self.seeds:
                             if not self.link.carries_bits(slot):
-                                found.add(inst)
-                    elif not found.isdisjoint(inst.args) and inst not in found:
+                                varying.add(inst)
+                    elif not varying.isdisjoint(inst.args) and inst not in varying:
                         if inst.op == ops.OpPhi or self.effects.flags(inst) & info.SPECULATABLE:
-                            found.add(inst)
+                            varying.add(inst)
             if self.straight:
                 break
-        return found
+        return varying
 
     def look(self, inst: Inst) -> None:
         op = inst.op
         if op in (LOAD_INPUT, INTERPOLATE):
-            found = self.loaded(inst)
-            if found is not None:
-                self.put(inst, [found])
+            read = self.loaded(inst)
+            if read is not None:
+                self.put(inst, [read])
             self.keep([self.at(lane) for lane in self.sinks.decisive(inst)], inst)
             return
         if op == ops.OpLoad:
@@ -303,9 +303,9 @@ class Rounded:
     def read(self, load: Inst) -> None:
         if not self.memory or self.effects.reads_constant(load):
             return
-        found = self.memory.get(sensitive.place_of(root(load.args[0])))
-        if found is not None:
-            self.put(load, [found] * (scalars.count(load.type) or 1))
+        stored = self.memory.get(sensitive.place_of(root(load.args[0])))
+        if stored is not None:
+            self.put(load, [stored] * (scalars.count(load.type) or 1))
 
     def write(self, inst: Inst) -> None:
         """What is stored anywhere in a variable may be read from all of it."""
@@ -337,16 +337,16 @@ class Rounded:
             self.whole(inst, flags)
             return
         for lane in sensitive.steep(inst):
-            found = self.at(lane)
+            operand = self.at(lane)
             if inst.op == ops.OpExtInst and inst.imm[0] == glsl.Glsl_SmoothStep:
                 edges = [
                     self.at((a, min(lane[1], scalars.count(a.type) - 1))) for a in operands[:2]
                 ]
-                decided = _apart(found, hull(edges))
+                decided = _apart(operand, hull(edges))
             else:
-                decided = found.signed and found.bounded()
+                decided = operand.signed and operand.bounded()
             if not decided:
-                self.keep([found], inst)
+                self.keep([operand], inst)
         lanewise = scalars.lanewise(inst, flags)
         made = []
         for number in range(size):
@@ -364,9 +364,9 @@ class Rounded:
         layer = _layer(inst)
         decisive = self.sinks.decisive(inst) if sensitive.ends(inst) else []
         for lane in decisive:
-            found = self.at(lane)
-            if lane != layer or _flat_between(round, found) is None:
-                self.keep([found], inst)
+            operand = self.at(lane)
+            if lane != layer or _flat_between(round, operand) is None:
+                self.keep([operand], inst)
         if inst.id and all_of(made) and not decisive:
             self.put(inst, [of_any(made)] * (scalars.count(inst.type) or 1))
 
@@ -466,9 +466,9 @@ def _terms(op: int, number: int, groups: list[list[Range]], every: list[Range]) 
     return every if op in _SUMS or number in _CANCELLING else []
 
 
-def _large(found: Range) -> bool:
+def _large(value: Range) -> bool:
     """Whether something that differs is so large that a last bit of it is much."""
-    return bool(found.keys) and found.bounded() and max(-found.low, found.high) >= sensitive.STEEP
+    return bool(value.keys) and value.bounded() and max(-value.low, value.high) >= sensitive.STEEP
 
 
 _LAYERS: Final = {enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_Cube: 3}

@@ -93,23 +93,23 @@ def steep(inst: Inst) -> list[Lane]:
         return []
     if inst.op in _MATRICES:
         return [lane for a, b in (args, args[::-1]) if _large(b) for lane in all_lanes(a)]
-    found: list[Lane] = []
+    steps: list[Lane] = []
     for number in range(max([scalars.count(a.type) for a in args])):
         group = [(a, number if scalars.count(a.type) > 1 else 0) for a in args]
         known = [number_of(a, n) if types.IS_CONSTANT[a.op] else None for a, n in group]
         if ours and inst.imm[0] == glsl.Glsl_SmoothStep:
             low, high = known[:2]
             if low is not None and high is not None and abs(high - low) * STEEP <= 1.0:
-                found.append(group[2])
+                steps.append(group[2])
         elif inst.op == ops.OpFDiv:
             if known[1] is not None and abs(known[1]) * STEEP <= 1.0:
-                found.append(group[0])
+                steps.append(group[0])
         else:
             for at in (0, 1):
                 factor = known[1 - at]
                 if factor is not None and abs(factor) >= STEEP:
-                    found.append(group[at])
-    return found
+                    steps.append(group[at])
+    return steps
 
 
 def _large(constant: Inst) -> bool:
@@ -128,7 +128,7 @@ def all_lanes(value: Inst) -> list[Lane]:
 class Sensitive:
     """The values of an entry point's function on whose last bit something hangs."""
 
-    __slots__ = ("beyond", "effects", "found", "function", "seen", "singular", "written")
+    __slots__ = ("beyond", "effects", "function", "seen", "singular", "steep", "written")
 
     def __init__(self, module: Module, beyond: frozenset[int] | None) -> None:
         """``beyond``: keys of outputs on which something hangs in a later stage; None: that may be
@@ -140,26 +140,26 @@ class Sensitive:
         self.written: dict[Inst | None, list[Inst]] | None = None
         assert module.entry is not None
         self.function = module.entry.function
-        self.found: dict[Lane, Inst] | None = None  # both when first asked for
+        self.steep: dict[Lane, Inst] | None = None  # both when first asked for
         self.singular: dict[frozenset[int] | None, dict[Lane, Inst]] = {}
 
     @property
     def places(self) -> dict[Lane, Inst]:
         """Lanes -> what hangs on them."""
-        if self.found is None:
+        if self.steep is None:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
                     if ends(inst):
                         todo += [(lane, inst) for lane in self.decisive(inst)]
-            self.found = self.spread(todo)
-        return self.found
+            self.steep = self.spread(todo)
+        return self.steep
 
     def poles(self, beyond: frozenset[int] | None) -> dict[Lane, Inst]:
         """Lanes -> what may have a pole there, a division. ``beyond``: keys of outputs of which a
         later stage may make such; None: that may be any output."""
-        found = self.singular.get(beyond)
-        if found is None:
+        lanes = self.singular.get(beyond)
+        if lanes is None:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
                 for inst in block.insts:
@@ -168,16 +168,16 @@ class Sensitive:
                             todo += [(lane, inst) for lane in all_lanes(inst.args[0])]
                     elif self.effects.flags(inst) & info.SINGULAR:
                         todo += [(lane, inst) for lane in poles.beside(self.effects, inst)]
-            found = self.singular[beyond] = self.spread(todo)
-        return found
+            lanes = self.singular[beyond] = self.spread(todo)
+        return lanes
 
     def spread(self, todo: list[tuple[Lane, Inst]]) -> dict[Lane, Inst]:
         """What these are made of, too, as far as it may be rounded: no booleans."""
-        found: dict[Lane, Inst] = {}
+        places: dict[Lane, Inst] = {}
         for first, place in reversed(todo):
-            if first in found or not first[0].id:
+            if first in places or not first[0].id:
                 continue
-            found[first] = place
+            places[first] = place
             rest = [first]
             while rest:
                 inst, number = rest.pop()
@@ -185,10 +185,10 @@ class Sensitive:
                     continue
                 for at in self.behind(inst, number):
                     type = at[0].type
-                    if (type is None or not _boolean(type)) and at[0].id and at not in found:
-                        found[at] = place
+                    if (type is None or not _boolean(type)) and at[0].id and at not in places:
+                        places[at] = place
                         rest.append(at)
-        return found
+        return places
 
     def stored(self, place: Inst | None) -> list[Inst]:
         """What is stored anywhere in a place."""
@@ -279,10 +279,10 @@ def _boolean(type: Inst) -> bool:
 def of(module: Module, beyond: frozenset[int] | None = frozenset()) -> Sensitive:
     """Found once for each version of a module."""
     known = fact(module, _by_beyond, module.version)
-    found = known.get(beyond)
-    if found is None:
-        found = known[beyond] = Sensitive(module, beyond)
-    return found
+    facts = known.get(beyond)
+    if facts is None:
+        facts = known[beyond] = Sensitive(module, beyond)
+    return facts
 
 
 def _by_beyond(module: Module) -> dict[frozenset[int] | None, Sensitive]:
@@ -370,8 +370,8 @@ def beyond(link: Link) -> frozenset[int] | None:
     if after is None:
         return None if link.hidden else frozenset()
     after.gather()
-    found = of(after.consumer.module, beyond(after))
-    return frozenset(k for k, loads in after.loads.items() if any(map(found.of, loads)))
+    facts = of(after.consumer.module, beyond(after))
+    return frozenset(k for k, loads in after.loads.items() if any(map(facts.of, loads)))
 
 
 def at(link: Link) -> Sensitive:
@@ -385,9 +385,9 @@ def poles_beyond(link: Link) -> frozenset[int] | None:
     if after is None:
         return None if link.hidden else frozenset()
     after.gather()
-    found = poles_at(after)
+    divisions = poles_at(after)
     return frozenset(
-        k for k, loads in after.loads.items() if any((load, 0) in found for load in loads)
+        k for k, loads in after.loads.items() if any((load, 0) in divisions for load in loads)
     )
 
 
@@ -400,7 +400,7 @@ def words(module: Module, place: Inst) -> str:
     """An instruction for people: what it is, and where its names and lines say."""
     if place.op == ops.OpExtInst or place.op == INTERPOLATE:
         number = place.imm[0] if place.op == ops.OpExtInst else place.imm[1]
-        named = (n for n, held in vars(glsl).items() if n[:5] == "Glsl_" and held == number)
+        named = (n for n, value in vars(glsl).items() if n[:5] == "Glsl_" and value == number)
         what = next(named, "Glsl_OpExtInst")[5:]
     elif place.op in (ops.OpStore, STORE_OUTPUT):
         what = "a store"
@@ -426,10 +426,10 @@ def _called(module: Module, place: Inst) -> str:
 
 def _line(module: Module, place: Inst) -> str:
     """``file:line`` that debug information gives for an instruction; empty if none does."""
-    held = noted(module)
-    if held is None:
+    record = noted(module)
+    if record is None:
         return ""
-    line, described, _ = held.places.get(place, NOWHERE)
+    line, described, _ = record.places.get(place, NOWHERE)
     file: Inst | None = None
     number: int | None = None
     if described is not None and len(described.args) > 2:  # a DebugLine, beside an older OpLine

@@ -41,19 +41,19 @@ class ArraySide:
         self.loads: list[Inst] = []
         self.stores: list[Inst] = []
         may = plain(self.whole) and not types.is_borrowed(stage.module, self.whole)
-        found = accesses(stage, variable, called=True) if may else None
-        if found is not None:
+        uses = accesses(stage, variable, called=True) if may else None
+        if uses is not None:
             self.known = True
-            self.chains, self.loads, self.stores = found
+            self.chains, self.loads, self.stores = uses
         self.dynamic = any(None in self.indices(chain) for chain in self.chains)
 
     def steps(self, pointer: Inst) -> list[Inst]:
         """The indices that lead from the array to a pointer."""
-        found: list[Inst] = []
+        indices: list[Inst] = []
         while IS_CHAIN[pointer.op]:
-            found = pointer.args[1:] + found
+            indices = pointer.args[1:] + indices
             pointer = pointer.args[0]
-        return found[1:] if self.arrayed else found
+        return indices[1:] if self.arrayed else indices
 
     def indices(self, pointer: Inst) -> list[int | None]:
         """Their numbers; None for a dynamic one."""
@@ -92,11 +92,11 @@ def part_of(module: Module, whole: Inst, path: Path) -> Part:
 
 def lanes_of(construct: Inst) -> list[Part]:
     """What the components of a vector are that is put together of scalars and vectors."""
-    found: list[Part] = []
+    parts: list[Part] = []
     for arg in construct.args:
         size = types.size_of(arg.type) if arg.type is not None else 0
-        found += [(arg, (n,)) for n in range(size)] or [(arg, ())]
-    return found
+        parts += [(arg, (n,)) for n in range(size)] or [(arg, ())]
+    return parts
 
 
 class Reach:
@@ -150,13 +150,13 @@ class Reach:
         if side.variable.args:
             return set(components(side.type))
         stores = set(side.stores)
-        found: set[Path] = set()
+        paths: set[Path] = set()
         for block in self.blocks:
             for store in block.insts:
                 if store in stores:
                     for path in self.paths(store.args[0], block):
-                        found.update(components(side.type, path))
-        return found
+                        paths.update(components(side.type, path))
+        return paths
 
 
 def _taken(user: Inst, value: Inst) -> list[Path]:
@@ -187,21 +187,21 @@ def components(type: Inst, path: Path = ()) -> list[Path]:
     """The paths of all scalars of a type below ``path``."""
     for _ in path:
         type = type.args[0]
-    found = [path]
+    paths = [path]
     while type.op in _NODES or type.op == ops.OpTypeVector:
-        found = [(*p, n) for p in found for n in range(types.size_of(type))]
+        paths = [(*p, n) for p in paths for n in range(types.size_of(type))]
         type = type.args[0]
-    return found
+    return paths
 
 
 def shape(type: Inst) -> list[int]:
     """Sizes from the outside in, then what the scalar is: the same for equal types of two
     modules, signedness apart."""
-    found: list[int] = []
+    sizes: list[int] = []
     while type.op in _NODES or type.op == ops.OpTypeVector:
-        found += [type.op, types.size_of(type)]
+        sizes += [type.op, types.size_of(type)]
         type = type.args[0]
-    return [*found, type.op, type.imm[0]]
+    return [*sizes, type.op, type.imm[0]]
 
 
 def word_count(type: Inst) -> int:
@@ -214,8 +214,8 @@ def word_count(type: Inst) -> int:
 
 def vectors(type: Inst) -> list[Path]:
     """The paths of all vectors of a type, or of its scalars where these are in none."""
-    found: list[Path] = [()]
+    paths: list[Path] = [()]
     while type.op in _NODES:
-        found = [(*p, n) for p in found for n in range(types.size_of(type))]
+        paths = [(*p, n) for p in paths for n in range(types.size_of(type))]
         type = type.args[0]
-    return found
+    return paths

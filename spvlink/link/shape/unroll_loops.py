@@ -145,23 +145,23 @@ def _known(side: ArraySide, loops: Loops, live: set[Path], constants: bool) -> i
     assert module.entry is not None
     reach, stores = Reach(side), set(side.stores)
     values = _Values(loops)
-    held: dict[Path, set[object]] = {path: set() for path in live}
+    names_of: dict[Path, set[object]] = {path: set() for path in live}
     for block in module.entry.function.blocks:
         for store in block.insts:
             if store not in stores:
                 continue
             for path in reach.paths(store.args[0], block):
                 for leaf in components(side.type, path):
-                    if leaf in held:
+                    if leaf in names_of:
                         part = part_of(module, store.args[1], leaf[len(path) :])
-                        held[leaf].add(values.named(part[0], part[1], leaf))
-    found, seen = 0, set[object]()
-    for names in held.values():
+                        names_of[leaf].add(values.named(part[0], part[1], leaf))
+    total, seen = 0, set[object]()
+    for names in names_of.values():
         if len(names) == 1:
             (name,) = names
-            found += name in seen or (constants and name is None)
+            total += name in seen or (constants and name is None)
             seen.add(name)
-    return found
+    return total
 
 
 class _Values:

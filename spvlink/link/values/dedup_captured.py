@@ -27,20 +27,20 @@ def dedup_captured(link: Link) -> bool:
     for key in sorted(captured):
         if key in link.stores and key not in link.loads:
             free.setdefault(_said(link, key), key)
-    found: dict[int, int] = {}
+    twins: dict[int, int] = {}
     for key in sorted(link.loads) if free else ():
         if key in captured or key not in link.stores:
             continue
         if link.frozen(key):
             continue
         other = free.get(_said(link, key)) if key in link.outputs.slots else None
-        if other is not None and other not in found.values():
-            found[key] = other
-    for key, other in found.items():
+        if other is not None and other not in twins.values():
+            twins[key] = other
+    for key, other in twins.items():
         _read_instead(link, key, other)
-    if found:
-        remove_stores(link.producer, set(found))
-    return bool(found)
+    if twins:
+        remove_stores(link.producer, set(twins))
+    return bool(twins)
 
 
 def _said(link: Link, key: int) -> object:

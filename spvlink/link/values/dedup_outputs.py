@@ -236,14 +236,14 @@ def _twin(
         if wanted is None:
             continue
         name = (site, wanted, CAST) if how == CAST else (site, wanted)
-        found = kept.get(name)
-        if found is None:
+        others = kept.get(name)
+        if others is None:
             continue
         mine = link.inputs.slots[key]
         if how == NEGATED and not link.carries_bits(mine):
             if mine.width in rules.signed or link.settled(key):
                 continue
-        for other in found:
+        for other in others:
             if _covers(link, other, sites, how):
                 way = _way(link, key, other, how, rules)
                 if way is not None and all(

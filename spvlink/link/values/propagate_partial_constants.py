@@ -35,7 +35,7 @@ def propagate_partial_constants(link: Link, exact: bool) -> bool:
     is interpolated could not come to the next stage as one."""
     link.gather()
     module = link.producer.module
-    found: dict[Inst, Inst] = {}  # stores -> constants
+    constant_of_store: dict[Inst, Inst] = {}  # stores -> constants
     keys: list[int] = []
     for key in sorted(link.stores):
         slot = link.inputs.slots.get(key)
@@ -45,24 +45,24 @@ def propagate_partial_constants(link: Link, exact: bool) -> bool:
             continue
         constants = {s: c for s in link.stores[key] if (c := _constant_behind(module, s))}
         if constants:
-            found.update(constants)
+            constant_of_store.update(constants)
             keys.append(key)
-    return bool(found) and _store(link, keys, found)
+    return bool(constant_of_store) and _store(link, keys, constant_of_store)
 
 
 def _constant_behind(module: Module, store: Inst) -> Inst | None:
     stored = store.args[0]
     if stored.op not in _LOOKED_THROUGH:
         return None
-    found = constant_of(module, (stored, 0))
-    return found if found is not None and found.type is stored.type else None
+    constant = constant_of(module, (stored, 0))
+    return constant if constant is not None and constant.type is stored.type else None
 
 
-def _store(link: Link, keys: list[int], found: dict[Inst, Inst]) -> bool:
+def _store(link: Link, keys: list[int], constants: dict[Inst, Inst]) -> bool:
     """Store constants where they may come exact: elsewhere the code is better as it is. The module
     is only said to have changed if it has."""
-    before = {store: store.args[0] for store in found}
-    for store, constant in found.items():
+    before = {store: store.args[0] for store in constants}
+    for store, constant in constants.items():
         store.args[0] = constant
     look = rounded.Rounded(link)
     changed = False
@@ -82,15 +82,15 @@ def constant_of(module: Module, lane: Lane) -> Inst | None:
     several, or something else, or nothing."""
     todo = [lane]
     seen = {lane}
-    found: Inst | None = None
+    constant: Inst | None = None
     for inst, number in todo:  # grows
         if inst.op == ops.OpUndef:
             continue
         if types.IS_CONSTANT[inst.op]:
             bits = _part(module, inst, number)
-            if bits is None or found not in (None, bits):
+            if bits is None or constant not in (None, bits):
                 return None
-            found = bits
+            constant = bits
             continue
         behind = _behind(inst, number)
         if behind is None or len(todo) > _MOST:
@@ -98,7 +98,7 @@ def constant_of(module: Module, lane: Lane) -> Inst | None:
         fresh = [at for at in behind if at not in seen]
         seen.update(fresh)
         todo += fresh
-    return found
+    return constant
 
 
 def _part(module: Module, inst: Inst, number: int) -> Inst | None:

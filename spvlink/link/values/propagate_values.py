@@ -258,8 +258,8 @@ def _replace(link: Link, transfer: Transfer, moved: dict[int, Inst], special: se
                 become(module, inst, copied)
             else:
                 out.append(inst)
-        held = set(block.insts)
-        new += [inst for inst in out if inst not in held]
+        present = set(block.insts)
+        new += [inst for inst in out if inst not in present]
         block.insts = out
     sweep(module, entry.function)
     sink(module, new)
