@@ -5,7 +5,7 @@ Code that moves waits until everything dead is gone (``moving``). What brings co
 a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).
 
 Passes that few pipelines need are imported by the functions that run them: importing a dozen of
-them would take a tenth of the time of a process that links one pair (docs/speed.md).
+them would take a tenth of the time of a process that links one pair (docs/measurements/speed.md).
 """
 
 from __future__ import annotations
