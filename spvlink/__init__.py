@@ -14,13 +14,14 @@ The modules of all stages of one pipeline go in as bytes, smaller ones come out:
 with units and defaults; ``link`` takes them as keywords, too. ``Linked`` is what comes back.
 
 ``batch`` links many, each distinct one once, in several processes or on any executor, and yields
-what becomes of them as it comes.
+what becomes of them as it comes. ``check`` only looks for what is wrong between the stages.
 
 Errors, all of them ``SpvlinkError`` with ``message``, ``file``, ``word`` and ``context``:
 ``BadSpirv`` (an input is not valid, or the inputs make no pipeline) and ``Usage`` (settings that
-make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged, and
-``Linked.passed_through`` says why. ``Linked.warnings`` has what is wrong between the stages as they
-came and kept nobody from linking them. ``COMPILED`` says whether this is the compiled core.
+make no sense). A pipeline that cannot be improved safely is no error: it comes back unchanged,
+``Linked.outcome`` says so ("linked" otherwise) and ``Linked.passed_through`` says why.
+``Linked.warnings`` has what is wrong between the stages as they came and kept nobody from linking
+them. ``COMPILED`` says whether this is the compiled core.
 """
 
 from __future__ import annotations
@@ -30,18 +31,23 @@ import gc
 _collecting = gc.isenabled()
 gc.disable()  # all that is imported stays: to look through it was a tenth of a small link's process
 
-from spvlink.driver import link
+from spvlink import driver, pipeline
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir import core
+from spvlink.link.check.findings import Finding
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
+from spvlink.sources import sources_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping
     from concurrent.futures import Executor
+    from typing import Unpack
 
     from spvlink.batches.api import Batched
+    from spvlink.options import Settings
+    from spvlink.sources import Given
 
 if _collecting:
     gc.enable()
@@ -52,6 +58,7 @@ __all__ = [
     "COMPILED",
     "BadSpirv",
     "Broken",
+    "Finding",
     "Flaw",
     "InterfaceResult",
     "Linked",
@@ -63,13 +70,45 @@ __all__ = [
     "StageResult",
     "Usage",
     "batch",
+    "check",
     "link",
     "link_frozen",
 ]
 
 
+def link(
+    stages: Iterable[Given], options: Options | None = None, **settings: Unpack[Settings]
+) -> Linked:
+    """Link the modules of one pipeline.
+
+    ``stages``: the SPIR-V modules, in any order; each is bytes, a path, or text as on the command
+    line (``"a.spv:main"``; GLSL is compiled). A ``Source`` has bytes with the name for messages and
+    the entry point. Settings are an ``Options`` or its keywords: ``link(stages, exact=True)``.
+
+    The result has one ``StageResult`` a stage in pipeline order (``data`` is the module to use),
+    figures of every border, remarks that say what became of every varying, and ``passed_through``:
+    None, or why the modules came back unchanged because they cannot be improved, or not safely.
+
+    Raises ``BadSpirv`` if a module is not valid or the modules make no pipeline, ``Usage`` if the
+    settings make no sense, a file cannot be read or spirv-val is missing, ``TypeError`` for other
+    types or an unknown keyword, ``MemoryError``. Whatever else goes wrong inside comes back as a
+    result with ``defect`` set and the modules as they were.
+    """
+    if options is not None and not isinstance(options, Options):
+        raise TypeError(_EXPECTED.format(type(options).__name__))
+    return driver.link(sources_of(stages, _target(options, settings)), options, **settings)
+
+
+_EXPECTED = "options: expected spvlink.Options, not {}; stages are one list, as in link([v, f])"
+
+
+def _target(options: Options | None, settings: Settings) -> str | None:
+    """The environment that GLSL is compiled for."""
+    return options.target_env if options is not None else settings.get("target_env")
+
+
 def batch(
-    pipelines: Iterable[Sequence[Source | bytes] | tuple[Sequence[Source | bytes], Options]],
+    pipelines: Iterable[Iterable[Given] | tuple[Iterable[Given], Options]],
     options: Options | None = None,
     executor: Executor | None = None,
 ) -> Iterator[Batched]:
@@ -93,8 +132,32 @@ def batch(
     return run(pipelines, options, executor)
 
 
+def check(
+    stages: Iterable[Given],
+    *,
+    complete: bool = False,
+    spec: Mapping[tuple[str, int], str | bytes] | None = None,
+    limits: Mapping[str, int] | None = None,
+    maintenance4: bool = False,
+    target_env: str | None = None,
+) -> list[Finding]:
+    """Look for what is wrong between the stages of one pipeline, as ``spvlink check`` does.
+
+    ``stages`` as ``link`` takes them; ``complete`` and ``spec`` as in ``Options``. ``limits``: of a
+    device, by the names of VkPhysicalDeviceLimits; what is missing is what Vulkan requires.
+    ``maintenance4``: whether that feature is on. ``target_env``: for stages that are compiled.
+
+    Gives the findings; ``warning`` tells those that are legal. Raises ``BadSpirv`` and ``Usage`` as
+    ``link`` does, and ``Refused`` for stages that cannot be checked (SPV_NV_mesh_shader).
+    """
+    from spvlink.lint.api import check as run
+
+    sources = sources_of(stages, target_env)
+    return run(sources, complete, spec or {}, limits, maintenance4)
+
+
 def link_frozen(
-    stages: Sequence[Source | bytes],
+    stages: Iterable[Given],
     interface: object = None,
     options: Options | None = None,
 ) -> tuple[Linked, dict[str, object]]:
@@ -111,4 +174,21 @@ def link_frozen(
     """
     from spvlink.sets.freeze import link_frozen as run
 
-    return run(stages, interface, options)
+    return run(sources_of(stages, _target(options, {})), interface, options)
+
+
+def _html(linked: Linked) -> str:
+    """The page of ``--html`` in a frame of its own, for a notebook."""
+    import html
+
+    from spvlink.page import page
+
+    text = html.escape("".join(page.of_link(__version__, linked, {})))
+    return f'<iframe srcdoc="{text}" style="width: 100%; height: 32em; border: 0"></iframe>'
+
+
+pipeline.PICTURES.append(_html)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__doc__", "__file__", "__name__", "__path__", "__version__"])

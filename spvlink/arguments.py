@@ -20,7 +20,7 @@ usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: find mismatches between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
-       spvlink passes | --version | --help
+       spvlink passes | cmake-dir | completions bash|zsh|fish | --version | --help
 
 Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next
 stage does not need, pack the rest into fewer Locations, and clean up every stage behind that.
@@ -43,6 +43,8 @@ reports:
   --report FILE           write the same as JSON (-: to standard output)
   --html FILE             write the same as a page for a browser, with a picture of the interface
                           (-: to standard output)
+  --embed c|c-array       also write each module as C: a header NAME.spv.h with an array of words,
+                          or NAME.spv.inc with its initializer alone
 
 facts about the pipeline:
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
@@ -121,10 +123,11 @@ VALUES: Final = (
     "-o", "--cost-limit", "--expect", "--report", "--layout", "--target-env", "--check", "--pack",
 )  # fmt: skip
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
-_WORDS: Final = OptionWords(
+WORDS: Final = OptionWords(
     (*FLAGS, "--explain", "--time"),
     (
         *VALUES,
+        "--embed",
         "--html",
         "--dump",
         "--print-after",
@@ -147,7 +150,7 @@ class Command:
     """What was asked for. ``options`` is for the linker, the rest for the command itself."""
 
     __slots__ = (
-        "dump", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
+        "dump", "embed", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
         "print_after", "report", "time", "write_interface",
     )  # fmt: skip
 
@@ -156,6 +159,7 @@ class Command:
         self.out_dir = ""
         self.report: str | None = None
         self.html: str | None = None
+        self.embed: str | None = None
         self.explain = False
         self.interface: str | None = None
         self.write_interface: str | None = None
@@ -176,7 +180,7 @@ def passes() -> dict[str, str]:
 def parse(words: Sequence[str]) -> Command:
     """Read the words after ``spvlink link``. Raises Usage with one line that says what is wrong."""
     command = Command()
-    words_given, given = gather(words, _WORDS, command.options)
+    words_given, given = gather(words, WORDS, command.options)
     command.inputs = [Argument(word) for word in words_given]
     _apply(command, given)
     _check_inputs(command)
@@ -212,12 +216,13 @@ def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]
         if word == "-" or not word.startswith("-"):
             yield "", word
             continue
-        name, equals, value = word.partition("=") if word.startswith("--") else (word, "", "")
+        name, equals, value = _split(word)
         if name in known.flags:
             if equals:
                 raise Usage(f"{name} takes no value")
         elif name not in known.values and name not in known.lists:
-            raise Usage(f"unknown option {name}; see {known.help}")
+            like = meant(name, (*known.flags, *known.values, *known.lists))
+            raise Usage(f"unknown option {name}{like}; see {known.help}")
         elif not equals:
             found = next(rest, None)
             if found is None or (found.startswith("-") and len(found) > 1):
@@ -226,6 +231,25 @@ def _pairs(words: Sequence[str], known: OptionWords) -> Iterator[tuple[str, str]
         if not value and name not in known.flags:
             raise Usage(f"{name} needs a value")
         yield name, value
+
+
+def _split(word: str) -> tuple[str, str, str]:
+    """The name of an option, what joins it to its value if that stands in the same word, and the
+    value: ``--output=DIR``, ``-oDIR`` and ``-o=DIR`` are ``-o DIR``."""
+    if word.startswith("--"):
+        name, equals, value = word.partition("=")
+        return "-o" if name == "--output" else name, equals, value
+    if word.startswith("-o"):
+        return "-o", word[2:3], word[2:].removeprefix("=")
+    return word, "", ""
+
+
+def meant(word: str, known: Iterable[str]) -> str:
+    """`` (did you mean WORD?)`` or an empty string."""
+    from difflib import get_close_matches
+
+    like = get_close_matches(word, list(known), 1, 0.75)
+    return f" (did you mean {like[0]}?)" if like else ""
 
 
 def _listed(options: Options, name: str, value: str) -> None:
@@ -288,8 +312,9 @@ def _is_value(text: str) -> bool:
 
 
 def _one_of(option: str, value: str, known: Iterable[str]) -> None:
-    if value not in known:
-        raise Usage(f"{option} {value}: there are {', '.join(known)}")
+    names = list(known)
+    if value not in names:
+        raise Usage(f"{option} {value}{meant(value, names)}: there are {', '.join(names)}")
 
 
 def _apply(command: Command, given: dict[str, str]) -> None:
@@ -298,6 +323,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.out_dir = given.get("-o", "")
     command.report = given.get("--report")
     command.html = given.get("--html")
+    command.embed = given.get("--embed")
     command.explain = "--explain" in given
     command.layout = given.get("--layout")
     command.interface = given.get("--interface")
@@ -306,6 +332,8 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
     apply(options, given)
+    if command.embed is not None:
+        _one_of("--embed", command.embed, ("c", "c-array"))
     if command.print_after is not None:
         _one_of("--print-after", command.print_after, [*passes(), *ALWAYS])
     if "--stop-after" in given:

@@ -11,8 +11,8 @@ import os
 import sys
 import time
 
-from spvlink import output, report, sources, validate
-from spvlink.arguments import HELP, SEE, Command, parse, passes
+from spvlink import output, pipeline, report, sources, validate
+from spvlink.arguments import HELP, SEE, Command, meant, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.pipeline import Flaw, Linked, Source, StageResult
@@ -21,6 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Iterable, Sequence
 
+COMMANDS = ("link", "batch", "check", "layer", "passes", "cmake-dir", "completions", "serve")
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -35,7 +36,9 @@ def main(words: Sequence[str] | None = None) -> int:
         if isinstance(error, Usage):
             return USAGE
         return DEFECT if isinstance(error, Broken) else INVALID
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as error:
+        if error.args:
+            _print_error([f"spvlink: interrupted: {error}"])
         return INTERRUPTED
     finally:
         if collecting:
@@ -68,7 +71,7 @@ def _main(words: Sequence[str]) -> int:
         return _check(list(rest))
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
-    if command == "--version":
+    if command in ("--version", "-V"):
         from spvlink import COMPILED, __version__
 
         return _print(f"spvlink {__version__}{' (compiled)' if COMPILED else ''}\n")
@@ -76,12 +79,23 @@ def _main(words: Sequence[str]) -> int:
         if rest:
             raise Usage("passes takes no arguments")
         return _print("".join(f"{name:28} {line}\n" for name, line in passes().items()))
+    if command == "cmake-dir":
+        if rest:
+            raise Usage("cmake-dir takes no arguments")
+        return _print(os.path.join(os.path.dirname(os.path.abspath(__file__)), "cmake") + "\n")
+    if command == "completions":
+        from spvlink.completions import completions
+
+        if len(rest) != 1:
+            raise Usage("completions takes the name of a shell: bash, zsh or fish")
+        return _print(completions(rest[0], COMMANDS))
     if command == "link":
         return _link(parse(rest))
     if command.startswith("-"):
         raise Usage(f"unknown option {command}; see {SEE}")
-    known = "link, batch, check, passes, layer and serve"
-    raise Usage(f"unknown command {command}: there are {known}; see {SEE}")
+    like = meant(command, COMMANDS)
+    known = f"{', '.join(COMMANDS[:-1])} and {COMMANDS[-1]}"
+    raise Usage(f"unknown command {command}{like}: there are {known}; see {SEE}")
 
 
 def _print(text: str) -> int:
@@ -103,12 +117,23 @@ def _print_all(pieces: Iterable[str]) -> int:
 
 def _complain(error: SpvlinkError) -> None:
     where = f"{error.file}: " if error.file else ""
-    lines = [f"spvlink: error: {where}{error.message}{error.place}"]
-    lines += [f"  while {doing}" for doing in error.context]
+    lines = [f"spvlink: {_kind('error')}: {where}{error.message}{error.place}"]
+    _print_error(lines + [f"  while {doing}" for doing in error.context])
+
+
+def _print_error(lines: list[str]) -> None:
     try:
         print("\n".join(lines), file=sys.stderr, flush=True)
     except OSError:
         return  # the exit status says it too
+
+
+def _kind(name: str) -> str:
+    """``error`` or ``warning``, in colour on a terminal, unless NO_COLOR (no-color.org) is set."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    if plain or not sys.stderr.isatty():
+        return name
+    return f"\x1b[1;{31 if name == 'error' else 35}m{name}\x1b[0m"
 
 
 def _link(command: Command) -> int:
@@ -173,7 +198,7 @@ def _guarded(act: Callable[[], Linked], stages: list[Source], dump: str | None) 
 def _untouched(stages: list[Source], reason: str, defect: str | None) -> Linked:
     """The inputs as they are: the last resort where even the linker's own way out failed."""
     linked = Linked()
-    linked.passed_through, linked.defect = reason, defect
+    linked.stay(pipeline.DEFECT, reason, defect)
     for source in stages:
         result = StageResult("unknown", source.file, source.data, False)
         result.bytes = (len(source.data), len(source.data))
@@ -189,7 +214,10 @@ def _finish(
 
     strict, flawed = command.options.strict, bool(linked.warnings)
     refused = strict and linked.defect is None and (flawed or linked.passed_through is not None)
-    files = [] if refused else [(names[stage.file], stage.data) for stage in linked.stages] + more
+    files = [(names[stage.file], stage.data) for stage in linked.stages]
+    if command.embed is not None:
+        files += _embedded(command.embed, files)
+    files = [] if refused else files + more
     text = report.to_json(linked, __version__) if command.report is not None else ""
     if command.report not in (None, "-"):
         files.append((str(command.report), text.encode()))
@@ -215,19 +243,28 @@ def _finish(
     return INVALID if refused else DONE
 
 
+def _embedded(form: str, files: list[tuple[str, bytes]]) -> list[tuple[str, bytes]]:
+    """The modules as C, each in a file beside it."""
+    from spvlink import embed
+
+    if form == "c":
+        embed.check_names(os.path.basename(path) for path, _ in files)
+    return [
+        (path + embed.SUFFIXES[form], embed.embed(form, os.path.basename(path), data))
+        for path, data in files
+    ]
+
+
 def _warn(flaws: list[Flaw], strict: bool) -> None:
     """What is wrong between the stages as they came: a line each on standard error."""
-    kind = "error" if strict else "warning"
+    kind = _kind("error" if strict else "warning")
     lines = [
         f"spvlink: {kind}: {f.file}: {f}" if f.file else f"spvlink: {kind}: {f}" for f in flaws
     ]
     if strict and lines:
-        lines[-1] += "\n  while being --strict"
-    try:
-        for line in lines:
-            print(line, file=sys.stderr, flush=True)
-    except OSError:
-        return
+        lines.append("  while being --strict")
+    if lines:
+        _print_error(lines)
 
 
 def _page(linked: Linked, version: str, command: Command) -> str:
@@ -252,12 +289,13 @@ def _batch(words: list[str]) -> int:
 
 
 def _check(words: list[str]) -> int:
+    from spvlink import __version__
     from spvlink.lint.arguments import HELP as HELP_OF_CHECK
     from spvlink.lint.command import main as check
 
     if "--help" in words or "-h" in words:
         return _print(HELP_OF_CHECK)
-    return check(words, _print_all)
+    return check(words, __version__, _print_all)
 
 
 # -- files -----------------------------------------------------------------------------------------

@@ -27,9 +27,12 @@ from spvlink.link.check import interface
 from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
+    DEFECT,
     NOTHING_TO_GAIN,
     PACKINGS,
+    PASSED,
     STAGES,
+    UNCHANGED,
     VALIDATED,
     Linked,
     Source,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Any, Final, Unpack
 
     from spvlink.options import Settings
+    from spvlink.pipeline import Outcome
 
 CREATION: Final = "VUID-VkGraphicsPipelineCreateInfo-"
 _ORDER: Final = {name: at for at, name in enumerate(STAGES.values())}
@@ -137,16 +141,16 @@ class _Session:
             self.timed("check", self.look)
             outputs = self.link()
         except Refused as why:
-            return self.pass_through(str(why))
+            return self.pass_through(PASSED, str(why))
         except (BadSpirv, Usage, MemoryError):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline
             return self.blame(error)
         self.fill(outputs)
         if not any(stage.changed for stage in linked.stages):
-            return self.leave("nothing to gain")
+            return self.leave(UNCHANGED, NOTHING_TO_GAIN)
         if not self.better():
-            return self.pass_through(NOTHING_TO_GAIN)
+            return self.pass_through(UNCHANGED, NOTHING_TO_GAIN)
         return self.validate(outputs)
 
     def link(self) -> list[bytes]:
@@ -272,8 +276,8 @@ class _Session:
                 verdict = validate.validate(bare, linked.target_env)
             if verdict is not None:
                 stage = self.stages[n]
-                linked.defect = f"{judge} refuses the new {stage.name} module: {verdict}"
-                return self.pass_through(linked.defect)
+                what = f"{judge} refuses the new {stage.name} module: {verdict}"
+                return self.pass_through(DEFECT, what, what)
         return linked
 
     def verdicts(self, modules: list[bytes]) -> list[str | None]:
@@ -322,8 +326,7 @@ class _Session:
                 raise bad from None
         self.check_originals()
         what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-        self.linked.defect = what
-        return self.pass_through(f"a defect of spvlink: {what}")
+        return self.pass_through(DEFECT, f"a defect of spvlink: {what}", what)
 
     def check_originals(self) -> None:
         """Whether the inputs' own interfaces are in order, by the same checker. Raises BadSpirv."""
@@ -339,16 +342,16 @@ class _Session:
                     except Broken as error:
                         raise stage.bad(error.message) from None
 
-    def leave(self, why: str) -> Linked:
+    def leave(self, outcome: Outcome, why: str, defect: str | None = None) -> Linked:
         """The originals, which have to be valid too, and why nothing is better."""
         if self.options.validate and self.linked.validated is None:
             self.validate_originals()
-        self.linked.passed_through = why
+        self.linked.stay(outcome, why, defect)
         return self.linked
 
-    def pass_through(self, why: str) -> Linked:
+    def pass_through(self, outcome: Outcome, why: str, defect: str | None = None) -> Linked:
         """The same, with nothing said of what was tried."""
-        linked = self.leave(why)
+        linked = self.leave(outcome, why, defect)
         linked.stages = []
         linked.remarks = []
         for interface_result in linked.interfaces:

@@ -68,7 +68,7 @@ def _by_elimination(every: list[list[EntryPoint]]) -> None:
 
 def _meant(module: Module, name: str | None, stage: str) -> list[EntryPoint]:
     """The entry points that a name and a stage may mean: one, or several of one name."""
-    found = [e for e in _entries(module) if name is None or e.name == name]
+    found = [e for e in entries_of(module) if name is None or e.name == name]
     if not found:
         raise BadSpirv("the module has no entry point" + (f" {name!r}" if name is not None else ""))
     of_stage = [e for e in found if not stage or stage_of(e.model) == stage]
@@ -92,8 +92,8 @@ def _unclear(found: list[EntryPoint]) -> BadSpirv:
     return BadSpirv(f"the module has {len(found)} entry points ({listed}): name one as {how}")
 
 
-def _entries(module: Module) -> list[EntryPoint]:
-    """All of a module."""
+def entries_of(module: Module) -> list[EntryPoint]:
+    """All entry points of a module. Raises BadSpirv."""
     found: list[EntryPoint] = []
     for inst in module.sections[core.ENTRY_POINTS]:
         text, end = string_of(inst.imm, 1)

@@ -1,8 +1,27 @@
-"""The pipeline layout as JSON: its shape is checked here, with one line for what is wrong."""
+"""The pipeline layout as JSON: its shape is checked here, with one line for what is wrong.
+
+Beside ``setLayouts`` and ``pushConstantRanges`` it may say where descriptors come from
+(``link/resources/mapped.py``):
+
+    "descriptorHeap": true
+    "mappings": [{"stageFlags": ..., "descriptorSet": 0, "firstBinding": 2, "bindingCount": 1,
+                  "source": 0, "sourceData": [64, 0]}]
+    "robustness": [{"stageFlags": ..., "uniformBuffers": 2}]
+
+``mappings`` has what is about uniform buffers, since nothing else crosses. ``sourceData`` are the
+members of Vulkan's structure for that source, in their order, those of samplers left out. Without a
+``source`` it is not known where that binding comes from.
+"""
 
 from __future__ import annotations
 
 from spvlink.errors import Usage
+from spvlink.link.resources.mapped import (
+    UNKNOWN,
+    MappedBinding,
+    SharedDescriptors,
+    StageDescriptors,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -11,6 +30,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     T = TypeVar("T")
 
+_MAPPING: Final = ("stageFlags", "descriptorSet", "firstBinding", "bindingCount")
+_WHERE_FROM: Final = ("descriptorHeap", "mappings", "robustness")
 # VkShaderStageFlagBits without prefix and _BIT.
 STAGE_FLAGS: Final[dict[str, int]] = {
     "VERTEX": 0x1,
@@ -50,7 +71,7 @@ def read_document(path: str, check: Callable[[object], T]) -> T:
 
 def check_layout(layout: object) -> dict[str, object]:
     """The same layout if its shape is right; raises Usage with the place and what was expected."""
-    top = object_of(layout, "the layout", ("setLayouts", "pushConstantRanges"))
+    top = object_of(layout, "the layout", ("setLayouts", "pushConstantRanges", *_WHERE_FROM))
     numbers: set[int] = set()
     for index, entry in enumerate(list_of(top.get("setLayouts", []), "setLayouts")):
         where = f"setLayouts[{index}]"
@@ -66,7 +87,27 @@ def check_layout(layout: object) -> dict[str, object]:
         stage_mask(_needed(one, "stageFlags", where), f"{where}.stageFlags")
         _number(_needed(one, "offset", where), f"{where}.offset")
         _number(_needed(one, "size", where), f"{where}.size")
+    _check_where_from(top)
     return top
+
+
+def _check_where_from(top: dict[str, object]) -> None:
+    if not isinstance(top.get("descriptorHeap", False), bool):
+        raise Usage("descriptorHeap: expected true or false")
+    for index, entry in enumerate(list_of(top.get("mappings", []), "mappings")):
+        where = f"mappings[{index}]"
+        one = object_of(entry, where, (*_MAPPING, "source", "sourceData"))
+        stage_mask(_needed(one, "stageFlags", where), f"{where}.stageFlags")
+        for name in _MAPPING[1:]:
+            _number(_needed(one, name, where), f"{where}.{name}")
+        _number(one.get("source", UNKNOWN), f"{where}.source")
+        for number in list_of(one.get("sourceData", []), f"{where}.sourceData"):
+            _number(number, f"{where}.sourceData")
+    for index, entry in enumerate(list_of(top.get("robustness", []), "robustness")):
+        where = f"robustness[{index}]"
+        one = object_of(entry, where, ("stageFlags", "uniformBuffers"))
+        stage_mask(_needed(one, "stageFlags", where), f"{where}.stageFlags")
+        _number(_needed(one, "uniformBuffers", where), f"{where}.uniformBuffers")
 
 
 def _check_bindings(bindings: list[object], where: str) -> None:
@@ -102,9 +143,11 @@ def stage_mask(flags: object, where: str = "stageFlags") -> int:
 
 def granted(
     layout: dict[str, object], stage_bit: int
-) -> tuple[list[tuple[int, int]], set[tuple[int, int]]]:
+) -> tuple[list[tuple[int, int]] | None, set[tuple[int, int]] | None]:
     """What a checked layout shows to a stage: (first byte, end) of push constants, (set, binding)
-    of descriptors."""
+    of descriptors. None, None: it says no more than where descriptors come from."""
+    if layout and all(key in _WHERE_FROM for key in layout):
+        return None, None
     ranges: list[tuple[int, int]] = []
     bindings: set[tuple[int, int]] = set()
     for entry in list_of(layout.get("pushConstantRanges", []), "pushConstantRanges"):
@@ -120,6 +163,49 @@ def granted(
             if stage_mask(binding.get("stageFlags")) & stage_bit:
                 bindings.add((number, _number(binding["binding"], "binding")))
     return ranges, bindings
+
+
+def shared_descriptors(
+    layout: dict[str, object], source: int, target: int
+) -> SharedDescriptors | None:
+    """Which descriptors two stages have in common by a checked layout; None: all of them."""
+    if not any(key in layout for key in _WHERE_FROM):
+        return None
+    heap = layout.get("descriptorHeap") is True
+    return SharedDescriptors(heap, _of_stage(layout, source), _of_stage(layout, target))
+
+
+def _of_stage(layout: dict[str, object], stage_bit: int) -> StageDescriptors:
+    found: list[MappedBinding] = []
+    for one in _entries(layout, "mappings", stage_bit):
+        given = [_number(one.get(name, UNKNOWN), name) for name in (*_MAPPING[1:], "source")]
+        data = [_number(n, "sourceData") for n in list_of(one.get("sourceData", []), "sourceData")]
+        found.append(MappedBinding(given[0], given[1], given[2], given[3], data))
+    robustness = 0
+    for one in _entries(layout, "robustness", stage_bit):
+        robustness = _number(one["uniformBuffers"], "uniformBuffers")
+    return StageDescriptors(found, robustness)
+
+
+def _entries(layout: dict[str, object], name: str, stage_bit: int) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = []
+    for entry in list_of(layout.get(name, []), name):
+        assert isinstance(entry, dict)
+        if stage_mask(entry["stageFlags"]) & stage_bit:
+            found.append(entry)
+    return found
+
+
+def common_layout(layouts: list[dict[str, object] | None]) -> dict[str, object] | None:
+    """What can be said of several pipelines together: of different layouts nothing, and where one
+    of them says where descriptors come from, no descriptor is the same in two stages."""
+    first = layouts[0]
+    if all(layout == first for layout in layouts):
+        return first
+    for layout in layouts:
+        if layout is not None and any(key in layout for key in _WHERE_FROM):
+            return {"descriptorHeap": True, "mappings": []}
+    return None
 
 
 def object_of(value: object, where: str, keys: tuple[str, ...]) -> dict[str, object]:

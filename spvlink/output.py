@@ -45,12 +45,24 @@ def write_all(files: Sequence[tuple[str, bytes]]) -> list[str]:
         _rename(pending)
     except OSError as error:
         _clean(pending, made)
-        where = path if error.filename in (None, path) else str(error.filename)
-        raise Usage(f"{where}: cannot write it: {error.strerror}") from None
+        raise Usage(_trouble(path, error)) from None
     except BaseException:
         _clean(pending, made)
         raise
     return [file.path for file in pending]
+
+
+def _trouble(path: str, error: OSError) -> str:
+    """The message for a file that cannot be written: a folder that is in the way is named, not the
+    temporary file in it."""
+    folder = os.path.dirname(path)
+    while folder and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    folder = folder or "."
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"{folder}: cannot write into this folder: {error.strerror}"
+    where = path if error.filename in (None, path) else str(error.filename)
+    return f"{where}: cannot write it: {error.strerror}"
 
 
 def _make_folders(folder: str, made: list[str]) -> None:

@@ -7,9 +7,10 @@ from spvlink.grammar import enums
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable
-    from typing import Final
+    from typing import Final, Literal
 
     Cells = tuple[tuple[int, ...], tuple[int, ...]]
+    Outcome = Literal["linked", "unchanged", "passed through", "invalid", "failed", "defect"]
 
 # Short stage names as glslang and the report use them, in pipeline order.
 STAGES: Final[dict[int, str]] = {
@@ -144,18 +145,32 @@ PACK_LOCATIONS: Final = "locations"
 PACK_VECTORS: Final = "vectors"
 PACK_NONE: Final = "none"
 PACKINGS: Final = (PACK_LOCATIONS, PACK_VECTORS, PACK_NONE)
-NOTHING_TO_GAIN: Final = "nothing to gain"  # why a pipeline that could be linked stayed as it was
+# What became of a pipeline (``Linked.outcome``). Only these are compared, never a reason. They are
+# no ``enum.Enum``: to import that costs more than a millisecond.
+LINKED: Final = "linked"
+UNCHANGED: Final = "unchanged"  # there was nothing to gain
+PASSED: Final = "passed through"  # legal, but not to be improved safely
+INVALID: Final = "invalid"  # the input is at fault; of a batch, where others go on
+FAILED: Final = "failed"  # it took too long, too much memory, or its process died; of a batch
+DEFECT: Final = "defect"  # of spvlink
+NOTHING_TO_GAIN: Final = "nothing to gain"  # the reason beside UNCHANGED
 VALIDATED: Final = "validated"  # by spirv-val: every module that goes out
 
 
+# Makes the picture of a result: the package puts it here, which knows how to draw.
+PICTURES: Final[list[Callable[[Linked], str]]] = []
+
+
 class Linked:
-    """The result of one link. ``passed_through`` is None or the reason why the inputs came back
-    unchanged. ``warnings``: what is wrong between the stages as they came."""
+    """The result of one link. ``outcome`` is LINKED, or says how the inputs came back unchanged;
+    then ``passed_through`` is the reason. ``warnings``: what is wrong between the stages as they
+    came."""
 
     __slots__ = (
         "defect",
         "interfaces",
         "later",
+        "outcome",
         "passed_through",
         "seconds",
         "stages",
@@ -172,11 +187,16 @@ class Linked:
         # what makes the remarks, one call a border, and those that were made
         self.later: list[Callable[[], list[Remark]]] = []
         self.told: list[Remark] = []
+        self.outcome: Outcome = LINKED
         self.passed_through: str | None = None
         self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
         self.validated: str | None = None  # VALIDATED, or why it was not
         self.seconds: dict[str, float] = {}  # per phase
         self.target_env = ""
+
+    def stay(self, outcome: Outcome, why: str, defect: str | None = None) -> None:
+        """The inputs come back. ``defect``: of spvlink, where the outcome is that."""
+        self.outcome, self.passed_through, self.defect = outcome, why, defect
 
     @property
     def remarks(self) -> list[Remark]:
@@ -189,6 +209,21 @@ class Linked:
     @remarks.setter
     def remarks(self, told: list[Remark]) -> None:
         self.later, self.told = [], told
+
+    def __repr__(self) -> str:
+        if self.passed_through is not None:
+            return f"<Linked: {self.outcome}: {self.passed_through}>"
+        parts = [
+            f"{i.producer}->{i.consumer} {i.components[0]} -> {i.components[1]} components,"
+            f" {i.locations[0]} -> {i.locations[1]} Locations"
+            for i in self.interfaces
+        ]
+        before, after = (sum(s.instructions[at] for s in self.stages) for at in (0, 1))
+        return f"<Linked: {'; '.join([*parts, f'{before} -> {after} instructions'])}>"
+
+    def _repr_html_(self) -> str | None:
+        """A picture of the interface before and after, for notebooks."""
+        return PICTURES[-1](self) if PICTURES else None
 
     def __getstate__(self) -> tuple[None, dict[str, object]]:
         """What is pickled or copied has its remarks made."""

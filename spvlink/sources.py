@@ -11,14 +11,18 @@ from spvlink.pipeline import STAGES, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Final
+
+    Given = Source | bytes | bytearray | memoryview | str | os.PathLike[str]
 
 LIMIT: Final = 32 << 20  # bytes of one module: a guard against devices and wrong files
 COMPILER: Final = "glslangValidator"
 PACKAGE: Final = "glslang-tools"
 SUFFIXES: Final = (".vert", ".tesc", ".tese", ".geom", ".task", ".mesh", ".frag")
 _NO_ENTRY: Final = b"Entry point not found"  # what the compiler says of HLSL without it
+_MAGIC: Final = (b"\x03\x02\x23\x07", b"\x07\x23\x02\x03")
+_LANGUAGES: Final = (".fx", ".fs", ".metal", ".ps", ".slang", ".vs", ".wgsl")
 _NEED_1_4: Final = (".task", ".mesh")
 
 
@@ -95,26 +99,78 @@ def read_all(arguments: Sequence[Argument], target_env: str | None) -> list[Sour
             # The compiler names every entry point of the module that it makes.
             sources.append(Source(compiled[argument.text], argument.text))
         else:
-            sources.append(
-                Source(_read(argument), argument.text, argument.entry, argument.entry_stage)
-            )
+            data = _read(argument.path, argument.text)
+            sources.append(Source(data, argument.text, argument.entry, argument.entry_stage))
     return sources
 
 
-def _read(argument: Argument) -> bytes:
+def sources_of(stages: Iterable[Given], target_env: str | None = None) -> list[Source]:
+    """The modules that a Python caller gives: each bytes (or what has them: bytearray, memoryview),
+    a ``Source``, a path, or text as on the command line (``a.spv:main``; GLSL is compiled).
+
+    Raises TypeError for anything else, Usage if there are none or a file cannot be read, BadSpirv.
+    """
+    if isinstance(stages, (str, bytes, bytearray, memoryview, os.PathLike, Source)):
+        kind = type(stages).__name__
+        raise TypeError(f"expected a list of modules, as in link([vertex, fragment]), not {kind}")
+    given = list(stages)
+    if not given:
+        raise Usage("there are no stages to link")
+    words = [stage for stage in given if isinstance(stage, str)]
+    read = dict(zip(words, read_all([Argument(word) for word in words], target_env)))
+    return [read[s] if isinstance(s, str) else _source(s, at) for at, s in enumerate(given)]
+
+
+def _source(stage: Given, at: int) -> Source:
+    if isinstance(stage, Source):
+        return stage
+    if isinstance(stage, (bytes, bytearray, memoryview)):
+        return Source(bytes(stage))
+    if isinstance(stage, os.PathLike):
+        path = os.fspath(stage)
+        return Source(_read(path, path), path)
+    kind = type(stage).__name__
+    raise TypeError(f"stage {at}: expected bytes, a path or a spvlink.Source, not {kind}")
+
+
+def _read(path: str, text: str) -> bytes:
+    """The module of a file, or of standard input; ``text`` names it in errors."""
     try:
-        if argument.path == "-":
+        if path == "-":
             data = sys.stdin.buffer.read(LIMIT + 1)
         else:
-            with open(argument.path, "rb") as file:
+            with open(path, "rb") as file:
                 data = file.read(LIMIT + 1)
     except OSError as error:
-        raise Usage(f"{argument.path}: cannot read it: {error.strerror}") from None
+        raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+    trouble = ""
     if len(data) > LIMIT:
-        trouble = BadSpirv(f"more than {LIMIT} bytes, which is beyond spvlink")
-        trouble.file = argument.text
-        raise trouble
+        trouble = f"more than {LIMIT} bytes, which is beyond spvlink"
+    elif data and data[:4] not in _MAGIC and _is_text(data[:512]):
+        trouble = f"not SPIR-V but text{_hint(path, data)}"
+    if trouble:
+        bad = BadSpirv(trouble)
+        bad.file = text
+        raise bad
     return data
+
+
+def _is_text(start: bytes) -> bool:
+    """Whether this is UTF-8, the last letter of which may be cut, without control characters."""
+    text = start.decode("utf-8", "replace")
+    return "\ufffd" not in text[:-1] and all(c.isprintable() or c.isspace() for c in text[:-1])
+
+
+def _hint(path: str, text: bytes) -> str:
+    """What to do with a text file that was given as a module."""
+    stem, suffix = os.path.splitext(os.path.basename(path))
+    if b"OpCapability" in text:
+        return ": assemble it with spirv-as"
+    if b"0x07230203" in text or b"119734787" in text:
+        return ": give the module that this C array was made of"
+    if b"void main" in text:
+        return f": GLSL files are called {stem}.vert, .frag and so on"
+    return ": compile it first" if suffix in _LANGUAGES else ""
 
 
 def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[str, bytes]:
@@ -136,8 +192,9 @@ def compile_all(arguments: Sequence[Argument], target_env: str | None) -> dict[s
         modules = {}
         for argument, output, (status, said) in zip(arguments, outputs, results):
             if status != 0 or not os.path.exists(output):
-                error = BadSpirv(_complaint(status, said, argument.path))
-                error.file = argument.path
+                place, message = _complaint(status, said, argument.path)
+                error = BadSpirv(message)
+                error.file = place
                 raise error.while_(f"compiling with {COMPILER}")
             if _NO_ENTRY in said:  # it warns, and makes a module that does nothing
                 error = BadSpirv(f"there is no entry point {argument.entry or 'main'}: name one as"
@@ -163,14 +220,18 @@ def _command(argument: Argument, output: str, target_env: str | None) -> list[st
     return [*command, argument.path]
 
 
-def _complaint(status: int, said: bytes, path: str) -> str:
-    """The first error of the compiler: ``ERROR: path:7: 'x' : undeclared identifier``."""
+def _complaint(status: int, said: bytes, path: str) -> tuple[str, str]:
+    """``FILE:LINE`` and the message of the compiler's first error, which prints it as
+    ``ERROR: x.vert:7: 'x' : undeclared identifier``; the file may be one that is included."""
     if status < 0:
-        return f"the compiler died of signal {-status}"
+        return path, f"the compiler died of signal {-status}"
     for line in said.decode("utf-8", "replace").splitlines():
-        if line.startswith("ERROR:"):
-            line = line.removeprefix("ERROR:").strip()
-            if line.startswith(path + ":"):
-                line = "line " + line[len(path) + 1 :]
-            return line
-    return f"the compiler failed with exit status {status} and said nothing"
+        if not line.startswith("ERROR:"):
+            continue
+        line = line.removeprefix("ERROR:").strip()
+        place, colon, message = line.partition(": ")
+        file, _, number = place.rpartition(":")
+        if colon and number.isdigit():
+            return f"{file or path}:{number}", message.strip()
+        return path, line
+    return path, f"the compiler failed with exit status {status} and said nothing"

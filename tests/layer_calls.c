@@ -6,7 +6,7 @@
  * then what became of it ("linked" or "untouched") and what else is worth to know. With PROBES these
  * are the cases: a file of lines "NAME PLACE:KIND:NUMBER:VALUE ..." (tests/test_layer_state.py)
  */
-#include "layer_application.h"
+#include "layer_heap.h"
 
 #include <stdlib.h>
 
@@ -21,7 +21,11 @@ struct driver {
     unsigned calls, refuse; /* refuse: so many calls from now on */
     VkResult refusal;
     const void *allocator, *pipeline_chain;
-    struct given { const void *code, *chain; size_t size; } stages[ROOM]; /* of the last call */
+    struct given {
+        const void *code, *chain;
+        size_t size;
+        bool kept; /* everything that `heaps` hangs on a stage */
+    } stages[ROOM]; /* of the last call */
     unsigned count, base_index;
 };
 static struct driver drivers[DEVICES];
@@ -73,6 +77,26 @@ static VkResult outcome(struct driver *driver, uint32_t count, uint64_t *out) {
     return refuse ? driver->refusal : VK_SUCCESS;
 }
 
+/* Whether a stage has all that an application says of it with a mapping, whole. */
+static bool keeps_all(const void *chain) {
+    const struct heap_mapping *mapping = NULL;
+    const struct stage_robustness *robustness = NULL;
+    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *size = NULL;
+    const VkDebugUtilsObjectNameInfoEXT *name = NULL;
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
+        switch ((int)at->sType) {
+        case 1000135006: mapping = (const void *)at; break;
+        case 1000068000: robustness = (const void *)at; break;
+        case 1000225001: size = (const void *)at; break;
+        case 1000128000: name = (const void *)at; break;
+        default: break;
+        }
+    return mapping != NULL && mapping->count == 1 && mapping->entries->set == 2 &&
+           robustness != NULL && robustness->uniform_buffers == 2 && robustness->images == 3 &&
+           size != NULL && size->requiredSubgroupSize == 8 && name != NULL &&
+           strcmp(name->pObjectName, "a stage") == 0;
+}
+
 static VkResult make_pipelines(void *d, uint64_t cache, uint32_t count,
                                const VkGraphicsPipelineCreateInfo *infos, const void *a,
                                uint64_t *out) {
@@ -87,7 +111,7 @@ static VkResult make_pipelines(void *d, uint64_t cache, uint32_t count,
             const VkPipelineShaderStageCreateInfo *stage = &infos[i].pStages[s];
             const VkShaderModuleCreateInfo *code = stage->pNext;
             struct given *given = &driver->stages[driver->count++];
-            *given = (struct given){NULL, stage->pNext, 0};
+            *given = (struct given){NULL, stage->pNext, 0, keeps_all(stage->pNext)};
             while (code != NULL && code->sType != VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO)
                 code = code->pNext;
             const struct bytes *module = &driver->modules[(uint64_t)stage->module];
@@ -103,7 +127,8 @@ static VkResult make_shaders(void *d, uint32_t count, const struct shader_info *
     driver->allocator = a;
     driver->count = count;
     for (uint32_t i = 0; i < count; i++)
-        driver->stages[i] = (struct given){infos[i].pCode, infos[i].pNext, infos[i].codeSize};
+        driver->stages[i] =
+            (struct given){infos[i].pCode, infos[i].pNext, infos[i].codeSize, false};
     bytes_free(&last);
     put(&last, infos[count - 1].pCode, infos[count - 1].codeSize);
     return outcome(driver, count, out);
@@ -143,7 +168,12 @@ struct call { /* everything that the application says for one pipeline; cases ch
     VkAllocationCallbacks allocator;
     VkResult result;
     VkPipeline pipelines[2];
-    bool inlined, again, twice;
+    bool inlined, again, twice, no_layout;
+};
+
+struct piece { /* a structure to hang somewhere, of any type, and its first number */
+    VkBaseInStructure head;
+    uint32_t value, zeros[15];
 };
 
 static void begin(struct call *c) {
@@ -166,10 +196,12 @@ static void begin(struct call *c) {
 
 static void create(struct call *c) {
     VkDescriptorSetLayout set;
+    VkPipelineLayout layout;
     VkGraphicsPipelineCreateInfo infos[2];
     CALL(vkCreateDescriptorSetLayout)(device, &c->set, NULL, &set);
     c->layout.pSetLayouts = &set;
-    CALL(vkCreatePipelineLayout)(device, &c->layout, NULL, &c->info.layout);
+    CALL(vkCreatePipelineLayout)(device, &c->layout, NULL, &layout);
+    c->info.layout = c->no_layout ? VK_NULL_HANDLE : layout;
     for (int i = 0; i < 2; i++) {
         if (c->inlined) { /* before what hangs there already */
             c->modules[i].pNext = c->stages[i].pNext;
@@ -190,7 +222,7 @@ static void create(struct call *c) {
                                                     c->pipelines);
     for (int i = 0; i < 2 && !c->inlined; i++)
         CALL(vkDestroyShaderModule)(device, c->stages[i].module, NULL);
-    CALL(vkDestroyPipelineLayout)(device, c->info.layout, NULL);
+    CALL(vkDestroyPipelineLayout)(device, layout, NULL);
     CALL(vkDestroyDescriptorSetLayout)(device, set, NULL);
 }
 
@@ -236,12 +268,15 @@ static void flags_2(struct call *c, uint64_t flags) {
 static void on_the_pipeline(void) {
     VkPipelineCreationFeedback whole, each[2];
     VkPipelineCreationFeedbackCreateInfo feedback = {1000192000, NULL, &whole, 2, each};
+    struct piece binaries = {{(VkStructureType)1000483002, NULL}, 1, {0}};
     CASE("modules", );
     CASE("inline", c.inlined = true);
     CASE("flags 2", flags_2(&c, 0x800002));
     CASE("flags 2, pipeline binaries are captured", flags_2(&c, UINT64_C(1) << 31));
+    CASE("flags 2, an execution graph", flags_2(&c, UINT64_C(1) << 32));
     CASE("flags 2, descriptor heaps", flags_2(&c, UINT64_C(1) << 36));
-    CASE("pipeline binaries", hang(&c, &c.info.pNext, 1000483002));
+    CASE("pipeline binaries, none", hang(&c, &c.info.pNext, 1000483002));
+    CASE("pipeline binaries", c.info.pNext = &binaries);
     CASE("something unknown on the pipeline", hang(&c, &c.info.pNext, 1999999000));
     CASE("robustness", hang(&c, &c.info.pNext, 1000068000));
     CASE("optimization disabled", c.info.flags = 1);
@@ -273,6 +308,52 @@ static void on_stages_and_layouts(void) {
     CASE("set layout of bindings that differ by stage", c.set.flags = 0x40);
     CASE("layout with something unknown", hang(&c, &c.layout.pNext, 1999999000));
     CASE("layout with an unknown flag", c.layout.flags = 0x100);
+}
+
+/* -- descriptor heaps ------------------------------------------------------------------------------ */
+
+enum { SAME_ENTRY, OTHER_SAMPLER, OTHER_BINDING, WITH_MORE, NO_BUFFER };
+
+static void heap(const char *name, int source, int way, bool inlined) {
+    struct call c;
+    struct heap_entry entries[2];
+    struct heap_mapping mappings[2];
+    struct stage_robustness robustness[2];
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {1000225001, NULL, 8};
+    VkDebugUtilsObjectNameInfoEXT label = {1000128000, &size, VK_OBJECT_TYPE_UNKNOWN, 0, "a stage"};
+    VkBaseInStructure bank = {(VkStructureType)1000580000, NULL};
+    begin(&c);
+    flags_2(&c, UINT64_C(1) << 36);
+    c.inlined = inlined;
+    c.no_layout = true;
+    for (int i = 0; i < 2; i++) {
+        entries[i] = heap_entry(source, way == OTHER_SAMPLER ? 77 * (uint32_t)i : 0);
+        entries[i].first += way == OTHER_BINDING && i == 1;
+        entries[i].pNext = way == WITH_MORE ? &bank : NULL;
+        entries[i].resources = way == NO_BUFFER ? 0x1f : 0x20 | (uint32_t)i;
+        robustness[i] = (struct stage_robustness){(VkStructureType)1000068000,
+                                                  inlined ? (void *)&label : NULL, 1, 2, 3, 3};
+        mappings[i] = (struct heap_mapping){(VkStructureType)1000135006, &robustness[i], 1,
+                                            &entries[i]};
+        c.stages[i].pNext = &mappings[i];
+    }
+    create(&c);
+    done(name, &c);
+}
+
+static void heaps(void) {
+    char name[32];
+    const struct driver *driver = (struct driver *)device;
+    for (int source = 0; source < HEAP_SOURCES; source++) {
+        snprintf(name, sizeof name, "heap, source %d", source);
+        heap(name, source, SAME_ENTRY, false);
+    }
+    heap("heap, other samplers", 2, OTHER_SAMPLER, false);
+    heap("heap, other bindings", 2, OTHER_BINDING, false);
+    heap("heap, an entry with more", 2, WITH_MORE, false);
+    heap("heap, no buffers", 2, NO_BUFFER, false);
+    heap("heap, inline", 0, SAME_ENTRY, true);
+    printf("all is handed on: %d %d\n", driver->stages[0].kept, driver->stages[1].kept);
 }
 
 /* -- refusals ------------------------------------------------------------------------------------- */
@@ -396,6 +477,11 @@ static void shader_objects(void) {
     VkBaseInStructure unknown = {(VkStructureType)1999999000, NULL};
     struct object all[] = {{VERT, 0x8, 1}, {GEOM, 0x10, 1}, {FRAG, 0, 1}};
     struct object closed[] = {{VERT, 0x8, 1}, {GEOM, 0, 1}};
+    struct object in_heap[] = {{VERT, 0x8, 0x401}, {GEOM, 0x10, 0x401}, {FRAG, 0, 0x401}};
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size = {1000225001, NULL, 8};
+    struct heap_entry entries[2] = {heap_entry(0, 0), heap_entry(1, 0)};
+    struct heap_mapping mapping = {(VkStructureType)1000135006, NULL, 1, &entries[0]};
+    struct heap_mapping other = {(VkStructureType)1000135006, NULL, 1, &entries[1]};
     struct object no_flag[] = {{VERT, 0x8, 0}, {GEOM, 0x10, 0}, {FRAG, 0, 0}};
     objects("all stages", 3, all, NULL, 0);
     objects("a fragment shader of its own follows", 2, all, NULL, 0);
@@ -405,16 +491,14 @@ static void shader_objects(void) {
     objects("one that others follow", 1, all, NULL, 0);
     objects("one that nothing follows", 1, &(struct object){VERT, 0, 1}, NULL, 0);
     objects("with something unknown", 3, all, &unknown, 0);
+    objects("in a heap", 3, in_heap, &mapping, 0);
+    objects("in a heap, mapped otherwise", 3, in_heap, &other, 0);
+    objects("a subgroup size", 3, all, &size, 0);
     objects("refused once", 3, all, NULL, 1);
     objects("refused before", 3, all, NULL, 0);
 }
 
 /* -- probes: what a file asks for ------------------------------------------------------------------ */
-
-struct piece { /* a structure to hang somewhere, of any type, and its first number */
-    VkBaseInStructure head;
-    uint32_t value, zeros[15];
-};
 
 /* Fixed functions, by their names in an archive. */
 static const struct { const char *name; size_t at; } STATES[] = {
@@ -524,6 +608,7 @@ int main(int count, char **words) {
     } else {
         on_the_pipeline();
         on_stages_and_layouts();
+        heaps();
         refusals();
         handles();
         two_devices(second);

@@ -14,30 +14,11 @@ import pytest
 from spvlink import cli
 from spvlink.lint.limits import REQUIRED
 from tests.batch_sets import write_lines
+from tests.check_sources import BROKEN, FITS, VERT
 from tests.samples import compile_glsl, edited
 
 ROOT = Path(__file__).resolve().parent.parent
 ARCHIVE = ROOT / "examples" / "batch" / "shaders.foz"
-VERT = """#version 450
-layout(location = 0) out vec4 colour;
-layout(location = 1) out vec3 normal;
-layout(location = 2) out vec2 unset;
-void main() { gl_Position = vec4(0); colour = vec4(1); normal = vec3(1); }
-"""
-FITS = """#version 450
-layout(location = 0) in vec4 colour;
-layout(location = 1) in vec3 normal;
-layout(location = 0) out vec4 target;
-void main() { target = colour + normal.xyxy; }
-"""
-BROKEN = """#version 450
-layout(location = 0) in vec4 colour;
-layout(location = 1) flat in ivec3 normal;
-layout(location = 2) in vec2 unset;
-layout(location = 5, component = 1) in vec2 uv;
-layout(location = 0) out vec4 target;
-void main() { target = colour + normal.x + uv.x + unset.y; }
-"""
 SPEC = """#version 450
 layout(constant_id = 3) const int count = 2;
 layout(location = 0) in float weights[count];
@@ -106,6 +87,7 @@ def test_stages_that_do_not(here: Path, capsys: pytest.CaptureFixture[str]) -> N
         "component": 1,
         "rule": "VUID-RuntimeSpirv-OpEntryPoint-08743",
         "message": "frag input uv (vec2 at Location 5.y): vert has no output at Location 5.yz",
+        "file": "broken.frag.spv",
     }
     unset = [w for w in found["warnings"] if w["name"] == "unset"]
     assert [(w["location"], w["component"], w["rule"]) for w in unset] == [

@@ -54,7 +54,7 @@ UNKNOWN = structure(1999999000)
 # Why a pipeline stays: a change of it. None: there is nothing of the kind.
 REASONS: dict[str, dict[str, Any]] = {
     "optimization disabled": {"flags": 1},
-    "an unknown flag": {"flags": 1 << 30},
+    "an unknown flag": {"flags": 1 << 62},
     "a library": {"flags": 0x800},
     "half a library": {"flags": 0x800, "pNext": [structure(1000320002, flags=2)]},
     "made from libraries": {"pNext": [structure(1000290000, libraries=["1" * 16])]},

@@ -6,10 +6,17 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from spvlink.archive import numbers
+from spvlink.archive.archive import Archive
+from spvlink.layer import places, wire
+from spvlink.layer.recorded import request_of
+from tests.archives import writing
 from tests.layer_place import Place, build_with_layer, socket_of
 from tests.render.words import compile_glsl
 
@@ -45,6 +52,7 @@ layout(location = 2) in float same;
 layout(location = 0) out vec4 result;
 void main() { result = color * same; }
 """
+Fields = dict[str, Any]
 LINKED, UNTOUCHED = "linked", "untouched"
 ONCE = "result 0, 1 0"
 DONE, AT_THE_END = "result 0, 1 calls", "Locations at the end"
@@ -52,8 +60,10 @@ EXPECTED = {
     "modules": LINKED,
     "inline": LINKED,
     "flags 2": LINKED,
-    "flags 2, pipeline binaries are captured": UNTOUCHED,
-    "flags 2, descriptor heaps": UNTOUCHED,
+    "flags 2, pipeline binaries are captured": LINKED,
+    "flags 2, an execution graph": UNTOUCHED,
+    "flags 2, descriptor heaps": LINKED,
+    "pipeline binaries, none": LINKED,
     "pipeline binaries": UNTOUCHED,
     "something unknown on the pipeline": UNTOUCHED,
     "robustness": LINKED,
@@ -68,7 +78,7 @@ EXPECTED = {
     "no rasterization state": LINKED,
     "no fragment shader": LINKED,
     "identifier": UNTOUCHED,
-    "robustness of a stage": UNTOUCHED,
+    "robustness of a stage": LINKED,
     "subgroup size": LINKED,
     "size is handed on": "1",
     "inline, subgroup size": LINKED,
@@ -81,6 +91,13 @@ EXPECTED = {
     "set layout of bindings that differ by stage": UNTOUCHED,
     "layout with something unknown": UNTOUCHED,
     "layout with an unknown flag": UNTOUCHED,
+    **{f"heap, source {source}": LINKED for source in range(12)},
+    "heap, other samplers": LINKED,
+    "heap, other bindings": LINKED,
+    "heap, an entry with more": LINKED,
+    "heap, no buffers": LINKED,
+    "heap, inline": LINKED,
+    "all is handed on": "1 1",
     # one call with the linked modules, one with the original ones
     "refused once": f"{UNTOUCHED}, {ONCE}, 2 calls, base -1",
     "refused, then again": f"{UNTOUCHED}, {ONCE}, 3 calls, base -1",  # not tried a second time
@@ -105,6 +122,9 @@ EXPECTED = {
     "objects, one that others follow": f"{UNTOUCHED}, {DONE}, 4 {AT_THE_END}",
     "objects, one that nothing follows": f"{LINKED}, {DONE}, 1 {AT_THE_END}",
     "objects, with something unknown": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
+    "objects, in a heap": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
+    "objects, in a heap, mapped otherwise": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
+    "objects, a subgroup size": f"{LINKED}, {DONE}, 2 {AT_THE_END}",
     "objects, refused once": f"{UNTOUCHED}, result 0, 2 calls, 3 {AT_THE_END}",
     "objects, refused before": f"{UNTOUCHED}, {DONE}, 3 {AT_THE_END}",
 }
@@ -130,12 +150,15 @@ class Calls:
 
 
 @pytest.fixture(scope="module")
-def said(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    calls = Calls(tmp_path_factory.mktemp("calls"))
-    try:
-        return calls.said("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
-    finally:
-        calls.place.close()
+def calls(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Calls]:
+    made = Calls(tmp_path_factory.mktemp("calls"))
+    yield made
+    made.place.close()
+
+
+@pytest.fixture(scope="module")
+def said(calls: Calls) -> dict[str, str]:
+    return calls.said("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 
 def test_every_case_is_there(said: dict[str, str]) -> None:
@@ -145,6 +168,89 @@ def test_every_case_is_there(said: dict[str, str]) -> None:
 @pytest.mark.parametrize("case", EXPECTED)
 def test_what_the_driver_gets(case: str, said: dict[str, str]) -> None:
     assert said[case] == EXPECTED[case]
+
+
+def recorded(calls: Calls, vertex: Fields, fragment: Fields) -> bytes:
+    """The key of a pipeline with these entries of its stages' mappings, recorded."""
+    entries = {writing.VERTEX: vertex, writing.FRAGMENT: fragment}
+    robust = {"sType": numbers.ROBUSTNESS, "images": 3, "storageBuffers": 1}
+    robust |= {"uniformBuffers": 2, "vertexInputs": 3}
+    stages = [
+        writing.stage(
+            1 if module == writing.VERTEX else 16,
+            module,
+            pNext=[{"sType": numbers.HEAP_MAPPING, "mappings": [entry]}, robust],
+        )
+        for module, entry in entries.items()
+    ]
+    codes = [Path(calls.modules[at]).read_bytes() for at in (0, 2)]
+    modules = [
+        writing.entry(4, key, writing.module(key, code)) for key, code in zip(entries, codes)
+    ]
+    wide = {"sType": numbers.FLAGS_2, "flags": numbers.IN_HEAP}
+    path = calls.folder / "heap.foz"
+    made = writing.pipeline(
+        stages=stages, layout=writing.ZERO, renderPass=writing.ZERO, pNext=[wide]
+    )
+    path.write_bytes(writing.archive(*modules, made))
+    with Archive([str(path)]) as archive:
+        (pipeline,) = archive.pipelines()
+        assert pipeline.reason is None
+        identity = places.identity(str(calls.folder / "cache/spvlink/linked"))
+        return wire.read_key(wire.write_request(request_of(archive, pipeline, identity, False)))[0]
+
+
+NAMES = ("heapOffset", "pushOffset", "addressOffset", "heapIndexStride", "heapArrayStride")
+DATA: dict[int, Fields] = {  # of the sources, numbers 8, 16, 24 ... in the order of the structures
+    0: {"constantOffset": {"heapOffset": 8, "heapArrayStride": 16}},
+    1: {"pushIndex": dict(zip(("heapOffset", "pushOffset", *NAMES[3:]), range(8, 40, 8)))},
+    2: {"indirectIndex": dict(zip(NAMES, range(8, 48, 8)))},
+    3: {"indirectIndexArray": dict(zip(NAMES[:4], range(8, 40, 8)))},
+    4: {"heapData": {"heapOffset": 8, "pushOffset": 16}},
+    5: {"pushDataOffset": 8},
+    6: {"pushAddressOffset": 8},
+    7: {"indirectAddress": {"pushOffset": 8, "addressOffset": 16}},
+    8: {"shaderRecordIndex": {"heapOffset": 8}},
+    9: {"shaderRecordDataOffset": 8},
+    11: {},
+}
+
+
+def mapped(source: int, **change: Any) -> Fields:
+    """As ``heap_entry`` of tests/layer_heap.h."""
+    fields: Fields = {"descriptorSet": 2, "firstBinding": 3, "bindingCount": 2}
+    return fields | {"resourceMask": 32, "source": source, "sourceData": DATA[source]} | change
+
+
+@pytest.mark.usefixtures("said")
+def test_mappings_have_the_keys_of_recorded_ones(calls: Calls) -> None:
+    """What the layer writes of a stage's mapping is what an archive says of it, source by source;
+    what is not known of a source is one key, and so is what says nothing of buffers."""
+    cached = {path.parent.name + path.name for path in calls.place.cached()}
+    keys = {source: recorded(calls, mapped(source), mapped(source)) for source in DATA}
+    assert {key.hex() for key in keys.values()} <= cached
+    assert len(set(keys.values())) == 9 and keys[8] == keys[9] == keys[11]
+    sampler = {"indirectIndex": DATA[2]["indirectIndex"] | {"samplerHeapArrayStride": 77}}
+    assert recorded(calls, mapped(2), mapped(2, sourceData=sampler)) == keys[2]
+    other = recorded(calls, mapped(2), mapped(2, firstBinding=4))
+    bank = {"pNext": [{"sType": 1000580000, "bank": 0}]}
+    more = recorded(calls, mapped(2, **bank), mapped(2, **bank))
+    none = recorded(calls, mapped(2, resourceMask=31), mapped(2, resourceMask=31))
+    assert more == keys[8] and {other.hex(), none.hex()} <= cached
+    assert len({*keys.values(), other, none}) == 11
+    assert recorded(calls, mapped(2), mapped(0)).hex() not in cached
+
+
+@pytest.mark.usefixtures("said")
+def test_what_is_unknown_is_counted_by_name(calls: Calls) -> None:
+    new = "sType 1999999000"
+    places = ("a pipeline", "a stage", "a module", "a set layout", "a pipeline layout")
+    places += ("the rasterization state", "a shader object")
+    assert calls.place.log()["unknown"] == {
+        **{f"{new} on {place}": 1 for place in places},
+        "creation flag 4294967296 on a pipeline": 1,
+    }
+    assert f"unknown: {new} on a stage" in calls.place.spvlink("layer", "log")
 
 
 def test_as_a_program_of_32_bits(tmp_path: Path) -> None:

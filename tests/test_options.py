@@ -260,7 +260,7 @@ def test_a_crash_in_a_pass_hands_the_originals_back(
 ) -> None:
     monkeypatch.setattr(stage_pass(name), "run", raises)
     linked = spvlink.link([VERT, FRAG])
-    assert linked.defect == "ZeroDivisionError: planted"
+    assert (linked.outcome, linked.defect) == ("defect", "ZeroDivisionError: planted")
     assert linked.passed_through is not None and "planted" in linked.passed_through
     assert originals(linked) and linked.remarks == []
 
@@ -273,7 +273,7 @@ def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) ->
     ran: list[str] = []
     chosen = options(check_each=each, observer=lambda number, name, stage, module: ran.append(name))
     linked = spvlink.link([VERT, FRAG], chosen)
-    assert linked.defect is not None and originals(linked)
+    assert linked.outcome == "defect" and linked.defect is not None and originals(linked)
     assert ("trim" in ran) != each, "the verifier stops right behind the pass"
 
 
@@ -323,7 +323,7 @@ GEOM = compile_glsl(
 def test_other_pipelines_pass_through_with_a_reason(stages: list[bytes], why: str) -> None:
     linked = spvlink.link(stages)
     assert linked.passed_through is not None and why in linked.passed_through
-    assert linked.defect is None
+    assert linked.outcome == "passed through" and linked.defect is None
     assert sorted(s.data for s in linked.stages) == sorted(stages)
     assert not any(s.changed for s in linked.stages)
     assert [s.stage for s in linked.stages] == sorted(
@@ -339,9 +339,11 @@ def test_two_of_one_stage_are_refused() -> None:
 
 def test_nothing_to_gain() -> None:
     """What is optimal already comes back word for word, with remarks left out and no defect."""
-    first = run().data
+    before = run()
+    first = before.data
+    assert before.linked.outcome == "linked" and before.linked.passed_through is None
     linked = spvlink.link(first)
-    assert linked.passed_through == "nothing to gain"
+    assert (linked.outcome, linked.passed_through) == ("unchanged", "nothing to gain")
     assert [s.data for s in linked.stages] == first and linked.defect is None
     for stage in linked.stages:
         assert stage.instructions[0] == stage.instructions[1] and stage.bytes[0] == stage.bytes[1]

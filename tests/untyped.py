@@ -54,7 +54,7 @@ def untyped(code: bytes) -> bytes:
     module.sections[CAPABILITIES].append(capability)
     name = words_of("SPV_KHR_untyped_pointers")
     module.sections[EXTENSIONS].append(Inst(ops.OpExtension, None, [], name))
-    _raise_version(module)
+    raise_version(module)
     return encode(module)
 
 
@@ -95,7 +95,7 @@ def _code(module: Module) -> list[Inst]:
     return [i for f in module.functions for b in f.blocks for i in b.insts]
 
 
-def _raise_version(module: Module) -> None:
+def raise_version(module: Module) -> None:
     """To SPIR-V 1.4, which the extension needs: there every variable that is used is listed."""
     if module.spirv_version >= SPIRV_1_4:
         return

@@ -20,12 +20,27 @@ RASTER_STREAM: Final = 1000028002
 SUBGROUP_SIZE: Final = 1000225001
 MULTIVIEW: Final = 1000053000
 HEAP_MAPPING: Final = 1000135006
+IDENTIFIER: Final = 1000462002
+OBJECT_NAME: Final = 1000128000
+VALIDATION: Final = 1000247000
+BINARIES: Final = 1000483002
 DISABLE_OPTIMIZATION: Final = 0x1
 DERIVATIVE: Final = 0x4
 VIEW_FROM_DEVICE: Final = 0x8
 FAIL_ON_COMPILE: Final = 0x100
+IN_HEAP: Final = 0x1000000000
 IS_LIBRARY: Final = 0x800
+SHADER_IN_HEAP: Final = 0x400
 LINK_STAGE: Final = 0x1
+UNIFORM_BUFFERS: Final = 0x20
+FROM_CONSTANT: Final = 0x0
+FROM_PUSH_INDEX: Final = 0x1
+FROM_INDEX: Final = 0x2
+FROM_INDEX_ARRAY: Final = 0x3
+FROM_HEAP_DATA: Final = 0x4
+FROM_PUSH_DATA: Final = 0x5
+FROM_PUSH_ADDRESS: Final = 0x6
+FROM_ADDRESS: Final = 0x7
 SPIRV: Final = 0x1
 BEFORE_RASTERIZATION: Final = 0x2
 FRAGMENT_PART: Final = 0x4
@@ -33,11 +48,11 @@ DYNAMIC_DISCARD: Final = 1000377001
 DYNAMIC_PATCH: Final = 1000377000
 DYNAMIC_STREAM: Final = 1000455013
 # All bits that may be set.
-PIPELINE_FLAGS: Final = 0x3FFFFFFF
+PIPELINE_FLAGS: Final = 0x3F6FFFFFFFF
 STAGE_FLAGS: Final = 0x3
 SET_FLAGS: Final = 0xB7
 LAYOUT_FLAGS: Final = 0x2
-SHADER_FLAGS: Final = 0x7F
+SHADER_FLAGS: Final = 0x1C7F
 # Place -> structure types that are known there, and their names.
 KNOWN: Final[dict[str, dict[int, str]]] = {
     "pipeline": {
@@ -45,17 +60,43 @@ KNOWN: Final[dict[str, dict[int, str]]] = {
         1000044008: "VkAttachmentSampleCountInfoAMD",
         1000068000: "VkPipelineRobustnessCreateInfo",
         1000099001: "VkPipelineDiscardRectangleStateCreateInfoEXT",
+        1000129005: "VkExternalFormatANDROID",
+        1000166001: "VkPipelineRepresentativeFragmentTestStateCreateInfoNV",
+        1000183000: "VkPipelineCompilerControlCreateInfoAMD",
         1000192000: "VkPipelineCreationFeedbackCreateInfo",
         1000226001: "VkPipelineFragmentShadingRateStateCreateInfoKHR",
         1000232001: "VkRenderingAttachmentLocationInfo",
         1000232002: "VkRenderingInputAttachmentIndexInfo",
+        1000247000: "VkValidationFeaturesEXT",
         1000290000: "VkPipelineLibraryCreateInfoKHR",
         1000320002: "VkGraphicsPipelineLibraryCreateInfoEXT",
+        1000326002: "VkPipelineFragmentShadingRateEnumStateCreateInfoNV",
+        1000452005: "VkExternalFormatOHOS",
         1000470005: "VkPipelineCreateFlags2CreateInfo",
+        1000483002: "VkPipelineBinaryInfoKHR",
+        1000611002: "VkPipelineFragmentDensityMapLayeredCreateInfoVALVE",
+        1000628002: "VkCustomResolveCreateInfoEXT",
     },
     "stages": {
+        1000068000: "VkPipelineRobustnessCreateInfo",
         1000128000: "VkDebugUtilsObjectNameInfoEXT",
+        1000135006: "VkShaderDescriptorSetAndBindingMappingInfoEXT",
         1000225001: "VkPipelineShaderStageRequiredSubgroupSizeCreateInfo",
+        1000247000: "VkValidationFeaturesEXT",
+    },
+    "mappings": {
+        1000580000: "VkPushConstantBankInfoNV",
+    },
+    "embeddedSampler": {
+        1000128000: "VkDebugUtilsObjectNameInfoEXT",
+        1000130001: "VkSamplerReductionModeCreateInfo",
+        1000135011: "VkSamplerCustomBorderColorIndexCreateInfoEXT",
+        1000156001: "VkSamplerYcbcrConversionInfo",
+        1000287000: "VkSamplerCustomBorderColorCreateInfoEXT",
+        1000316010: "VkOpaqueCaptureDescriptorDataCreateInfoEXT",
+        1000411001: "VkSamplerBorderColorComponentMappingCreateInfoEXT",
+        1000518002: "VkSamplerBlockMatchWindowCreateInfoQCOM",
+        1000519000: "VkSamplerCubicWeightsCreateInfoQCOM",
     },
     "rasterizationState": {
         1000018000: "VkPipelineRasterizationStateRasterizationOrderAMD",
@@ -119,6 +160,15 @@ KNOWN: Final[dict[str, dict[int, str]]] = {
         1000547004: "VkTileMemorySizeInfoQCOM",
         1000574002: "VkMemoryBarrierAccessFlags3KHR",
     },
+}
+# Names of structures that are known nowhere else, for people.
+REFUSED: Final[dict[int, str]] = {
+    16: "VkShaderModuleCreateInfo",
+    1000044009: "VkMultiviewPerViewAttributesInfoNVX",
+    1000134004: "VkPipelineShaderStageNodeCreateInfoAMDX",
+    1000160001: "VkShaderModuleValidationCacheCreateInfoEXT",
+    1000277002: "VkGraphicsPipelineShaderGroupsCreateInfoNV",
+    1000462002: "VkPipelineShaderStageModuleIdentifierCreateInfoEXT",
 }
 DYNAMIC: Final = frozenset(
     (

@@ -14,6 +14,7 @@ from spvlink.archive.documents import (
     number,
 )
 from spvlink.archive.layouts import Layouts
+from spvlink.archive.mappings import with_descriptors
 from spvlink.errors import BadArchive
 
 TYPE_CHECKING = False
@@ -24,6 +25,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 _SHADER_PARTS: Final = numbers.BEFORE_RASTERIZATION | numbers.FRAGMENT_PART
 _PART: Final = "it is a pipeline library that others may complete"
 _FRAGMENT: Final = 0x10
+_DYNAMIC: Final = numbers.DYNAMIC | {numbers.DYNAMIC_STREAM}
 _STAGES: Final = (0x1, 0x2, 0x4, 0x8, 0x10, 0x40, 0x80)
 _ROBUST: Final = ("images", "uniformBuffers", "storageBuffers", "vertexInputs")
 
@@ -74,16 +76,18 @@ class ArchivedPipeline:
     robust         whether accesses out of bounds are defined: by a feature of the device, or by the
                    pipeline's own wish
     flags          VkPipelineCreateFlags2, the low ones if only these were given
+    unknown        what it has that spvlink does not know, a text each, all of it if it is readable
     modules        keys of the modules that its stages name, as far as they can be read; with a
                    reason, too
 
     The result of a link depends on the stages (words, entry, spec), the layout, the patch points
-    and whether the view mask is 0; today on nothing else of it.
+    and whether the view mask is 0; today on nothing else of it. The layout also says where the
+    descriptors of each stage come from, if they say so themselves.
     """
 
     __slots__ = (
         "discard", "flags", "key", "layout", "libraries", "modules", "part", "patch_points",
-        "reason", "robust", "stages", "stream", "target_env", "view_mask",
+        "reason", "robust", "stages", "stream", "target_env", "unknown", "view_mask",
     )  # fmt: skip
 
     def __init__(self, key: str) -> None:
@@ -100,6 +104,7 @@ class ArchivedPipeline:
         self.libraries: list[str] = []
         self.robust = False
         self.flags = 0
+        self.unknown: list[str] = []
         self.modules: list[str] = []
 
 
@@ -131,7 +136,7 @@ def modules_of(recorded: Object) -> list[str]:
 
 
 def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> None:
-    structures.check(recorded)
+    _look_for_unknown(pipeline, recorded)
     part = _read_flags(pipeline, recorded)
     if part != numbers.FRAGMENT_PART:  # its rasterization state is that of the other half
         _read_state(pipeline, recorded)
@@ -146,7 +151,9 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
     if pipeline.discard and _FRAGMENT in bits:
         raise BadArchive("nothing is rasterized, and it has a fragment shader")
     layout = handle(recorded, "layout")
-    pipeline.layout = layouts.layout(layout) if layout else None
+    heap = pipeline.flags & numbers.IN_HEAP != 0  # then there is no layout
+    given = layouts.layout(layout) if layout and not heap else None
+    pipeline.layout = with_descriptors(given, heap, recorded)
     render_pass, subpass = handle(recorded, "renderPass"), number(recorded, "subpass")
     if render_pass:
         pipeline.view_mask = layouts.view_mask(render_pass, subpass)
@@ -157,11 +164,38 @@ def _fill(pipeline: ArchivedPipeline, recorded: Object, layouts: Layouts) -> Non
         raise BadArchive(_PART)
 
 
+def _look_for_unknown(pipeline: ArchivedPipeline, recorded: Object) -> None:
+    """Note all that is not known. Raises BadArchive if a structure is among it, or if its code is
+    elsewhere."""
+    found = structures.unknown(recorded)
+    flags, changing = _flags(recorded) & ~numbers.PIPELINE_FLAGS, _changing(recorded)
+    pipeline.unknown = [f"{structures.named(kind)}, on {place}" for place, kind in found]
+    pipeline.unknown += [f"creation flag {1 << n:#x}" for n in range(64) if flags & 1 << n]
+    pipeline.unknown += [f"dynamic state {n}" for n in sorted(changing - _DYNAMIC)]
+    if found:
+        name = structures.named(found[0][1])
+        raise BadArchive(f"it has a structure that spvlink does not know: {name}")
+    binaries = structures.find(recorded, numbers.BINARIES)
+    if binaries is not None and as_number(binaries.get("binaryCount", 0), "binaryCount"):
+        raise BadArchive("its code comes from pipeline binaries")
+
+
+def _flags(recorded: Object) -> int:
+    """VkPipelineCreateFlags2."""
+    wide = structures.find(recorded, numbers.FLAGS_2)
+    return number(recorded, "flags") if wide is None else number(wide, "flags", 64)
+
+
+def _changing(recorded: Object) -> set[int]:
+    """What is set while drawing."""
+    dynamic = as_object(recorded.get("dynamicState", {}), "dynamicState")
+    names = as_list(dynamic.get("dynamicState", []), "dynamicState")
+    return {as_number(name, "dynamicState") for name in names}
+
+
 def _read_flags(pipeline: ArchivedPipeline, recorded: Object) -> int:
     """Creation flags, and what they forbid; gives ``Pipeline.part``."""
-    flags = number(recorded, "flags")
-    wide = structures.find(recorded, numbers.FLAGS_2)
-    pipeline.flags = flags = flags if wide is None else number(wide, "flags", 64)
+    pipeline.flags = flags = _flags(recorded)
     if flags & ~numbers.PIPELINE_FLAGS:
         raise BadArchive(f"it has a creation flag that spvlink does not know: {flags:#x}")
     libraries = structures.find(recorded, numbers.LIBRARIES)
@@ -187,10 +221,8 @@ def _keys(libraries: object) -> list[str]:
 
 
 def _read_state(pipeline: ArchivedPipeline, recorded: Object) -> None:
-    dynamic = as_object(recorded.get("dynamicState", {}), "dynamicState")
-    names = as_list(dynamic.get("dynamicState", []), "dynamicState")
-    changing = {as_number(name, "dynamicState") for name in names}
-    unknown = changing - numbers.DYNAMIC - {numbers.DYNAMIC_STREAM}
+    changing = _changing(recorded)
+    unknown = changing - _DYNAMIC
     if unknown:
         raise BadArchive(f"it has a dynamic state that spvlink does not know: {min(unknown)}")
     state = as_object(recorded.get("rasterizationState", {}), "rasterizationState")
@@ -213,9 +245,11 @@ def _read_chain(pipeline: ArchivedPipeline, recorded: Object) -> None:
     rendering = structures.find(recorded, numbers.RENDERING)
     if rendering is not None:
         pipeline.view_mask = number(rendering, "viewMask")
-    robust = structures.find(recorded, numbers.ROBUSTNESS)
-    if robust is not None:
-        pipeline.robust = any(as_number(robust.get(name, 0), name) > 1 for name in _ROBUST)
+    stages = as_list(recorded.get("stages", []), "stages")
+    for owner in [recorded, *[as_object(item, "stages") for item in stages]]:
+        robust = structures.find(owner, numbers.ROBUSTNESS)
+        if robust is not None:
+            pipeline.robust |= any(as_number(robust.get(name, 0), name) > 1 for name in _ROBUST)
 
 
 def _stage(recorded: Object) -> ShaderStage:

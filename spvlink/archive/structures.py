@@ -22,29 +22,35 @@ PLACES: Final = {
     for place, known in numbers.KNOWN.items()
     if place not in ("setLayout", "layout", "renderPass")
 }
-SPECIAL: Final = {
-    numbers.HEAP_MAPPING: "its descriptors come from a heap by a mapping of its stages",
+_NAMES: Final = {
+    number: name
+    for names in (numbers.REFUSED, *numbers.KNOWN.values())
+    for number, name in names.items()
 }
 
 
-def check(pipeline: Object) -> None:
-    """Raises BadArchive if there is any structure that is not known."""
+def unknown(pipeline: Object) -> list[tuple[str, int]]:
+    """(place, sType) of every structure that is not known. Raises BadArchive if it makes no
+    sense."""
+    found: list[tuple[str, int]] = []
     for place, chain in _chains(pipeline):
         known = PLACES.get(place, {})
-        for kind in kinds(chain):
-            if kind in SPECIAL:
-                raise BadArchive(SPECIAL[kind])
-            if kind not in known:
-                raise BadArchive(f"it has a structure that spvlink does not know: sType {kind}")
+        found += [(place, kind) for kind in kinds(chain) if kind not in known]
+    return found
+
+
+def named(kind: int) -> str:
+    """A structure, for people."""
+    return f"{_NAMES[kind]}, sType {kind}" if kind in _NAMES else f"sType {kind}"
 
 
 def check_render_pass(render_pass: Object) -> None:
-    """The same for a render pass with all that is in it."""
+    """Raises BadArchive if a render pass, or what is in it, has a structure that is not known."""
     for _, chain in _chains(render_pass):
         for kind in kinds(chain):
             if kind not in numbers.KNOWN["renderPass"]:
                 raise BadArchive(
-                    f"its render pass has a structure that spvlink does not know: sType {kind}"
+                    f"its render pass has a structure that spvlink does not know: {named(kind)}"
                 )
 
 

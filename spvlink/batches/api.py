@@ -15,15 +15,17 @@ from spvlink.batches.pool import Pool
 from spvlink.batches.store import JobStore
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
+from spvlink.sources import sources_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
     from concurrent.futures import Executor
 
     from spvlink.batches.jobs import Job
     from spvlink.batches.store import Record
+    from spvlink.sources import Given
 
-    Stages = Sequence[Source | bytes]
+    Stages = Iterable[Given]
     Item = Stages | tuple[Stages, Options]
 
 WINDOW: Final = 64  # jobs that are under way on somebody else's executor
@@ -91,7 +93,9 @@ class _Given:
         """The distinct jobs."""
         for index, item in enumerate(self.pipelines):
             stages, options = _split(item, self.options)
-            shaders = [self._shader(stage) for stage in stages]
+            given = list(stages)
+            sources = sources_of(given, options.target_env) if given else []
+            shaders = [self._shader(source) for source in sources]
             job = JobSettings(options).job(BatchPipeline(str(index), shaders))
             if job.key in self.finished:
                 self.ready.append((job.key, index, shaders))
@@ -101,8 +105,7 @@ class _Given:
                 self.waiting[job.key] = [(index, shaders)]
                 yield job
 
-    def _shader(self, stage: Source | bytes) -> Shader:
-        source = stage if isinstance(stage, Source) else Source(stage)
+    def _shader(self, source: Source) -> Shader:
         return Shader(self.store.add(source.data), source.file, source.entry, source.stage)
 
     def done(self, key: bytes) -> None:
@@ -120,7 +123,7 @@ class _Given:
     def _linked(self, record: Record, shaders: list[Shader]) -> Linked:
         told: dict[str, Any] = record.told
         linked = Linked()
-        linked.passed_through = record.reason
+        linked.outcome, linked.passed_through = record.kind, record.reason
         linked.target_env = told.get("target_env", "")
         linked.validated = told.get("validated")
         figures = {entry["at"]: entry for entry in told.get("stages", ())}

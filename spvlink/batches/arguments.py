@@ -9,11 +9,14 @@ from typing import Final
 from spvlink import arguments
 from spvlink.arguments import FLAGS, LISTS, VALUES, OptionWords, whole
 from spvlink.batches import progress
+from spvlink.batches.folder import FolderSettings
 from spvlink.errors import Usage
 from spvlink.options import Options
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
+
+       spvlink batch FOLDER --plan
 
 Link many pipelines. Those that differ in state only are linked once; equal modules are stored
 once. A run that was killed goes on when you give the same command again.
@@ -24,10 +27,15 @@ IN           Fossilize archives (.foz; several are one union, the first wins), o
               "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE", "complete": true}
              Files are relative to the manifest. Only id, stages and file are required. Beside
              "entry", "stage": "frag" picks one of several entry points with that name.
--o OUT       an archive, or a folder with OUT/manifest.jsonl and OUT/modules. It appears complete
-             or not at all; until then there is OUT.partial.
+             Or a folder: spvlink finds its pipelines by the names, entry points and interfaces of
+             the modules. FOLDER/spvlink.toml holds exceptions and options: see
+             docs/reference/batch.md.
+-o OUT       an archive, or a folder with OUT/manifest.jsonl and OUT/modules. For a folder, OUT has
+             the same names and folders. OUT appears complete or not at all; until then there is
+             OUT.partial.
 
 work:
+  --plan                  for a folder: print the manifest of the pipelines found; link nothing
   --jobs N                worker processes (default: the cores of this machine)
   --dask ADDRESS          run the jobs on a Dask cluster; local: start one on this machine
   --timeout S             seconds that one job may take (default: 60)
@@ -56,8 +64,8 @@ or with --strict: a pipeline passed through; 2 usage, or a file that cannot be r
 3 a defect of spvlink: that pipeline is passed through.
 """
 SEE: Final = "spvlink batch --help"
-_WORDS: Final = OptionWords(
-    FLAGS,
+WORDS: Final = OptionWords(
+    (*FLAGS, "--plan"),
     (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
     SEE,
@@ -79,6 +87,8 @@ class BatchCommand:
 
     def __init__(self) -> None:
         self.inputs: list[str] = []
+        self.folder: FolderSettings | None = None  # if the input is a folder
+        self.plan = False
         self.out = ""
         self.jobs = cores()
         self.dask: str | None = None
@@ -94,7 +104,7 @@ class BatchCommand:
     @property
     def archives(self) -> bool:
         """Whether the inputs are archives."""
-        return self.inputs[0].endswith(ARCHIVE)
+        return self.folder is None and self.inputs[0].endswith(ARCHIVE)
 
 
 def cores() -> int:
@@ -109,7 +119,11 @@ def parse(words: list[str]) -> BatchCommand:
     """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
     wrong."""
     command = BatchCommand()
-    command.inputs, given = arguments.gather(words, _WORDS, command.options)
+    command.inputs, given = arguments.gather(words, WORDS, command.options)
+    if len(command.inputs) == 1 and os.path.isdir(command.inputs[0]):
+        words, command = _with_settings(words, command.inputs[0], set(given))
+        command.inputs, given = arguments.gather(words, WORDS, command.options)
+    command.plan = "--plan" in given
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
     command.report = given.get("--report")
@@ -141,6 +155,16 @@ def parse(words: list[str]) -> BatchCommand:
     return command
 
 
+def _with_settings(
+    words: list[str], folder: str, given: set[str]
+) -> tuple[list[str], BatchCommand]:
+    """The words with those of the folder's settings, and a command to read them into. Options that
+    may stand several times count together."""
+    command = BatchCommand()
+    command.folder = FolderSettings(folder)
+    return [*command.folder.words(given), *words], command
+
+
 def _seconds(text: str) -> float:
     try:
         seconds = float(text)
@@ -154,12 +178,19 @@ def _seconds(text: str) -> float:
 def _check_files(command: BatchCommand) -> None:
     if not command.inputs:
         raise Usage(f"no archive and no manifest; see {SEE}")
-    if not command.out:
+    if command.plan and command.folder is None:
+        raise Usage("--plan is for a folder")
+    if not command.out and not command.plan:
         raise Usage("-o OUT is missing: the archive or the folder to be made")
+    if command.folder is not None:
+        arguments.check_reports(command.report, command.html)
+        if os.path.splitext(command.out)[1] in (ARCHIVE, MANIFEST):
+            raise Usage(f"-o {command.out}: a folder makes a folder")
+        return
     kinds = {os.path.splitext(path)[1] for path in command.inputs}
     for kind in kinds - {ARCHIVE, MANIFEST}:
         odd = next(path for path in command.inputs if path.endswith(kind))
-        raise Usage(f"{odd}: expected an archive ({ARCHIVE}) or a manifest ({MANIFEST})")
+        raise Usage(f"{odd}: expected an archive ({ARCHIVE}), a manifest ({MANIFEST}) or a folder")
     if len(kinds) > 1:
         raise Usage("archives and manifests cannot be one input")
     if kinds == {MANIFEST} and len(command.inputs) > 1:

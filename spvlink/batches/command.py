@@ -11,8 +11,9 @@ from concurrent.futures import BrokenExecutor, CancelledError
 from typing import TYPE_CHECKING
 
 from spvlink import validate
-from spvlink.batches import arguments, engine, work
+from spvlink.batches import arguments, engine
 from spvlink.batches.arguments import BatchCommand
+from spvlink.batches.folder import Folder
 from spvlink.batches.jobs import JobSettings
 from spvlink.batches.manifest import NAME, Manifest
 from spvlink.batches.plan import LISTED, BatchPlan
@@ -21,6 +22,7 @@ from spvlink.batches.progress import NEVER, Progress
 from spvlink.batches.store import SUFFIX, JobStore, writing
 from spvlink.batches.summary import BatchReport
 from spvlink.errors import Broken, SpvlinkError, Usage
+from spvlink.pipeline import LINKED, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -42,6 +44,11 @@ def main(
         command.options.layout = read_layout(command.layout)
     if command.options.validate and not validate.available():
         raise validate.missing()
+    if command.plan:
+        planned = Folder(command.inputs[0], command.folder)
+        say(f"{line}\n" for line in planned.lines)
+        print_lines(planned.summary())
+        return None
     _check_target(command)
     begin = time.monotonic()
     with _opened(command) as place:
@@ -54,6 +61,8 @@ def main(
             report.seconds["together"] = time.monotonic() - begin
             _tell(command, report, say)
             done = True
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt("the same command goes on from here") from None
         finally:
             store.close(done)
     if report.defects:
@@ -64,6 +73,12 @@ def main(
 
 @contextlib.contextmanager
 def _opened(command: BatchCommand) -> Iterator[OutputPlace]:
+    if command.folder is not None:
+        folder = Folder(command.inputs[0], command.folder)
+        if command.progress != NEVER:
+            print_lines(folder.short_summary())
+        yield folder
+        return
     if not command.archives:
         yield Manifest(command.inputs[0])
         return
@@ -116,7 +131,7 @@ def _refuse(plan: BatchPlan) -> None:
     with nothing to gain did not have to be."""
     for index in range(len(plan.jobs)):
         result = plan.result(index)
-        if result is None or result.kind not in (work.LINKED, work.UNCHANGED):
+        if result is None or result.kind not in (LINKED, UNCHANGED):
             raise SpvlinkError(f"passed through: {plan.line(index)}").while_("being --strict")
         if result.warnings:
             raise SpvlinkError(plan.line(index)).while_("being --strict")
@@ -145,6 +160,12 @@ def _tell(
     lines.append(f"spvlink: {report.line()}")
     with contextlib.suppress(OSError):
         print("\n".join(lines), file=sys.stderr, flush=True)
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Lines for people on standard error."""
+    with contextlib.suppress(OSError):
+        print("\n".join(f"spvlink: {line}" for line in lines), file=sys.stderr, flush=True)
 
 
 def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, Iterable[str]]]:
@@ -176,6 +197,10 @@ def _check_target(command: BatchCommand) -> None:
     for option, file in (("--report", command.report), ("--html", command.html)):
         if file is not None and file != "-":
             _check_report(command, option, file)
+    if command.folder is not None:
+        inside = os.path.realpath(command.inputs[0]) + os.sep
+        if (os.path.realpath(out) + os.sep).startswith(inside):
+            raise Usage(f"-o {out}: it is inside the folder that is read")
     if command.archives:
         if os.path.isdir(out):
             raise Usage(f"{out}: there is a folder of this name")

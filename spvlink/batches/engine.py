@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from spvlink.batches import work
 from spvlink.batches.families import PipelineFamily
 from spvlink.batches.slot import Trouble
+from spvlink.pipeline import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -63,9 +64,9 @@ def _outcomes(future: Future[Any], count: int) -> list[JobOutcome]:
     try:
         outcome = future.result()
     except Trouble as trouble:
-        return [work.JobOutcome(work.FAILED, trouble.reason)] * count
+        return [work.JobOutcome(FAILED, trouble.reason)] * count
     except MemoryError:  # an executor without limits of its own
-        return [work.JobOutcome(work.FAILED, "it took more memory than there is")] * count
+        return [work.JobOutcome(FAILED, "it took more memory than there is")] * count
     outcomes = outcome if isinstance(outcome, list) else [outcome]
     assert len(outcomes) == count
     return outcomes

@@ -58,7 +58,9 @@ class Archives:
 
     def _pipeline(self, recorded: Recorded) -> BatchPipeline | IneligiblePipeline:
         if recorded.reason is not None:
-            return IneligiblePipeline(recorded.key, recorded.reason, modules=recorded.modules)
+            return IneligiblePipeline(
+                recorded.key, recorded.reason, modules=recorded.modules, unknown=recorded.unknown
+            )
         shaders = []
         for stage in recorded.stages:
             try:

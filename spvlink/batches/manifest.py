@@ -60,7 +60,7 @@ class Manifest:
         path = self.files[digest]
         data = self.recent.get(path)
         if data is None:
-            data = _read(path)
+            data = read_module(path)
             if digest_of(data) != digest:
                 raise Usage(f"{path}: it changed while it was linked")
         return data
@@ -144,7 +144,7 @@ class Manifest:
     def _digest(self, path: str) -> str:
         """The digest of a file's content. Raises Usage."""
         if path not in self.digests:
-            digest = digest_of(self.recent.put(path, _read(path)))
+            digest = digest_of(self.recent.put(path, read_module(path)))
             self.digests[path] = digest
             self.files.setdefault(digest, path)
         return self.digests[path]
@@ -178,10 +178,14 @@ class Manifest:
                 if digest is None:
                     stage["file"] = os.path.abspath(path)  # it could not be read: it stays
                 else:
-                    stage["file"] = f"modules/{digest}{MODULE}"
+                    stage["file"] = self._name(str(stage["file"]), digest, str(one["id"]), store)
                     wanted.add(str(stage["file"]))
             self._write_layout(store, one, wanted)
             yield _json(one) + "\n"
+
+    def _name(self, file: str, digest: str, id: str, store: JobStore) -> str:
+        """Where the module goes that the pipeline ``id`` has for ``file``: a path in the output."""
+        return f"modules/{digest}{MODULE}"
 
     def _write_layout(self, store: JobStore, one: dict[str, object], wanted: set[str]) -> None:
         """A layout in a file of its own goes with the modules: the folder may be moved."""
@@ -200,7 +204,7 @@ class Manifest:
         wanted.add(name)
 
 
-def _read(path: str) -> bytes:
+def read_module(path: str) -> bytes:
     """The module in a file. Raises Usage."""
     try:
         with open(path, "rb") as file:

@@ -83,14 +83,20 @@ class BatchPipeline:
 class IneligiblePipeline:
     """A pipeline that is no job: it goes out as it came, for this reason. ``bad``: something is
     wrong with the input. ``modules``: those that it has, by the names that ``Source.digest`` takes,
-    as far as they are known."""
+    as far as they are known. ``unknown``: what it has that spvlink does not know, for people."""
 
-    __slots__ = ("bad", "id", "modules", "reason")
+    __slots__ = ("bad", "id", "modules", "reason", "unknown")
 
     def __init__(
-        self, id: str, reason: str, bad: bool = False, modules: Sequence[str] = ()
+        self,
+        id: str,
+        reason: str,
+        bad: bool = False,
+        modules: Sequence[str] = (),
+        unknown: Sequence[str] = (),
     ) -> None:
         self.id = id
         self.reason = reason
         self.bad = bad
         self.modules = modules
+        self.unknown = unknown

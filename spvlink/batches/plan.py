@@ -5,9 +5,9 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING, Any, Final
 
-from spvlink.batches import work
 from spvlink.batches.families import PipelineFamily, families
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.pipeline import DEFECT, FAILED, INVALID
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from spvlink.batches.store import Record
 
 # Kinds that people should hear of: something is wrong, with the input or with us.
-BAD: Final = (work.INVALID, work.FAILED, work.DEFECT)
+BAD: Final = (INVALID, FAILED, DEFECT)
 LISTED: Final = 10  # pipelines that are named at the end of a run
 Pair = tuple[int, int]
 

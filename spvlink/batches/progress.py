@@ -1,7 +1,7 @@
 """How far it is: a bar with rate, time left and failures on standard error.
 
-The bar is tqdm's, if that is installed (``pip install spvlink[progress]``); without it, a line
-every ten seconds.
+The bar is tqdm's. A copy of the package that was installed without it prints a line every ten
+seconds.
 """
 
 from __future__ import annotations

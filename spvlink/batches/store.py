@@ -20,28 +20,29 @@ import shutil
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Final
 
-from spvlink.batches import work
 from spvlink.batches.journal import Journal
 from spvlink.batches.pipelines import digest_of
 from spvlink.errors import Usage
+from spvlink.pipeline import FAILED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from spvlink.batches.work import JobOutcome
+    from spvlink.pipeline import Outcome
 
 SUFFIX: Final = ".partial"  # of OUT: the folder for what is not complete yet
 MODULE: Final = ".spv"
 
 
 class Record:
-    """What came of a job, as the store has it: ``Outcome`` with names of modules for modules."""
+    """What came of a job, as the store has it: ``JobOutcome`` with names of modules for modules."""
 
     __slots__ = ("at", "kind", "modules", "reason", "told")
 
     def __init__(
         self,
-        kind: str,
+        kind: Outcome,
         reason: str | None,
         at: int,
         modules: list[str | None],
@@ -140,7 +141,7 @@ class JobStore:
         modules = [None if data is None else self.add(data) for data in outcome.modules]
         record = Record(outcome.kind, outcome.reason, outcome.at, modules, outcome.told)
         text = json.dumps({name: getattr(record, name) for name in Record.__slots__}).encode()
-        failed = outcome.kind == work.FAILED
+        failed = outcome.kind == FAILED
         try:
             self.jobs.put(self._failure(key) if failed else key, text)
         except OSError as error:

@@ -3,6 +3,7 @@
     {"spvlink": "0.1.0",
      "totals": {"pipelines": 3, "jobs": 2, "found": 0, "modules": [4, 5], ...},
      "reasons": [{"kind": "invalid", "reason": "...", "pipelines": 1}],
+     "unknown": [{"what": "VkSomethingNew, sType 1000999000, on stages", "pipelines": 12}],
      "warnings": [{"warning": "a.frag.spv: frag input ...", "pipelines": 1}],
      "pipelines": [{"id": "water", "job": 0, "kind": "linked", "reason": null, "stages": ["a.spv"],
                     "components": [14, 9], "locations": [5, 3]}],
@@ -16,9 +17,10 @@
      "seconds": {...}, "summary": "3 pipelines, 2 jobs, ..."}
 
 Pairs are [before, after]; totals of Locations and components are sums over all pipelines. "found"
-are jobs that were done before, by a run that was killed. "warnings" are the errors that ``spvlink
-check`` finds between stages, of pipelines that were linked all the same; "warned" in the totals are
-these pipelines. "shared" are outputs that a module with
+are jobs that were done before, by a run that was killed. "unknown" are structures, creation flags
+and dynamic states that spvlink does not know: what has one stays as it is. "warnings" are the
+errors that ``spvlink check`` finds between stages, of pipelines that were linked all the same;
+"warned" in the totals are these pipelines. "shared" are outputs that a module with
 fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
 pipeline by itself, "kept" modules that stay because a pipeline that stays has them; "slots" in the
 totals, then: the Locations that all modules together declare, and how many they would need at
@@ -31,8 +33,8 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from spvlink.batches import plan as plans
-from spvlink.batches import work
 from spvlink.batches.pipelines import IneligiblePipeline
+from spvlink.pipeline import DEFECT, FAILED, INVALID, LINKED, PASSED, UNCHANGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -63,13 +65,13 @@ class BatchReport:
 
     def _totals(self) -> Entry:
         plan = self.plan
-        counts = dict.fromkeys((work.LINKED, work.UNCHANGED, "passed_through", "failed"), 0)
+        counts = dict.fromkeys((LINKED, UNCHANGED, "passed_through", "failed"), 0)
         modules: tuple[set[str], set[str]] = (set(), set())
         sums = {"components": [0, 0], "locations": [0, 0]}
         warned = 0
         for index in range(len(plan.jobs)):
             kind, _ = self.outcome(index)
-            self.defects += kind == work.DEFECT
+            self.defects += kind == DEFECT
             counts[_GROUPS.get(kind, "passed_through")] += 1
             result = plan.result(index)
             if result is not None:
@@ -98,11 +100,11 @@ class BatchReport:
     def outcome(self, index: int) -> tuple[str, str | None]:
         """(kind, reason) of a pipeline."""
         if index in self.stays:
-            return work.PASSED, self.stays[index]
+            return PASSED, self.stays[index]
         result = self.plan.result(index)
         if result is None:
             unfit = self.plan.unfit[index]
-            return work.INVALID if unfit.bad else work.PASSED, unfit.reason
+            return INVALID if unfit.bad else PASSED, unfit.reason
         return result.kind, result.reason
 
     def reasons(self) -> list[Entry]:
@@ -114,6 +116,15 @@ class BatchReport:
                 counts[kind, reason] = counts.get((kind, reason), 0) + 1
         ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
         return [{"kind": k, "reason": r, "pipelines": n} for (k, r), n in ordered]
+
+    def unknown(self) -> list[Entry]:
+        """What pipelines have that spvlink does not know, the most frequent first."""
+        counts: dict[str, int] = {}
+        for unfit in self.plan.unfit.values():
+            for what in dict.fromkeys(unfit.unknown):
+                counts[what] = counts.get(what, 0) + 1
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return [{"what": what, "pipelines": n} for what, n in ordered]
 
     def warnings(self) -> list[Entry]:
         """What is wrong between the stages of pipelines as they came, the most frequent first."""
@@ -137,9 +148,9 @@ class BatchReport:
             return entry
         result, key = self.plan.result(index), self.plan.key(index)
         assert result is not None and key is not None
-        if reason is not None and result.reason == reason and result.kind in plans.BAD:
-            entry["reason"] = plans.reason_of(self._record(key), pipeline)
         stays = index in self.stays
+        if not stays and result.kind in plans.BAD:
+            entry["reason"] = plans.reason_of(self._record(key), pipeline)
         return entry | {
             "job": self.plan.jobs[index],
             "stages": [shader.label for shader in pipeline.shaders],
@@ -260,6 +271,7 @@ class BatchReport:
         yield f'{{\n  "spvlink": {json.dumps(self.version)},\n'
         yield f'  "totals": {json.dumps(self.totals)},\n'
         yield from _array("reasons", self.reasons())
+        yield from _array("unknown", self.unknown())
         yield from _array("warnings", self.warnings())
         yield from _array("pipelines", self.pipelines())
         if self.plan.variants is not None:
@@ -282,11 +294,11 @@ def _array(name: str, entries: Iterable[Entry]) -> Iterator[str]:
 
 
 _GROUPS = {
-    work.LINKED: work.LINKED,
-    work.UNCHANGED: work.UNCHANGED,
-    work.INVALID: "failed",
-    work.FAILED: "failed",
-    work.DEFECT: "failed",
+    LINKED: LINKED,
+    UNCHANGED: UNCHANGED,
+    INVALID: "failed",
+    FAILED: "failed",
+    DEFECT: "failed",
 }
 
 

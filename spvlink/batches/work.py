@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from spvlink import report, validate
 from spvlink.batches.jobs import identity
@@ -12,7 +12,7 @@ from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.grammar import enums, ops
 from spvlink.page import untouched
-from spvlink.pipeline import NOTHING_TO_GAIN, Linked, Source, StageResult, stage_of
+from spvlink.pipeline import DEFECT, INVALID, PASSED, Linked, Source, StageResult, stage_of
 from spvlink.sets.link_set import LinkedSet, link_versions
 
 if TYPE_CHECKING:
@@ -22,14 +22,7 @@ if TYPE_CHECKING:
     from spvlink.batches.jobs import Job
     from spvlink.ir.core import Module
     from spvlink.options import Options
-
-# What became of a job.
-LINKED: Final = "linked"
-UNCHANGED: Final = "unchanged"  # there was nothing to gain
-PASSED: Final = "passed through"  # legal, but not to be improved safely
-INVALID: Final = "invalid"  # the input is at fault
-FAILED: Final = "failed"  # it took too long, too much memory, or its process died
-DEFECT: Final = "defect"  # of spvlink
+    from spvlink.pipeline import Outcome
 
 
 class JobOutcome:
@@ -39,7 +32,7 @@ class JobOutcome:
 
     __slots__ = ("at", "kind", "modules", "reason", "told")
 
-    def __init__(self, kind: str, reason: str | None = None, at: int = -1) -> None:
+    def __init__(self, kind: Outcome, reason: str | None = None, at: int = -1) -> None:
         self.kind = kind
         self.reason = reason
         self.at = at
@@ -139,7 +132,7 @@ def _failure(error: Exception) -> JobOutcome:
     if isinstance(error, Refused):
         return JobOutcome(PASSED, str(error))
     if isinstance(error, SpvlinkError):
-        kind = DEFECT if isinstance(error, Broken) else INVALID
+        kind: Outcome = DEFECT if isinstance(error, Broken) else INVALID
         return JobOutcome(kind, str(error), int(error.file) if error.file else -1)
     return JobOutcome(DEFECT, f"a defect of spvlink: {type(error).__name__}: {error}")
 
@@ -176,7 +169,7 @@ def _outcome(job: Job, linked: Linked) -> JobOutcome:
     for result in linked.stages:
         if result.changed:
             made[int(result.file)] = result.data
-    outcome = JobOutcome(_kind(linked), linked.passed_through)
+    outcome = JobOutcome(linked.outcome, linked.passed_through)
     outcome.modules = made
     outcome.told = {
         "stages": [_stage(s) for s in linked.stages],
@@ -198,11 +191,3 @@ def _stage(result: StageResult) -> dict[str, object]:
     """``at`` instead of a file: many pipelines with files of their own may be this job."""
     told = report.stage(result)
     return {"at": int(str(told.pop("file")))} | told
-
-
-def _kind(linked: Linked) -> str:
-    if linked.defect is not None:
-        return DEFECT
-    if linked.passed_through is None:
-        return LINKED
-    return UNCHANGED if linked.passed_through == NOTHING_TO_GAIN else PASSED

@@ -13,7 +13,7 @@ from __future__ import annotations
 from spvlink.chain.runner import STAGE_PASSES
 from spvlink.chain.state import Chain
 from spvlink.ir.known import fact
-from spvlink.layout import granted
+from spvlink.layout import granted, shared_descriptors
 from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.builtins import closing
@@ -79,9 +79,12 @@ class PassContext:
         if found is not None:
             return found
         grant = Grant(target.visible)
-        if self.options.layout is not None:
-            shown = granted(self.options.layout, STAGE_BITS[target.name])
-            grant = Grant(target.visible, *shown)
+        layout = self.options.layout
+        if layout is not None:
+            theirs, own = STAGE_BITS[source.name], STAGE_BITS[target.name]
+            ranges, bindings = granted(layout, own)
+            shared = shared_descriptors(layout, theirs, own)
+            grant = Grant(target.visible, ranges, bindings, shared)
         found = known[target] = Transfer(source.module, target.module, grant)
         return found
 

@@ -15,7 +15,7 @@ from spvlink.archive.numbers import FRAGMENT_PART
 from spvlink.errors import BadArchive
 from spvlink.layer import wire, work
 from spvlink.layer.recorded import request_of
-from spvlink.pipeline import STAGE_BITS
+from spvlink.pipeline import NOTHING_TO_GAIN, STAGE_BITS
 from spvlink.sets.joint import Member, link_joint
 
 TYPE_CHECKING = False
@@ -28,7 +28,6 @@ if TYPE_CHECKING:  # typing costs start-up time
 # Stages before rasterization, the last first. Of a family that ends with several of these one kind
 # is taken: an interface is between two stages.
 _LAST: Final = ("geom", "tese", "vert")
-NOTHING: Final = "nothing to gain"
 
 
 class LibraryFamily:
@@ -113,7 +112,7 @@ def link_family(family: LibraryFamily) -> Frozen:
     members = list(zip((*before, *behind), (*sides[0], *sides[1])))
     linked = [m.linked for _, m in members if m.linked is not None and not m.reason]
     if document is not None and not any(_gains(one) for one in linked):
-        frozen.reasons += [NOTHING] * len(linked)
+        frozen.reasons += [NOTHING_TO_GAIN] * len(linked)
         document = None
     name = _name(document)
     for request, member in members:

@@ -7,6 +7,7 @@ import fcntl
 import os
 import struct
 
+from spvlink.archive.structures import named
 from spvlink.layer import places
 from spvlink.report import wrap
 
@@ -33,7 +34,7 @@ class Sums:
     """What ``c/log.c`` counted: numbers by name, and how often each reason and event came.
     ``touched``: when the process counted last, in nanoseconds since 1970."""
 
-    __slots__ = ("events", "folded", "numbers", "passed_through", "program", "touched")
+    __slots__ = ("events", "folded", "numbers", "passed_through", "program", "touched", "unknown")
 
     def __init__(self) -> None:
         self.program: str | None = None
@@ -41,6 +42,7 @@ class Sums:
         self.numbers: dict[str, int] = {}
         self.passed_through: dict[str, int] = {}
         self.events: dict[str, int] = {}
+        self.unknown: dict[str, int] = {}  # what is not among the numbers of Vulkan that it has
         self.folded: set[str] = set()  # files that are in these numbers
 
     def add(self, other: Sums) -> None:
@@ -49,6 +51,7 @@ class Sums:
             (self.numbers, other.numbers),
             (self.passed_through, other.passed_through),
             (self.events, other.events),
+            (self.unknown, other.unknown),
         ):
             for name, count in its.items():
                 mine[name] = mine.get(name, 0) + count
@@ -67,6 +70,7 @@ class Sums:
         fields["seconds"] = n.get("nanoseconds", 0) / 1e9
         fields["seconds_waited"] = n.get("waited_nanoseconds", 0) / 1e9
         fields["events"] = self.events
+        fields["unknown"] = self.unknown
         return fields
 
 
@@ -90,11 +94,20 @@ def _read(path: str) -> Sums | None:
             sums.passed_through[rest] = value
         elif kind == "event":
             sums.events[rest] = value
+        elif kind == "unknown":
+            sums.unknown[_named(rest)] = value
         elif kind == "folded":
             sums.folded.add(rest)
         elif kind:
             sums.numbers[kind] = value
     return sums
+
+
+def _named(what: str) -> str:
+    """What the layer wrote, with a structure's name if it has one."""
+    kind, _, rest = what.partition(" ")
+    number, _, where = rest.partition(" ")
+    return f"{named(int(number))} {where}" if kind == "sType" and number.isdigit() else what
 
 
 def _text(raw: bytes) -> str:
@@ -163,7 +176,11 @@ def _lines(sums: Sums) -> Iterator[str]:
     yield f"  {before_after[0]} components in {before_after[1]} Locations"
     seconds, waited = n.get("nanoseconds", 0) / 1e9, n.get("waited_nanoseconds", 0) / 1e9
     yield f"  {seconds:.3f} s in the layer, {waited:.3f} s of them waiting for the linker process"
-    for title, table in (("passed through", sums.passed_through), ("trouble", sums.events)):
+    for title, table in (
+        ("passed through", sums.passed_through),
+        ("unknown", sums.unknown),
+        ("trouble", sums.events),
+    ):
         for text, count in sorted(table.items(), key=lambda item: -item[1]):
             yield from wrap(
                 f"  {title}, {count} times: {text}".replace(", 1 times", ""), WIDTH, "    "

@@ -14,7 +14,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
@@ -26,6 +26,9 @@ _DIGEST: Final = 32
 _SEAL: Final = 16
 _BINDING: Final = ("binding", "descriptorType", "descriptorCount", "stageFlags")
 _RANGE: Final = ("stageFlags", "offset", "size")
+_MAPPING: Final = ("stageFlags", "descriptorSet", "firstBinding", "bindingCount")
+_ROBUST: Final = ("stageFlags", "uniformBuffers")
+_UNKNOWN: Final = 0xFFFFFFFF  # the source of a mapping
 
 
 class ProtocolError(Exception):
@@ -119,8 +122,9 @@ def read_request(data: bytes) -> Request:
     ends = reader.word()
     request.complete, request.half = ends == _CLOSED, ends == _HALF
     request.stages = [_read_stage(reader) for _ in range(reader.count(52))]
-    if reader.word():
-        request.layout = _read_layout(reader)
+    layout = _read_layout(reader) if reader.word() else {}
+    layout.update(_read_descriptors(reader))
+    request.layout = layout or None
     for stage in request.stages:
         stage.code = outer.bytes(stage.size)
         if blake2b(stage.code, digest_size=_DIGEST).digest() != stage.digest:
@@ -144,9 +148,11 @@ def write_request(request: Request) -> bytes:
         facts += [struct.pack("<2I8s", number, len(value), value) for number, value in spec]
         facts.append(struct.pack("<I", len(stage.code)))
         facts.append(blake2b(stage.code, digest_size=_DIGEST).digest())
-    facts.append(struct.pack("<I", request.layout is not None))
-    if request.layout is not None:
-        facts.append(_write_layout(request.layout))
+    layout = request.layout or {}
+    facts.append(struct.pack("<I", "setLayouts" in layout))
+    if "setLayouts" in layout:
+        facts.append(_write_layout(layout))
+    facts.append(_write_descriptors(layout))
     head = b"".join(facts)
     body = b"".join((struct.pack("<I", len(head)), head, *(s.code for s in request.stages)))
     return struct.pack("<2I", REQUEST, len(body)) + body
@@ -188,6 +194,40 @@ def _read_layout(reader: _RequestReader) -> dict[str, object]:
         sets.append({"set": number, "bindings": bindings})
     ranges = [dict(zip(_RANGE, reader.words(3))) for _ in range(reader.count(12))]
     return {"setLayouts": sets, "pushConstantRanges": ranges}
+
+
+def _read_descriptors(reader: _RequestReader) -> dict[str, object]:
+    """What a layout says of where descriptors come from (``c/descriptors.c``)."""
+    heap = reader.word() != 0
+    mappings: list[object] = []
+    for _ in range(reader.count(24)):
+        one: dict[str, object] = dict(zip(_MAPPING, reader.words(4)))
+        source = reader.word()
+        data = list(reader.words(reader.count(4)))
+        if source != _UNKNOWN:
+            one.update({"source": source, "sourceData": data})
+        mappings.append(one)
+    robust = [dict(zip(_ROBUST, reader.words(2))) for _ in range(reader.count(8))]
+    found: dict[str, object] = {}
+    if heap or mappings:
+        found = {"descriptorHeap": heap, "mappings": mappings}
+    if robust:
+        found["robustness"] = robust
+    return found
+
+
+def _write_descriptors(layout: dict[str, object]) -> bytes:
+    mappings, robust = layout.get("mappings", []), layout.get("robustness", [])
+    assert isinstance(mappings, list) and isinstance(robust, list)
+    words = [int(layout.get("descriptorHeap") is True), len(mappings)]
+    for one in mappings:
+        data = one.get("sourceData", [])
+        words += [one[name] for name in _MAPPING]
+        words += [one.get("source", _UNKNOWN), len(data), *data]
+    words.append(len(robust))
+    for one in robust:
+        words += [one[name] for name in _ROBUST]
+    return struct.pack(f"<{len(words)}I", *words)
 
 
 def write_answer(

@@ -8,7 +8,7 @@ from spvlink.errors import SpvlinkError
 from spvlink.layer import wire
 from spvlink.layout import check_layout
 from spvlink.options import Options
-from spvlink.pipeline import NOTHING_TO_GAIN, STAGE_BITS, Linked, Source
+from spvlink.pipeline import STAGE_BITS, UNCHANGED, Linked, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -45,7 +45,7 @@ def _answer(request: wire.Request) -> bytes:
 
 def _written(request: wire.Request, linked: Linked) -> bytes:
     if linked.passed_through is not None:
-        nothing = linked.passed_through == NOTHING_TO_GAIN
+        nothing = linked.outcome == UNCHANGED
         status = wire.NOTHING_TO_GAIN if nothing else wire.PASSED_THROUGH
         return wire.write_answer(request.key, status, linked.passed_through)
     return written(request, wire.LINKED, "", linked)

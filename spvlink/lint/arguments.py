@@ -15,16 +15,28 @@ from spvlink.sources import Argument, check_files
 
 HELP: Final = """\
 usage: spvlink check STAGE_FILE... [options]
-       spvlink check IN.foz... | IN.jsonl [options]
+       spvlink check IN.foz... | IN.jsonl | FOLDER [options]
 
 Find mismatches between the stages of a pipeline; write nothing. Errors: an input that no stage
 writes; types, sizes or qualifiers that do not match; an exceeded limit. Warnings: outputs that no
 stage reads, inputs whose output is never written.
 
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
-IN           Fossilize archives, or a manifest, as for spvlink batch: all their pipelines.
+IN           Fossilize archives, a manifest or a folder, as for spvlink batch: all their
+             pipelines.
 
-  --json                  print the findings as JSON on standard output
+reports:
+  --format text|json|sarif|github
+                          print the findings as text (default), as JSON, as SARIF 2.1.0, or as
+                          annotations of a GitHub workflow
+  --json                  the same as --format json
+  --baseline FILE         the output of an earlier run with --json: findings in it are counted, but
+                          are not errors
+  --potential             also report how much linking could remove from each module at most, and
+                          how much sharing modules costs: link those that share both ways and list
+                          the pipelines that would gain most from versions of their own
+
+facts about the pipeline:
   --limits FILE           the limits of a device: JSON with the names of VkPhysicalDeviceLimits, or
                           the output of vulkaninfo --json (default: the limits that Vulkan
                           requires of every device)
@@ -32,20 +44,18 @@ IN           Fossilize archives, or a manifest, as for spvlink batch: all their 
   --complete              these are all stages: without a fragment shader nobody reads the last
                           outputs
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
-  --potential             also report how much linking could remove from each module at most, and
-                          how much sharing modules costs: link those that share both ways and list
-                          the pipelines that would gain most from versions of their own
 
 exit status: 0 no errors (there may be warnings); 1 errors, or the input is not valid; 2 usage, or
 a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
-_WORDS: Final = OptionWords(
+WORDS: Final = OptionWords(
     ("--json", "--maintenance4", "--complete", "--potential"),
-    ("--limits", "--target-env"),
+    ("--limits", "--target-env", "--format", "--baseline"),
     ("--spec",),
     SEE,
 )
+FORMATS: Final = ("text", "json", "sarif", "github")
 _SETS: Final = (".foz", ".jsonl")
 
 
@@ -54,8 +64,10 @@ class CheckCommand:
 
     def __init__(self) -> None:
         self.sets: list[str] = []
+        self.folder = False  # whether the set is one
         self.files: list[Argument] = []
-        self.json = False
+        self.format = "text"
+        self.baseline: str | None = None
         self.complete = False
         self.potential = False
         self.rules = CheckRules()
@@ -66,11 +78,12 @@ def parse(words: list[str]) -> CheckCommand:
     """Read the words after ``spvlink check``. Raises Usage with one line that says what is
     wrong."""
     command = CheckCommand()
-    inputs, given = arguments.gather(words, _WORDS, command.options)
+    inputs, given = arguments.gather(words, WORDS, command.options)
     if not inputs:
         raise Usage(f"no stage files, no archive, no manifest; see {SEE}")
     kinds = {os.path.splitext(path)[1] for path in inputs}
-    if kinds & set(_SETS):
+    command.folder = len(inputs) == 1 and os.path.isdir(inputs[0])
+    if kinds & set(_SETS) or command.folder:
         if len(kinds) > 1:
             raise Usage("stage files, archives and manifests cannot be one input")
         if kinds == {".jsonl"} and len(inputs) > 1:
@@ -84,7 +97,8 @@ def parse(words: list[str]) -> CheckCommand:
     else:
         command.files = [Argument(text) for text in inputs]
         check_files(command.files)
-    command.json = "--json" in given
+    command.format = _format(given)
+    command.baseline = given.get("--baseline")
     command.potential = "--potential" in given
     command.complete = "--complete" in given
     command.rules.maintenance4 = "--maintenance4" in given
@@ -92,3 +106,12 @@ def parse(words: list[str]) -> CheckCommand:
     if "--limits" in given:
         command.rules.limits = read_limits(given["--limits"])
     return command
+
+
+def _format(given: dict[str, str]) -> str:
+    format = given.get("--format", "json" if "--json" in given else "text")
+    if format not in FORMATS:
+        raise Usage(f"--format {format}: there are {', '.join(FORMATS)}")
+    if "--json" in given and format != "json":
+        raise Usage(f"--json and --format {format}: which?")
+    return format

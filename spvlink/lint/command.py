@@ -8,6 +8,8 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Final
 
 from spvlink import sources
+from spvlink.batches.command import print_lines
+from spvlink.batches.folder import Folder
 from spvlink.batches.foz import Archives
 from spvlink.batches.manifest import Manifest
 from spvlink.batches.pipelines import BatchPipeline, IneligiblePipeline, Shader
@@ -15,9 +17,10 @@ from spvlink.batches.plan import LISTED
 from spvlink.entry import read_pipeline
 from spvlink.errors import Broken, SpvlinkError
 from spvlink.link.check.findings import Finding
-from spvlink.lint import arguments, pipeline
+from spvlink.lint import arguments, formats, pipeline
+from spvlink.lint.api import load_all
 from spvlink.lint.potential import Potential
-from spvlink.lint.report import CheckReport
+from spvlink.lint.report import Baseline, CheckReport
 from spvlink.lint.sharing import Sharing
 from spvlink.lint.stage import load
 from spvlink.pipeline import Source as Module
@@ -38,27 +41,39 @@ FINE, WRONG = 0, 1
 _REMEMBERED: Final = 256  # stages: neighbours in a set share theirs
 
 
-def main(words: list[str], say: Callable[[Iterable[str]], object]) -> int:
+def main(words: list[str], version: str, say: Callable[[Iterable[str]], object]) -> int:
     """Do it; ``say`` writes to standard output. Gives the exit status. Raises SpvlinkError if an
     input cannot be read."""
     command = arguments.parse(words)
-    report = CheckReport()
+    report = CheckReport(Baseline(command.baseline) if command.baseline is not None else None)
     if command.potential:
         report.potential = Potential()
     if command.sets:
-        with _opened(command.sets) as source:
-            given = _Set(source, command.rules, report.potential)
+        with _opened(command) as source:
+            if isinstance(source, Folder):
+                print_lines(source.short_summary())
+            named = not isinstance(source, Archives)  # a manifest names the files of its stages
+            given = _Set(source, command.sets[0], named, command.rules, report.potential)
             for one in given.all():
                 report.add(*one)
             given.link()
             _tell_damage(source.warnings)
     else:
-        report.add(None, _files(command, report.potential))
-    if command.json:
-        say((report.to_json(),))
-    else:
-        say([_plain(line) for line in report.to_text()])
+        report.add(None, *_files(command, report.potential))
+    _tell(command.format, report, version, say)
     return WRONG if report.errors else FINE
+
+
+def _tell(
+    format: str, report: CheckReport, version: str, say: Callable[[Iterable[str]], object]
+) -> None:
+    if format == "json":
+        say((report.to_json(),))
+    elif format == "sarif":
+        say((formats.to_sarif(report, version),))
+    else:
+        lines = formats.to_github(report) if format == "github" else report.to_text()
+        say([_plain(line) for line in lines])
 
 
 def _tell_damage(warnings: list[str]) -> None:
@@ -80,32 +95,28 @@ def _plain(line: str) -> str:
 
 
 @contextlib.contextmanager
-def _opened(paths: list[str]) -> Iterator[PipelineSource]:
-    if paths[0].endswith(".jsonl"):
-        yield Manifest(paths[0])
+def _opened(command: CheckCommand) -> Iterator[PipelineSource]:
+    path = command.sets[0]
+    if command.folder or path.endswith(".jsonl"):
+        yield Folder(path) if command.folder else Manifest(path)
         return
-    with Archives(paths) as archives:
+    with Archives(command.sets) as archives:
         yield archives
 
 
-def _files(command: CheckCommand, potential: Potential | None) -> list[Finding]:
-    """The findings of the one pipeline that stage files make."""
-    labelled: list[tuple[Key, str, CheckedStage]] = []
+def _files(
+    command: CheckCommand, potential: Potential | None
+) -> tuple[list[Finding], dict[str, str]]:
+    """The findings of the one pipeline that stage files make, and the file of each stage."""
     given = sources.read_all(command.files, command.options.target_env)
-    for source, module in zip(given, read_pipeline(given)):
-        assert module.entry is not None
-        name = stage_of(module.entry.model)
-        spec = {id: v for (stage, id), v in command.options.spec.items() if stage == name}
-        try:
-            stage = load(source.data, source.entry, spec, name)
-        except SpvlinkError as error:
-            error.file = error.file or source.file
-            raise
-        labelled.append(((len(labelled),), source.file, stage))
+    stages = load_all(given, command.options.spec)
+    labelled: list[tuple[Key, str, CheckedStage]] = [
+        ((at,), source.file, stage) for at, (source, stage) in enumerate(zip(given, stages))
+    ]
     found, unread = _findings(labelled, command.complete, command.rules, potential)
     if potential is not None:
         potential.note(None, unread)
-    return found
+    return found, {stage.name: source.file for source, stage in zip(given, stages)}
 
 
 def _findings(
@@ -131,21 +142,29 @@ class _Set:
     """The pipelines of a set. Those of the same stages have the same findings: looked at once."""
 
     def __init__(
-        self, source: PipelineSource, rules: CheckRules, potential: Potential | None
+        self,
+        source: PipelineSource,
+        file: str,
+        named: bool,
+        rules: CheckRules,
+        potential: Potential | None,
     ) -> None:
         self.source = source
+        self.file = file
+        self.named = named
         self.rules = rules
         self.potential = potential
         self.sharing = Sharing(source) if potential is not None else None
-        self.known: dict[Key, tuple[list[Finding], list[Unread]]] = {}
+        self.known: dict[Key, tuple[list[Finding], list[Unread], list[str]]] = {}
         self.stages: OrderedDict[Key, CheckedStage | SpvlinkError] = OrderedDict()
 
-    def all(self) -> Iterator[tuple[str, list[Finding]]]:
-        """(pipeline, its findings)."""
+    def all(self) -> Iterator[tuple[str, list[Finding], dict[str, str]]]:
+        """(pipeline, its findings, the file of each stage)."""
         for one in self.source.pipelines():
             if isinstance(one, IneligiblePipeline):
                 # what is recorded in a way that is no pipeline of shaders is no error of anybody
-                yield one.id, [Finding(None, f"not checked: {one.reason}", warning=not one.bad)]
+                unchecked = Finding(None, f"not checked: {one.reason}", warning=not one.bad)
+                yield one.id, [unchecked], {"": self.file}
                 continue
             key: Key = (
                 one.complete,
@@ -153,30 +172,32 @@ class _Set:
             )
             if key not in self.known:
                 self.known[key] = self._looked_at(one)
-            found, unread = self.known[key]
+            found, unread, names = self.known[key]
             if self.potential is not None and self.sharing is not None:
                 self.potential.note(one.id, unread)
                 self.sharing.add(one)
-            yield one.id, found
+            files = [shader.label for shader in one.shaders] if self.named else []
+            yield one.id, found, {"": self.file, **dict(zip(names, files))}
 
     def link(self) -> None:
         """Find out what sharing costs, if that is asked for."""
         if self.potential is not None and self.sharing is not None:
             self.potential.families = list(self.sharing.families())
 
-    def _looked_at(self, one: BatchPipeline) -> tuple[list[Finding], list[Unread]]:
-        """The findings, and what is unread if that is asked for."""
+    def _looked_at(self, one: BatchPipeline) -> tuple[list[Finding], list[Unread], list[str]]:
+        """The findings, what is unread if that is asked for, and the stages in the order given."""
         labelled, wrong = self._labelled(one.shaders)
         if wrong:
             with contextlib.suppress(Exception):  # then what was said stands
                 labelled, wrong = self._labelled(self._told_apart(one.shaders))
         if wrong:
-            return wrong, []
+            return wrong, [], []
+        names = [stage.name for _, _, stage in labelled]
         try:
-            return _findings(labelled, one.complete, self.rules, self.potential)
+            return *_findings(labelled, one.complete, self.rules, self.potential), names
         except Exception as error:  # costs this pipeline only
             what = f"a defect of spvlink: {type(error).__name__}: {error}"
-            return [Finding(None, f"not checked: {what}")], []
+            return [Finding(None, f"not checked: {what}")], [], []
 
     def _labelled(
         self, shaders: list[Shader]

@@ -216,9 +216,14 @@ def read_limits(path: str) -> Limits:
         raise Usage(f"{path}: not JSON: {error}") from None
     if not isinstance(top, dict):
         raise Usage(f"{path}: expected an object with names of VkPhysicalDeviceLimits")
+    return checked_limits(top, path)
+
+
+def checked_limits(top: dict[str, object], path: str) -> Limits:
+    """``top`` as ``read_limits`` reads it; ``path`` names it in errors. Raises Usage."""
     limits = dict(REQUIRED)
     found = 0
-    todo: list[dict[str, object]] = [top]
+    todo = [top]
     for one in todo:  # grows
         for name, value in one.items():
             if isinstance(value, dict):

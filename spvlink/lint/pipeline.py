@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from spvlink.driver import CREATION, odd_stage
 from spvlink.link.check import builtins
-from spvlink.link.check.border import UNREAD, InterfaceRules, described, unread_of
-from spvlink.link.check.findings import Finding
+from spvlink.link.check.border import InterfaceRules, described, unread_of
+from spvlink.link.check.findings import UNREAD, Finding
 from spvlink.link.check.interface import shown_places
 from spvlink.link.check.stage import own_findings
 from spvlink.lint import limits

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
+from spvlink.errors import Usage
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -12,43 +14,102 @@ if TYPE_CHECKING:
     from spvlink.lint.potential import Potential
 
 _NAMED: Final = 3  # pipelines that a line names, before it only counts them
+_KNOWN_BY: Final = (
+    "pipeline", "producer", "consumer", "name", "location", "component", "rule", "message",
+)  # fmt: skip
+
+
+class Reported:
+    """A finding, its pipeline (None: that of stage files) and the file to look at."""
+
+    __slots__ = ("file", "finding", "pipeline")
+
+    def __init__(self, pipeline: str | None, finding: Finding, file: str) -> None:
+        self.pipeline = pipeline
+        self.finding = finding
+        self.file = file
+
+    def to_json(self) -> dict[str, object]:
+        place = self.finding.place or (None, None)
+        return {
+            "pipeline": self.pipeline,
+            "producer": self.finding.producer,
+            "consumer": self.finding.consumer,
+            "name": self.finding.name,
+            "location": place[0],
+            "component": place[1],
+            "rule": self.finding.rule,
+            "message": self.finding.message,
+            "file": self.file,
+        }
+
+
+class Baseline:
+    """Findings that were known before: those of an earlier run's JSON."""
+
+    def __init__(self, path: str) -> None:
+        """Read the file. Raises Usage."""
+        try:
+            with open(path, "rb") as file:
+                document = json.load(file)
+            lists = document["errors"] + document["warnings"]
+            self.known = {tuple(one[name] for name in _KNOWN_BY) for one in lists}
+        except OSError as error:
+            raise Usage(f"{path}: cannot read it: {error.strerror}") from None
+        except (ValueError, RecursionError) as error:
+            raise Usage(f"{path}: not JSON: {error}") from None
+        except (KeyError, TypeError):
+            raise Usage(f"{path}: expected what `spvlink check --json` printed") from None
+
+    def has(self, one: Reported) -> bool:
+        entry = one.to_json()
+        return tuple(entry[name] for name in _KNOWN_BY) in self.known
 
 
 class CheckReport:
     """All findings of a run. ``pipelines``: how many were looked at, those that could not be read
-    among them."""
+    among them. ``old``: how many findings the baseline has, which are in no list."""
 
-    def __init__(self) -> None:
+    def __init__(self, baseline: Baseline | None = None) -> None:
         self.pipelines = 0
         self.potential: Potential | None = None  # if it is asked for
-        self.found: list[tuple[str | None, Finding]] = []  # (pipeline, what)
+        self.baseline = baseline
+        self.old = 0
+        self.found: list[Reported] = []
 
-    def add(self, pipeline: str | None, findings: Iterable[Finding]) -> None:
+    def add(self, pipeline: str | None, findings: Iterable[Finding], files: dict[str, str]) -> None:
+        """``files``: by stage, "" for findings about no stage."""
         self.pipelines += 1
-        self.found += [(pipeline, finding) for finding in findings]
+        for finding in findings:
+            file = files.get(finding.about) or files.get("", "")
+            one = Reported(pipeline, finding, file)
+            if self.baseline is not None and self.baseline.has(one):
+                self.old += 1
+            else:
+                self.found.append(one)
 
     @property
     def errors(self) -> int:
-        return sum(not finding.warning for _, finding in self.found)
+        return sum(not one.finding.warning for one in self.found)
 
     def to_json(self) -> str:
         """As the contract has it: {"pipelines", "errors", "warnings"}."""
         both: tuple[list[dict[str, object]], list[dict[str, object]]] = ([], [])
-        for pipeline, finding in self.found:
-            both[finding.warning].append(_object(pipeline, finding))
-        told: dict[str, object] = {"pipelines": self.pipelines}
-        told |= {"errors": both[0], "warnings": both[1]}
+        for one in self.found:
+            both[one.finding.warning].append(one.to_json())
+        document: dict[str, object] = {"pipelines": self.pipelines}
+        document |= {"errors": both[0], "warnings": both[1]}
         if self.potential is not None:
-            told["potential"] = self.potential.to_json()
-        return json.dumps(told, indent=1) + "\n"
+            document["potential"] = self.potential.to_json()
+        return json.dumps(document, indent=1) + "\n"
 
     def to_text(self) -> Iterator[str]:
         """Lines for people: equal findings of several pipelines are one, with their names."""
         groups: dict[tuple[object, ...], tuple[Finding, list[str]]] = {}
-        for pipeline, finding in self.found:
-            names = groups.setdefault(finding.key(), (finding, []))[1]
-            if pipeline is not None and (not names or names[-1] != pipeline):
-                names.append(pipeline)
+        for one in self.found:
+            names = groups.setdefault(one.finding.key(), (one.finding, []))[1]
+            if one.pipeline is not None and (not names or names[-1] != one.pipeline):
+                names.append(one.pipeline)
         where = None
         for finding, names in sorted(groups.values(), key=lambda g: (g[1][:1], g[0].border)):
             here = _of_pipelines(names, finding.border)
@@ -58,23 +119,10 @@ class CheckReport:
             yield from _lines(finding)
         count = self.errors
         both = _count(count, "error"), _count(len(self.found) - count, "warning")
-        yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}\n"
+        old = f"; {self.old} of the baseline" if self.baseline is not None else ""
+        yield f"{_count(self.pipelines, 'pipeline')}: {', '.join(both)}{old}\n"
         if self.potential is not None:
             yield from self.potential.to_text()
-
-
-def _object(pipeline: str | None, finding: Finding) -> dict[str, object]:
-    place = finding.place or (None, None)
-    return {
-        "pipeline": pipeline,
-        "producer": finding.producer,
-        "consumer": finding.consumer,
-        "name": finding.name,
-        "location": place[0],
-        "component": place[1],
-        "rule": finding.rule,
-        "message": finding.message,
-    }
 
 
 def _of_pipelines(names: list[str], border: str) -> str:

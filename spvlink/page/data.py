@@ -170,8 +170,9 @@ class Page:
                 group = result.reason
                 result.count += 1
                 result.first = index if result.first < 0 else result.first
-            if own or reason != result.reason:
-                row += [self._kind(kind), self._text(reason), int(own)]
+            text = self._text(reason)
+            if own or text != self._text(result.reason):
+                row += [self._kind(kind), text, int(own)]
             for side in (0, 1) if result.seen else ():
                 self.chart.setdefault(locations[side], [0, 0])[side] += 1
         else:

@@ -22,7 +22,7 @@ from spvlink.link.border.stage import Stage
 from spvlink.link.check.input import flaws
 from spvlink.link.values import dedup_outputs
 from spvlink.options import Options
-from spvlink.pipeline import NOTHING_TO_GAIN, Flaw, Linked, Source
+from spvlink.pipeline import NOTHING_TO_GAIN, UNCHANGED, Flaw, Linked, Source
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, Fact, Wire, from_json, has_patches_apart, to_json
@@ -81,7 +81,7 @@ def _take_back(linked: Linked, apart: list[Source], came: list[Source]) -> None:
     for result, data, source in zip(linked.stages, patches.back(made), came):
         result.data, result.changed = data, data != source.data
     if not any(result.changed for result in linked.stages):
-        linked.passed_through = NOTHING_TO_GAIN
+        linked.stay(UNCHANGED, NOTHING_TO_GAIN)
 
 
 def _made(

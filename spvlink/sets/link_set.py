@@ -22,11 +22,15 @@ from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
 from spvlink.entry import count, described_bytes
 from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
+from spvlink.layout import common_layout
 from spvlink.link.border.stage import Stage
 from spvlink.link.check.input import flaws
 from spvlink.options import Options
 from spvlink.pipeline import (
+    DEFECT,
     NOTHING_TO_GAIN,
+    PASSED,
+    UNCHANGED,
     Linked,
     Source,
     StageResult,
@@ -47,7 +51,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
     from spvlink.link.check.input import Given
-    from spvlink.pipeline import Flaw
+    from spvlink.pipeline import Flaw, Outcome
     from spvlink.sets.lowering import Spec
 
     Row = tuple[Sequence[Source], Options]
@@ -144,7 +148,7 @@ def link_set(
             results = {at: _alone(reader.held(at, kept)) for at in numbers}
             wrong = {at: bad for at, bad in results.items() if isinstance(bad, SpvlinkError)}
             if not wrong:
-                linker.tell_unchanged(f"a defect of spvlink: {error}", str(error))
+                linker.tell_unchanged(DEFECT, f"a defect of spvlink: {error}", str(error))
             for at, bad in wrong.items():
                 made.pipelines[at] = bad
                 del reader.pipelines[at]
@@ -308,12 +312,12 @@ class _Linker:
         try:
             self.link()
         except Refused as why:
-            self.tell_unchanged(str(why))
+            self.tell_unchanged(PASSED, str(why))
         except (BadSpirv, Usage, MemoryError):
             raise
         except Exception as error:  # must not cost the user his pipelines
             what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-            self.tell_unchanged(f"a defect of spvlink: {what}", what)
+            self.tell_unchanged(DEFECT, f"a defect of spvlink: {what}", what)
 
     def link(self) -> None:
         """Raises Refused where everything has to stay."""
@@ -343,7 +347,7 @@ class _Linker:
             if border.link is not None:
                 forget_all(border.link)
         if not self.better(family, outputs):
-            self.tell_unchanged(NOTHING_TO_GAIN)
+            self.tell_unchanged(UNCHANGED, NOTHING_TO_GAIN)
             return
         verdict = self.validated(outputs)
         for at, linked in zip(self.numbers, told):
@@ -429,7 +433,7 @@ class _Linker:
         linked.target_env = self.target_env()
         linked.seconds = self.runner.seconds
         if not any(stage.changed for stage in linked.stages):
-            linked.passed_through = NOTHING_TO_GAIN
+            linked.stay(UNCHANGED, NOTHING_TO_GAIN)
         return linked
 
     def own_sources(self, number: int) -> list[Source]:
@@ -441,11 +445,11 @@ class _Linker:
         versions = [stage.module.spirv_version for stage in self.stages]
         return self.options.target_env or validate.lowest_env(versions)
 
-    def tell_unchanged(self, why: str, defect: str | None = None) -> None:
+    def tell_unchanged(self, outcome: Outcome, why: str, defect: str | None = None) -> None:
         """All pipelines as they came."""
         for number, at in enumerate(self.numbers):
             linked = self.made.pipelines[at] = Linked()
-            linked.passed_through, linked.defect = why, defect
+            linked.stay(outcome, why, defect)
             linked.warnings = self.reader.warnings[at]
             linked.target_env = self.options.target_env or ""
             sources = self.own_sources(number)
@@ -501,8 +505,7 @@ def common(settings: list[Options]) -> Options:
     options = copy.copy(settings[0])
     options.spec, options.spec_defaults, options.observer = {}, False, None
     options.complete = False
-    if any(other.layout != options.layout for other in settings):
-        options.layout = None
+    options.layout = common_layout([other.layout for other in settings])
     if any(other.patch_points != options.patch_points for other in settings):
         options.patch_points = None
     if any(other.view_mask != options.view_mask for other in settings):

@@ -24,6 +24,7 @@ from spvlink.pipeline import (
     MERGED,
     NOTHING_TO_GAIN,
     REMOVED,
+    UNCHANGED,
     Linked,
     Remark,
     Source,
@@ -57,7 +58,7 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
     made = [(r.stage, source.data, r.data) for r, source in zip(linked.stages, sources)]
     linked.validated = verdict_of(made, options, env)
     if not any(result.changed for result in linked.stages):
-        linked.passed_through = NOTHING_TO_GAIN
+        linked.stay(UNCHANGED, NOTHING_TO_GAIN)
     return linked
 
 

@@ -51,8 +51,8 @@ void chain_linked(const struct chain *chain, const struct answer *answer) {
 }
 
 /* NULL with the answer filled in, or why there is none, and `outcome`. */
-static const char *find(struct chain *chain, const struct bytes *facts, const unsigned char *key,
-                        bool may_wait, struct answer *answer, enum counter *outcome) {
+static const char *look_up(struct chain *chain, const struct bytes *facts,
+                           const unsigned char *key, bool may_wait, struct answer *answer, enum counter *outcome) {
     if (answer_cached(answer, chain, key)) {
         log_add(HITS, 1);
         return NULL;
@@ -109,7 +109,7 @@ struct answer *chain_link(struct device *device, struct chain *chain, bool may_w
         why = "no folder for the cache";
     else if (answer != NULL && chain_facts(chain, &facts, key))
         why = was_refused(device, key) ? "the driver refused the linked modules before"
-                                       : find(chain, &facts, key, may_wait, answer, &outcome);
+                                       : look_up(chain, &facts, key, may_wait, answer, &outcome);
     bytes_free(&facts);
     if (why == NULL && answer->status == STATUS_LINKED)
         return answer;

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#define FORMAT 3
+#define FORMAT 4
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 /* -- layouts -------------------------------------------------------------------------------------- */
@@ -20,11 +20,21 @@ bool among(int number, const int *known, size_t count) {
     return i < count;
 }
 
-bool only(const void *chain, const int *known, size_t count) {
-    const VkBaseInStructure *at = chain;
-    while (at != NULL && among((int)at->sType, known, count))
-        at = at->pNext;
-    return at == NULL;
+bool only(const void *chain, const int *known, size_t count, const char *where) {
+    bool all = true;
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
+        if (!among((int)at->sType, known, count)) {
+            log_unknown("sType", (uint64_t)at->sType, where);
+            all = false;
+        }
+    return all;
+}
+
+const void *find(const void *chain, int type) {
+    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
+        if ((int)at->sType == type)
+            return at;
+    return NULL;
 }
 
 static struct blob *blob_of(struct bytes *words, bool opaque) {
@@ -53,11 +63,13 @@ struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info) {
         put_u32(&words, binding->stageFlags);
     }
     return blob_of(&words,
-                   !ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)SET_FLAGS));
+                   !ONLY(info->pNext, KNOWN, "a set layout") ||
+                       (info->flags & ~(VkFlags)SET_FLAGS));
 }
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info) {
-    return info->pNext == NULL && !(info->flags & ~(VkFlags)LAYOUT_FLAGS);
+    return only(info->pNext, NULL, 0, "a pipeline layout") &&
+           !(info->flags & ~(VkFlags)LAYOUT_FLAGS);
 }
 
 /* set count, then (set, its blob) each; range count, then (stageFlags, offset, size) each */
@@ -131,6 +143,8 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
     put_u32(facts, chain->layout != NULL);
     if (chain->layout != NULL)
         put(facts, chain->layout->data, chain->layout->size);
+    put(facts, chain->descriptors.data, chain->descriptors.size);
+    facts->failed |= chain->descriptors.failed;
     if (facts->failed)
         return false;
     blake2b(facts->data, facts->size, key, DIGEST);
@@ -157,5 +171,6 @@ void chain_free(struct chain *chain) {
     for (uint32_t i = 0; i < chain->count; i++)
         blob_drop(chain->stages[i].code);
     blob_drop(chain->layout);
+    bytes_free(&chain->descriptors);
     *chain = (struct chain){0};
 }

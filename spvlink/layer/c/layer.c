@@ -53,7 +53,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice handle,
         struct blob *blob = blob_new(info->pCode, info->codeSize);
         static const int KNOWN[] = {ON_MODULE};
         if (blob != NULL)
-            blob->opaque = !ONLY(info->pNext, KNOWN) || info->flags != 0;
+            blob->opaque = !ONLY(info->pNext, KNOWN, "a module") || info->flags != 0;
         table_put(device->modules, (uint64_t)*module, blob);
     }
     return result;

@@ -95,7 +95,7 @@ enum counter {
 
 struct sum {              /* a number by its name */
     uint64_t value;
-    char text[TEXT_SIZE]; /* "linked", "passed_through REASON", "event TEXT"; "": the end */
+    char text[TEXT_SIZE]; /* "linked", "passed_through REASON", "event TEXT", "unknown WHAT"; "": the end */
 };
 
 struct run { /* as it is in a file; spvlink/layer/log.py reads it */
@@ -107,6 +107,7 @@ struct run { /* as it is in a file; spvlink/layer/log.py reads it */
 
 void log_add(enum counter counter, uint64_t amount);
 void log_pipeline(enum counter outcome, const char *reason); /* NULL: it was linked */
+void log_unknown(const char *kind, uint64_t number, const char *where); /* not in numbers.h */
 void log_event(const char *text);                            /* something went wrong around us */
 void log_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void log_flush(void); /* at the end of each call that counted anything */
@@ -124,11 +125,20 @@ struct blob {
     uint32_t data[];
 };
 
-/* Whether a number, or all structures of a pNext, are among those that are known (numbers.h). */
+/* Whether a number, or all structures of a pNext, are among those that are known (numbers.h). What is
+ * not is counted, with `where`, which says what has it. */
 bool among(int number, const int *known, size_t count);
-bool only(const void *chain, const int *known, size_t count);
+bool only(const void *chain, const int *known, size_t count, const char *where);
 #define AMONG(number, known) among(number, known, sizeof known / sizeof *known)
-#define ONLY(chain, known) only(chain, known, sizeof known / sizeof *known)
+#define ONLY(chain, known, where) only(chain, known, sizeof known / sizeof *known, where)
+
+const void *find(const void *chain, int type); /* the structure of a pNext, or NULL */
+
+struct robustness { /* VkPipelineRobustnessCreateInfo */
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t storage_buffers, uniform_buffers, vertex_inputs, images;
+};
 
 struct table;
 struct blob *blob_new(const void *data, size_t size);
@@ -188,7 +198,7 @@ struct device {
 
 struct device *device_of(const void *dispatchable);
 
-/* -- facts.c, answer.c: what is asked and what comes back --------------------------------------- */
+/* -- facts.c, descriptors.c, answer.c: what is asked and what comes back --------------------------------------- */
 
 struct stage { /* of a pipeline, as the application gave it */
     VkShaderStageFlagBits bit;
@@ -201,6 +211,7 @@ struct chain {
     struct stage stages[MAX_STAGES];
     uint32_t count;
     struct blob *layout; /* held; NULL: not known */
+    struct bytes descriptors; /* where they come from, beside the layout: descriptors.c */
     bool open;           /* other stages may follow that are not known */
     bool half;           /* of pipelines: what stands before or behind is known by an interface */
 };
@@ -210,6 +221,8 @@ struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info);
 struct blob *layout_blob(struct device *device, uint32_t set_count,
                          const VkDescriptorSetLayout *sets, uint32_t range_count,
                          const VkPushConstantRange *ranges);
+void chain_descriptors(struct chain *chain, bool heap, const void *pipeline,
+                       const void *const *stages); /* their pNext */
 bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char key[DIGEST]);
 bool chain_request(const struct chain *chain, const struct bytes *facts, struct bytes *request);
 void chain_free(struct chain *chain);

@@ -114,6 +114,8 @@ struct feedback { /* VkPipelineCreationFeedbackCreateInfo */
 };
 union known { /* what may stand before the structure that names the libraries */
     VkBaseInStructure head;
+    struct robustness robustness;
+    struct binaries binaries;
     struct rendering rendering;
     struct feedback feedback;
     struct flags_2 flags;
@@ -134,6 +136,8 @@ static size_t size_of(int type) {
     case FEEDBACK: return sizeof(struct feedback);
     case FLAGS_2: return sizeof(struct flags_2);
     case LIBRARY_PARTS: return sizeof(struct library_parts);
+    case ROBUSTNESS: return sizeof(struct robustness);
+    case BINARIES: return sizeof(struct binaries);
     default: return 0;
     }
 }

@@ -94,6 +94,16 @@ void log_pipeline(enum counter outcome, const char *reason) {
         log_line("passed through: %s", reason);
 }
 
+/* How many there are of it, whatever became of what has it. */
+void log_unknown(const char *kind, uint64_t number, const char *where) {
+    char text[100];
+    snprintf(text, sizeof text, "%s %llu on %s", kind, (unsigned long long)number, where);
+    pthread_mutex_lock(&mutex);
+    note(current(), "unknown", text);
+    pthread_mutex_unlock(&mutex);
+    log_line("unknown: %s", text);
+}
+
 void log_event(const char *text) {
     pthread_mutex_lock(&mutex);
     note(current(), "event", text);

@@ -13,13 +13,6 @@
 
 /* -- what may be linked ---------------------------------------------------------------------------- */
 
-const void *find(const void *chain, int type) {
-    for (const VkBaseInStructure *at = chain; at != NULL; at = at->pNext)
-        if ((int)at->sType == type)
-            return at;
-    return NULL;
-}
-
 static bool from_libraries(const VkGraphicsPipelineCreateInfo *info) {
     const VkPipelineLibraryCreateInfoKHR *libraries = find(info->pNext, LIBRARIES);
     return libraries != NULL && libraries->libraryCount > 0;
@@ -49,11 +42,17 @@ static const char *part_of_others(const VkGraphicsPipelineCreateInfo *info) {
 
 const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {ON_PIPELINE};
-    if (!ONLY(info->pNext, KNOWN))
+    if (!ONLY(info->pNext, KNOWN, "a pipeline"))
         return "a structure that the layer does not know is on the pipeline";
     uint64_t flags = creation_flags(info);
+    for (int i = 0; i < 64; i++)
+        if (flags & ~PIPELINE_FLAGS & UINT64_C(1) << i)
+            log_unknown("creation flag", UINT64_C(1) << i, "a pipeline");
     if (flags & ~PIPELINE_FLAGS)
         return "a creation flag that the layer does not know";
+    const struct binaries *binaries = find(info->pNext, BINARIES);
+    if (binaries != NULL && binaries->count > 0)
+        return "its code comes from pipeline binaries";
     if (flags & DISABLE_OPTIMIZATION)
         return "the application wants it not optimized";
     if (info->stageCount > MAX_STAGES)
@@ -73,13 +72,15 @@ static const char *unfit_dynamic(const VkPipelineDynamicStateCreateInfo *dynamic
     static const int KNOWN[] = {DYNAMIC_STATES};
     if (dynamic == NULL)
         return NULL;
-    if (dynamic->pNext != NULL)
+    if (!only(dynamic->pNext, NULL, 0, "the dynamic state"))
         return "a structure that the layer does not know is on the dynamic state";
     for (uint32_t i = 0; i < dynamic->dynamicStateCount; i++) {
         if ((int)dynamic->pDynamicStates[i] == DYNAMIC_STREAM)
             return "a vertex stream other than the first may be rasterized";
-        if (!AMONG((int)dynamic->pDynamicStates[i], KNOWN))
+        if (!AMONG((int)dynamic->pDynamicStates[i], KNOWN)) {
+            log_unknown("dynamic state", (uint64_t)dynamic->pDynamicStates[i], "a pipeline");
             return "a dynamic state that the layer does not know";
+        }
     }
     return NULL;
 }
@@ -101,7 +102,7 @@ const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
     const char *why = unfit_dynamic(info->pDynamicState);
     if (why != NULL || state == NULL)
         return why;
-    if (!ONLY(state->pNext, KNOWN))
+    if (!ONLY(state->pNext, KNOWN, "the rasterization state"))
         return "a structure that the layer does not know is on the rasterization state";
     if (state->rasterizerDiscardEnable && has_fragment(info) && !is_dynamic(info, DYNAMIC_DISCARD))
         return "nothing is rasterized, and there is a fragment shader";
@@ -116,8 +117,10 @@ const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
 static const char *take_stage(struct device *device, const VkPipelineShaderStageCreateInfo *info,
                               struct stage *stage) {
     static const int KNOWN[] = {ON_STAGES};
-    if (!ONLY(info->pNext, KNOWN) || (info->flags & ~(VkFlags)STAGE_FLAGS))
-        return "a stage by identifier, or with a structure or flag that the layer does not know";
+    if (find(info->pNext, IDENTIFIER) != NULL)
+        return "a stage that is given by an identifier of its code";
+    if (!ONLY(info->pNext, KNOWN, "a stage") || (info->flags & ~(VkFlags)STAGE_FLAGS))
+        return "a stage with a structure or flag that the layer does not know";
     *stage = (struct stage){info->stage, info->pName, info->pSpecializationInfo, NULL};
     if (info->module != VK_NULL_HANDLE) {
         stage->code = table_find(device->modules, (uint64_t)info->module);
@@ -134,19 +137,29 @@ static const char *take_stage(struct device *device, const VkPipelineShaderStage
 
 /* -- one pipeline ---------------------------------------------------------------------------------- */
 
-/* The stage's pNext again, with the linked code in place of the application's. */
+/* The stage's pNext again, with the linked code in place of the application's. What is about that code
+ * alone (a validation cache) has no meaning for this one. */
 static const void *inline_chain(struct change *change, uint32_t i, const void *chain) {
-    const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo *size = find(chain, SUBGROUP_SIZE);
-    if (size != NULL) {
-        change->sizes[i] = *size;
-        change->sizes[i].pNext = NULL;
-    }
-    change->inlines[i] = (VkShaderModuleCreateInfo){
-        VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO,
-        size != NULL ? &change->sizes[i] : NULL, 0, change->answer->size[i],
-        change->answer->code[i],
+    static const struct { int type; size_t size; } KEPT[MOST_EXTRAS] = {
+        {ROBUSTNESS, sizeof(struct robustness)},
+        {HEAP_MAPPING, sizeof(struct mapping)},
+        {SUBGROUP_SIZE, sizeof(VkPipelineShaderStageRequiredSubgroupSizeCreateInfo)},
+        {OBJECT_NAME, sizeof(VkDebugUtilsObjectNameInfoEXT)},
+        {VALIDATION, sizeof(VkValidationFeaturesEXT)},
     };
-    return &change->inlines[i];
+    VkShaderModuleCreateInfo *code = &change->inlines[i];
+    *code = (VkShaderModuleCreateInfo){VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO, NULL, 0,
+                                       change->answer->size[i], change->answer->code[i]};
+    for (size_t n = 0; n < MOST_EXTRAS; n++) {
+        const void *given = find(chain, KEPT[n].type);
+        union stage_extra *copy = &change->extras[i][n];
+        if (given == NULL)
+            continue;
+        memcpy(copy, given, KEPT[n].size);
+        copy->head.pNext = code->pNext;
+        code->pNext = copy;
+    }
+    return code;
 }
 
 bool make_stages(struct device *device, VkDevice handle, struct change *change,
@@ -188,9 +201,16 @@ const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInf
         why = take_stage(device, &info->pStages[chain->count], &chain->stages[chain->count]);
         chain->count++;
     }
-    if (why == NULL)
+    if (why != NULL)
+        return why;
+    const void *extras[MAX_STAGES];
+    bool heap = creation_flags(info) & IN_HEAP; /* then there is no layout */
+    for (uint32_t i = 0; i < chain->count; i++)
+        extras[i] = info->pStages[i].pNext;
+    chain_descriptors(chain, heap, info->pNext, extras);
+    if (!heap)
         chain->layout = table_find(device->layouts, (uint64_t)info->layout);
-    return why;
+    return NULL;
 }
 
 /* What is to be linked. NULL: the pipeline goes on as it is, and that has been counted. */

@@ -20,6 +20,31 @@ struct library_parts { /* VkGraphicsPipelineLibraryCreateInfoEXT */
     VkFlags flags;
 };
 
+struct binaries { /* VkPipelineBinaryInfoKHR */
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t count;
+    const void *binaries;
+};
+
+struct mapping { /* VkShaderDescriptorSetAndBindingMappingInfoEXT */
+    VkStructureType sType;
+    const void *pNext;
+    uint32_t count;
+    const void *entries;
+};
+
+/* What goes on with linked code in place of the application's, if it was given inline. */
+#define MOST_EXTRAS 5
+union stage_extra {
+    VkBaseInStructure head;
+    struct robustness robustness;
+    struct mapping mapping;
+    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo size;
+    VkDebugUtilsObjectNameInfoEXT name;
+    VkValidationFeaturesEXT validation;
+};
+
 /* One pipeline on its way: what replaces its stages. */
 struct change {
     struct chain chain;
@@ -28,10 +53,9 @@ struct change {
     VkPipelineShaderStageCreateInfo stages[MAX_STAGES];
     VkShaderModule made[MAX_STAGES];
     VkShaderModuleCreateInfo inlines[MAX_STAGES];
-    VkPipelineShaderStageRequiredSubgroupSizeCreateInfo sizes[MAX_STAGES];
+    union stage_extra extras[MAX_STAGES][MOST_EXTRAS];
 };
 
-const void *find(const void *chain, int type);
 uint64_t creation_flags(const VkGraphicsPipelineCreateInfo *info);
 VkFlags shader_parts(const VkGraphicsPipelineCreateInfo *info);
 const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info);

@@ -31,14 +31,17 @@ static bool is_last(const struct shader_info *info) {
 /* The linked stages of the call as a chain; `at[i]` is the number of stage i among the infos. */
 static const char *take_chain(struct device *device, uint32_t count,
                               const struct shader_info *infos, struct chain *chain, uint32_t *at) {
+    static const int KNOWN[] = {ON_SHADER};
     const struct shader_info *first = NULL;
-    bool same = true;
+    const void *extras[MAX_STAGES];
+    bool same = true, heap = false;
     chain->open = true;
     for (uint32_t i = 0; i < count; i++) {
         const struct shader_info *info = &infos[i];
         if (!(info->flags & LINK_STAGE))
             continue;
-        if (info->pNext != NULL || (info->flags & ~(VkFlags)SHADER_FLAGS))
+        if (!ONLY(info->pNext, KNOWN, "a shader object") ||
+            (info->flags & ~(VkFlags)SHADER_FLAGS))
             return "a shader object with a structure or flag that the layer does not know";
         if (info->codeType != SPIRV)
             return "a shader object from a binary";
@@ -48,6 +51,8 @@ static const char *take_chain(struct device *device, uint32_t count,
         if (code == NULL)
             return "no memory";
         at[chain->count] = i;
+        extras[chain->count] = info->pNext;
+        heap = heap || (info->flags & SHADER_IN_HEAP);
         chain->stages[chain->count++] =
             (struct stage){info->stage, info->pName, info->pSpecializationInfo, code};
         first = first == NULL ? info : first;
@@ -56,7 +61,8 @@ static const char *take_chain(struct device *device, uint32_t count,
     }
     if (chain->count < 2 && chain->open)
         return ALONE;
-    if (same)
+    chain_descriptors(chain, heap, NULL, extras);
+    if (same && !heap)
         chain->layout = layout_blob(device, first->setLayoutCount, first->pSetLayouts,
                                     first->pushConstantRangeCount, first->pPushConstantRanges);
     return NULL;

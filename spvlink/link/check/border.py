@@ -12,7 +12,7 @@ from spvlink.grammar.names import ENUM_NAMES
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.link.check import interface
-from spvlink.link.check.findings import Finding
+from spvlink.link.check.findings import UNREAD, Finding
 from spvlink.link.check.interface import DeclaredVariable, Label, apart, other_space, where
 
 TYPE_CHECKING = False
@@ -31,7 +31,6 @@ LONGER: Final = "VUID-RuntimeSpirv-maintenance4-06817"
 # "must adhere to the pipeline linking rules": between stages before rasterization, and to fragments
 LINKING: Final = "VUID-VkGraphicsPipelineCreateInfo-pStages-00742"
 LINKING_FRAGMENTS: Final = "VUID-VkGraphicsPipelineCreateInfo-None-04889"
-UNREAD: Final = "WARNING-Shader-OutputNotConsumed"  # as the validation layer calls it
 _KINDS: Final = {
     enums.Decoration_Patch: "Patch",
     enums.Decoration_PerPrimitiveEXT: "PerPrimitiveEXT",

@@ -48,14 +48,25 @@ def resource_key(tables: Decorations, variable: Inst) -> Key | None:
     """What identifies a resource in a pipeline; None if this is none that may be copied."""
     storage = variable.imm[0]
     if storage == enums.StorageClass_PushConstant:
-        return storage, 0, 0
-    if storage != enums.StorageClass_Uniform:
+        # another bank holds other numbers
+        banked = tables.find(variable, enums.Decoration_BankNV) is not None
+        return None if banked else (storage, 0, 0)
+    if storage != enums.StorageClass_Uniform or _is_storage(tables, variable):
         return None
     group = tables.find(variable, enums.Decoration_DescriptorSet)
     binding = tables.find(variable, enums.Decoration_Binding)
     if not binding:
         return None
     return storage, group[0] if group else 0, binding[0]
+
+
+def _is_storage(tables: Decorations, variable: Inst) -> bool:
+    """Whether it is a storage buffer, as they were declared before SPIR-V 1.3. One binding may be
+    another resource for these (VkDescriptorSetAndBindingMappingEXT::resourceMask)."""
+    held: Inst | None = variable.type if variable.op == ops.OpVariable else variable
+    while held is not None and held.args and held.op != ops.OpTypeStruct:
+        held = held.args[0]
+    return held is not None and tables.find(held, enums.Decoration_BufferBlock) is not None
 
 
 def held_by(variable: Inst) -> Inst:

@@ -6,9 +6,10 @@ descriptor set and binding are (or if both are push constants), and a member is 
 at the same byte offset with the same type: names and member numbers say nothing.
 
 What the target may read: a resource that it statically uses already, or that the pipeline layout
-grants its stage. A block that lacks the member gets it appended at its offset, if nothing else lies
-there; of push constants, without a layout, only bytes that the block declares already are known to
-be in a range of that stage.
+grants its stage; where stages say themselves where their descriptors come from (``mapped.py``), one
+that both get from the same place. A block that lacks the member gets it appended at its offset, if
+nothing else lies there; of push constants, without a layout, only bytes that the block declares
+already are known to be in a range of that stage.
 """
 
 from __future__ import annotations
@@ -40,6 +41,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from typing import Final
 
+    from spvlink.link.resources.mapped import SharedDescriptors
+
 _WORD: Final = 32
 _UNIFORM: Final = (enums.StorageClass_Uniform,)
 # What may be done with numbers of 16 bits in the end where only their storage is declared.
@@ -55,15 +58,21 @@ Ends = dict[tuple[object, ...], int]  # resource and array element -> a byte in 
 class Grant:
     """What a stage may read: what it uses already, and what the pipeline layout says of it.
     ``ranges`` are (first byte, end) of push constants, ``bindings`` (set, binding); None where
-    there is no layout."""
+    there is no layout. ``shared``: which descriptors are the same in both stages, None: all."""
 
     def __init__(
         self, used: frozenset[Key], ranges: list[tuple[int, int]] | None = None,
-        bindings: set[tuple[int, int]] | None = None,
+        bindings: set[tuple[int, int]] | None = None, shared: SharedDescriptors | None = None,
     ) -> None:  # fmt: skip
         self.used = used
         self.ranges = ranges
         self.bindings = bindings
+        self.shared = shared
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is known of all descriptors what the stage may read."""
+        return self.bindings is not None or (self.shared is not None and self.shared.heap)
 
     def allows(self, access: ResourceAccess, declared: bool) -> str | None:
         """None, or why the stage may not read this. ``declared``: its own block has these very
@@ -77,7 +86,13 @@ class Grant:
                 return "the layout gives that stage no such push constants"
             if declared and access.key in self.used:
                 return None
+            if self.shared is not None and self.shared.heap:
+                return "that stage does not declare these bytes of push data"
             return "that stage does not declare these push constants (a --layout could grant them)"
+        if self.shared is not None:
+            why = self.shared.apart(group, binding)
+            if why is not None or self.shared.heap:
+                return why
         if access.key in self.used:
             return None
         if self.bindings is not None and (group, binding) in self.bindings:
@@ -280,7 +295,7 @@ class Transfer:
             raise Cannot("the other stage may not keep numbers of that size in its blocks")
         if variable is not None and path is None and not self.extensible(variable):
             raise Cannot("the other stage's block cannot take another member")
-        if variable is None and self.grant.bindings is None:
+        if variable is None and not self.grant.whole:
             raise Cannot("the other stage does not declare the resource")
         if variable is None and access.element:
             raise Cannot("the other stage does not declare the array of resources")

@@ -21,6 +21,10 @@ if TYPE_CHECKING:  # typing costs start-up time
 _RESOURCES: Final = frozenset((enums.StorageClass_Uniform, enums.StorageClass_PushConstant))
 # Untyped pointers may lead there, as pointers made of addresses do: to bytes of any buffer.
 _BUFFERS: Final = _RESOURCES | {enums.StorageClass_StorageBuffer}
+# With descriptor heaps also to the descriptors in a heap, and to a texel of an image. None of these
+# is a variable's, so what is read through one stays in its stage.
+_HEAPS: Final = _BUFFERS | {enums.StorageClass_UniformConstant, enums.StorageClass_Image}
+_UNTYPED: Final = (enums.Capability_UntypedPointersKHR, enums.Capability_DescriptorHeapEXT)
 
 
 def find_visible(stages: list[Stage]) -> None:
@@ -80,11 +84,13 @@ def unsupported_reason(module: Module) -> str:
         return module.opaque
     if module.entry is not None and module.entry.model in NV_STAGES:
         return "it is a stage of SPV_NV_mesh_shader, which is not followed"
-    for inst in module.sections[CAPABILITIES]:
-        if inst.imm[0] in _BEYOND:
-            return _BEYOND[inst.imm[0]]
-        if inst.imm[0] == enums.Capability_UntypedPointersKHR:
-            pointers = types.of_op(module, ops.OpTypeUntypedPointerKHR)
-            if any(type.imm[0] not in _BUFFERS for type in pointers):
-                return "it uses untyped pointers to more than buffers, which are not followed"
+    declared = {inst.imm[0] for inst in module.sections[CAPABILITIES]}
+    for capability, why in _BEYOND.items():
+        if capability in declared:
+            return why
+    if not declared.isdisjoint(_UNTYPED):
+        followed = _HEAPS if enums.Capability_DescriptorHeapEXT in declared else _BUFFERS
+        pointers = types.of_op(module, ops.OpTypeUntypedPointerKHR)
+        if any(type.imm[0] not in followed for type in pointers):
+            return "it uses untyped pointers to more than buffers, which are not followed"
     return ""
