@@ -378,7 +378,7 @@ def _check_inputs(command: Command) -> None:
     check_files(command.inputs)
     check_reports(command.report, command.html)
     if command.interface is not None and command.write_interface is not None:
-        raise Usage("--interface and --write-interface: an interface is obeyed, or written")
+        raise Usage("--interface and --write-interface exclude each other")
     if "-" in (command.report, command.html) and command.explain:
         name = "--report" if command.report == "-" else "--html"
         raise Usage(f"{name} - and --explain both want standard output")

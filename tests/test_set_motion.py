@@ -128,7 +128,7 @@ def test_other_factors() -> None:
     assert {one.interfaces[0].components for one in results(made)} == {(11, 9)}
     _, made = linked([A, B], [X, *others])
     assert not moved(made)
-    assert any("other pipelines of the set make something else" in why for why in whys(made))
+    assert any("other pipelines of the set compute another result" in why for why in whys(made))
 
 
 @pytest.mark.parametrize(
@@ -145,7 +145,7 @@ def test_one_producer_cannot(other: str) -> None:
     assert moved(alone) == {"t", "q"}
     rows, made = linked([A, other], [X, Y])
     assert "q" not in moved(made)
-    assert against(made, rows) == {"v1 cannot make what is made of it"}
+    assert against(made, rows) == {"v1 cannot compute the same result"}
     assert any("not moved: the vert stage of another pipeline cannot" in why for why in whys(made))
 
 

@@ -55,14 +55,14 @@ class StagePass:
 
 STAGE_PASSES: Final = (
     StagePass(
-        "simplify", simplify.simplify, "Fold constants, merge equal values, apply algebra",
+        "simplify", simplify.simplify, "Fold constants, apply algebra",
     ),
     StagePass(
-        "branches", branches.branches, "Resolve constant branches and empty selections", True,
+        "branches", branches.branches, "Resolve constant branches", True,
     ),
-    StagePass("dce", dce.dce, "Remove dead code, component by component"),
+    StagePass("dce", dce.dce, "Remove dead code"),
     StagePass("tidy", tidy.tidy),
-    StagePass("join", branches.join, "Join blocks that always follow each other", True),
+    StagePass("join", branches.join, "Join consecutive blocks", True),
     StagePass("images", images.images),
     StagePass("indices", indices.indices),
 )  # fmt: skip

@@ -22,7 +22,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 PAYLOAD: Final = "a payload is not linked in a set"
 BEHIND: Final = "what comes behind the {} stage in another pipeline is not known"
 TWO_ENTRIES: Final = "two entry points of one module are used"
-KEPT: Final = "what stays as it is uses the module, too"
+KEPT: Final = "a pipeline that stays as it is uses the module, too"
 MISFIT: Final = "the interfaces of a pipeline of the set do not fit"
 
 

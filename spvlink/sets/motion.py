@@ -202,7 +202,7 @@ class _Seam:
                 if key in self.places.values():
                     link.made.setdefault(key, slot.name if slot is not None else "")
                 if key not in link.loads:
-                    why = f"what {link.consumer.name} stages of other pipelines make of it crosses"
+                    why = f"the {link.consumer.name} stages of other pipelines get a result"
                     link.fate.setdefault(key, (REMOVED, why))
         for producer in self.common.first:
             _Production(self, producer).produce()
@@ -236,13 +236,13 @@ class _Seam:
         for link, keys in frees.items():
             for key in keys:
                 held = [a for a in self.common.readers[key] if key not in frees[a]]
-                why = "other pipelines of the set make something else of it"
+                why = "other pipelines of the set compute another result from it"
                 if held:
                     able = any(
                         key in frees[a] for a in self.links if a.consumer is held[0].consumer
                     )
                     stage = held[0].producer if able else held[0].consumer
-                    what = "cannot make what is made of it" if able else "uses it otherwise"
+                    what = "cannot compute the same result" if able else "uses it otherwise"
                     why = f"the {stage.name} stage of another pipeline {what}"
                     self.held.setdefault((key, stage), (link, what))
                 link.notes.setdefault(key, f"not moved: {why}")

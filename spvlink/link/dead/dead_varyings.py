@@ -65,7 +65,7 @@ def unread(link: Link) -> set[int]:
         link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
         found -= link.outputs.captured.keys()
     if link.relied:
-        why = f"the {link.consumer.name} stage stays, and may not go on with another value"
+        why = f"the {link.consumer.name} stage stays as it is and relies on this value"
         link.notes.update(dict.fromkeys(found & link.relied, why))
         found -= link.relied
     return found

@@ -376,7 +376,7 @@ class ConsumerGraph:
         if place is None:
             return False
         what = sensitive.words(self.link.consumer.module, place)
-        self.remark(deps, f"{what} in the {self.link.consumer.name} stage hangs on its last bit")
+        self.remark(deps, f"{what} in the {self.link.consumer.name} stage depends on its last bit")
         return True
 
     def singular(self, inst: Inst, number: int, deps: list[Use]) -> bool:

@@ -192,7 +192,7 @@ class ProducerGraph:
             if scalars.scalar(source.type).op != ops.OpTypeFloat:
                 continue
             loads = self.link.loads[key]
-            why = "hangs on its last bit"
+            why = "depends on its last bit"
             place = next((p for i in loads if (p := found.of(i)) is not None), None)
             if place is None:
                 why = "may have a pole there"
@@ -345,7 +345,7 @@ def _group(
 
 
 def _kept(name: str, more: int) -> str:
-    return f"not moved: the {name} stage would hold {more} more value{'s' * (more > 1)} at once"
+    return f"not moved: the {name} stage would keep {more} more live value{'s' * (more > 1)}"
 
 
 def _families(

@@ -69,7 +69,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Parts = dict[tuple[int, int], Polynomial]
 
 MAX_VERTICES: Final = 32  # of one sum
-_NOT_ONE: Final = "not moved: something is added to a sum over vertices whose weights are not 1"
+_NOT_ONE: Final = "not moved: a value is added to a sum whose weights do not add up to 1"
 _MIX: Final = (ops.OpExtInst, glsl.Glsl_FMix)
 _FMA: Final = (ops.OpExtInst, glsl.Glsl_Fma)
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
@@ -263,7 +263,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
 
     def note(self, inst: Inst) -> None:
         """Say of the inputs that are read here why they stay."""
-        why = "not moved: a position, a branch or a captured value is made of it"
+        why = "not moved: a position, a branch or a captured value depends on it"
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:

@@ -589,4 +589,4 @@ def _replace(
     redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
     others = ", ".join(dict.fromkeys(n for n in names if n))
     for key in keys:
-        link.fate[key] = (PACKED, f"{what} of a word that holds {others}")
+        link.fate[key] = (PACKED, f"{what} of a word; the word holds {others}")

@@ -41,7 +41,7 @@ def comes_exact(link: Link, key: int, what: str) -> bool:
         return True
     if unbounded(link, key):
         link.notes.setdefault(
-            key, f"{what}it may be an infinity, of which interpolation makes NaNs"
+            key, f"{what}it may be an infinity, and interpolation turns an infinity into a NaN"
         )
         return False
     if not rounded.of(link).free(key):

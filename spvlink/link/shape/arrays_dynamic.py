@@ -119,7 +119,7 @@ def _through_local_output(
         vector = vector.args[0]
     full = vector.op == ops.OpTypeVector and vector.imm[0] == 4
     if full and live >= every:
-        out.why = "nothing would be saved by taking it apart: it is accessed with a dynamic index"
+        out.why = "it is accessed with a dynamic index, and splitting it saves nothing"
         return False
     _copy_out(producer, stored)
     return True
@@ -163,8 +163,7 @@ def _through_local_input(
     gain = saved * COMPONENT_PRICE * limit // 100
     if not saved or gain < cost:
         out.why = twin.why = (
-            "it is accessed with a dynamic index; to take it apart"
-            f" would cost {cost} and save {gain}"
+            f"it is accessed with a dynamic index; splitting it would cost {cost} and save {gain}"
         )
         return False
     _copy_in(link, consumer, live)

@@ -307,8 +307,8 @@ def _way(link: Link, key: int, other: int, how: int, rules: DedupRules) -> int |
         if rules.functions:
             return AT_CENTROID
         link.notes[key] = (
-            f"{_WORDS[how]} {_called(link, other)}, but to read that at the centroid takes"
-            " InterpolationFunction, which the stage does not ask for"
+            f"{_WORDS[how]} {_called(link, other)}, but reading that at the"
+            " centroid needs the capability InterpolationFunction"
         )
     return way
 

@@ -171,7 +171,7 @@ def _movable(link: Link, transfer: Transfer, key: int, exact: bool) -> Inst | No
         raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
     surely = link.always_stored(key) or first_invocation.stores(link, key)
     if not surely and transfer.may_be_unbound(stored):
-        raise Cannot("not every invocation reads what it is made from")
+        raise Cannot("not every invocation reads the resource that it depends on")
     if cast_to_denormal(link, key, types.bits_of(stored)):
         raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
     if link.outputs.slots[key].extras:
@@ -200,7 +200,7 @@ def _check_agrees(
         return
     there = _movable(other, theirs, key, exact)
     if there is None or not same_value(transfer, stored, theirs, there):
-        raise Cannot("another producer of the set stores something else")
+        raise Cannot("another producer of the set stores another value")
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:
