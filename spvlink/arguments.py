@@ -20,6 +20,7 @@ usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: find mismatches between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
+       spvlink library --help: build the C library for engines
        spvlink passes | cmake-dir | completions bash|zsh|fish | --version | --help
 
 Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next

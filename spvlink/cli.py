@@ -21,7 +21,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Callable, Iterable, Sequence
 
-COMMANDS = ("link", "batch", "check", "layer", "passes", "cmake-dir", "completions", "serve")
+COMMANDS = (
+    "link",
+    "batch",
+    "check",
+    "layer",
+    "library",
+    "passes",
+    "cmake-dir",
+    "completions",
+    "serve",
+)
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
 
 
@@ -61,10 +71,17 @@ def _main(words: Sequence[str]) -> int:
     if not words:
         raise Usage(f"what is to be done? see {SEE}")
     command, rest = words[0], words[1:]
-    if command in ("layer", "serve"):
-        from spvlink.layer.command import main as layer
+    if command in ("layer", "library", "serve"):
+        if sys.platform == "linux":
+            if command == "library":
+                from spvlink import __version__
+                from spvlink.library.build import main as library
 
-        return _print(layer(words))
+                return _print(library(rest, __version__))
+            from spvlink.layer.command import main as layer
+
+            return _print(layer(words))
+        raise Usage(f"{command} needs Linux")
     if command == "batch":
         return _batch(list(rest))
     if command == "check":

@@ -6,6 +6,7 @@ Only what spvlink needs: several programs at once, each fed with bytes, each giv
 from __future__ import annotations
 
 import os
+import sys
 
 side_by_side = True  # whether ``run_all`` may use more cores than this process itself
 
@@ -16,8 +17,9 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 def find(program: str) -> str | None:
     """The path of a program in PATH, or None."""
+    name = f"{program}.exe" if os.name == "nt" else program
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
-        path = os.path.join(folder, program)
+        path = os.path.join(folder, name)
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     return None
@@ -25,9 +27,13 @@ def find(program: str) -> str | None:
 
 class _Child:
     __slots__ = ("pid", "stdin", "stdout")
+    pid: int
+    stdin: int
+    stdout: int
 
     def __init__(self, command: Sequence[str], path: str) -> None:
-        ours_in, ours_out = -1, -1
+        if sys.platform == "win32":
+            raise OSError("Windows has no posix_spawn")
         child_in, ours_in = os.pipe()
         ours_out, child_out = os.pipe()
         actions = [
@@ -77,12 +83,25 @@ def run_all(jobs: Sequence[tuple[Sequence[str], bytes]]) -> list[tuple[int, byte
     """
     if len(jobs) > 1 and not side_by_side:
         return [result for job in jobs for result in run_all([job])]
-    children = []
+    paths = []
     for command, _ in jobs:
         path = find(command[0])
         if path is None:
             raise FileNotFoundError(command[0])
-        children.append(_Child(command, path))
+        paths.append(path)
+    if sys.platform == "win32" or not hasattr(os, "posix_spawn"):
+        return [_run(command, path, data) for (command, data), path in zip(jobs, paths)]
+    children = [_Child(command, path) for (command, _), path in zip(jobs, paths)]
     for child, (_, data) in zip(children, jobs):
         child.feed(data)
     return [child.finish() for child in children]
+
+
+def _run(command: Sequence[str], path: str, data: bytes) -> tuple[int, bytes]:
+    """One job on a system without ``posix_spawn``."""
+    import subprocess
+
+    words = [path, *command[1:]]
+    both = subprocess.STDOUT
+    done = subprocess.run(words, input=data, stdout=subprocess.PIPE, stderr=both, check=False)
+    return done.returncode, done.stdout

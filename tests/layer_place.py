@@ -123,7 +123,7 @@ def build_with_layer(source: str, folder: Path, *flags: str) -> str:
     program = str(folder / Path(source).stem)
     subprocess.run(
         ["cc", "-std=c11", "-D_GNU_SOURCE", "-O1", "-g", "-pthread", *flags, "-I", build.SOURCES,
-         "-I", folder, "-o", program, ROOT / "tests" / source, *build.sources()],
+         "-I", build.CORE, "-I", folder, "-o", program, ROOT / "tests" / source, *build.sources()],
         check=True,
     )  # fmt: skip
     return program

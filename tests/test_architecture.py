@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -48,6 +49,7 @@ RANKS = {
     "page": 14,  # what is told of links, for a browser
     "batches": 15,
     "layer": 15,
+    "library": 16,  # builds libspvlink with what builds the layer
     "lint": 16,  # ``spvlink check``: reads sets as batches do
 }
 MIDDLE = 11  # report, validate, layout and the like: one floor, free among themselves
@@ -170,6 +172,33 @@ def test_no_module_imports_itself_by_way_of_others() -> None:
     graph["spvlink.link.border.link"].add("spvlink.link.dead.dead_varyings")  # planted
     planted = circles(graph)
     assert planted and all("spvlink.link.border.link" in line for line in planted)
+
+
+def c_uses(sources: dict[str, str]) -> dict[str, set[str]]:
+    """Of each C file the others whose functions it names. A function that is not static begins in
+    the first column; what begins there with a name and is followed by a brace is a definition."""
+    plain = {n: re.sub(r'/\*.*?\*/|"(\\.|[^"\\])*"', "", t, flags=re.S) for n, t in sources.items()}
+    head = re.compile(r"^(?!static|typedef)\w[\w \n*]*?\b(\w+)\([^;{}]*\)\s*\{", re.M)
+    owner = {name: file for file, text in plain.items() for name in head.findall(text)}
+    return {
+        file: {owner[w] for w in re.findall(r"\w+", text) if w in owner} - {file}
+        for file, text in plain.items()
+    }
+
+
+def test_no_c_file_uses_itself_by_way_of_others() -> None:
+    folders = (PACKAGE / "c", PACKAGE / "layer" / "c")
+    sources = {path.name: path.read_text() for folder in folders for path in folder.glob("*.c")}
+    graph = c_uses(sources)
+    assert not circles(graph)
+    assert {"libraries.c", "change.c"} <= graph["pipelines.c"] and "devices.c" in graph["shaders.c"]
+    sources["runs.c"] += '\nstatic void planted(void) { log_event("planted"); }\n'
+    assert circles(c_uses(sources)) == ["log.c -> runs.c -> log.c"]
+
+
+def test_the_core_in_c_knows_nothing_of_vulkan() -> None:
+    texts = [path.read_text() for path in (PACKAGE / "c").glob("*.[ch]")]
+    assert len(texts) > 8 and not any(re.search(r"\bVk[A-Z]\w*\(|vulkan\.h", t) for t in texts)
 
 
 def writes(path: Path) -> list[int]:

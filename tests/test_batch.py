@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import termios
@@ -90,9 +91,13 @@ def test_report(linked: Path) -> None:
         assert told == remarks and job["validated"] == "validated"
     before, after = totals["locations"]
     assert before == sum(p["locations"][0] for p in report["pipelines"]) > after
-    names = len(tree(linked / "out")) - 1
+    files = sorted((linked / "out" / "modules").iterdir())
+    names, new_size = len(files), sum(file.stat().st_size for file in files)
+    size = totals["bytes"][0]
+    assert totals["bytes"][1] == new_size < size
     assert report["summary"] == (
-        f"14 pipelines, 7 jobs, 17 modules in, {names} out, Locations {before} -> {after}"
+        f"14 pipelines, 7 jobs, 17 modules in, {names} out, Locations {before} -> {after},"
+        f" bytes {size:,} -> {new_size:,}"
     )
     assert (linked / "r.json").read_text().rstrip().splitlines()[-2].startswith('  "summary"')
 
@@ -463,6 +468,49 @@ def test_an_archive(tmp_path: Path) -> None:
                 assert after.module(stage.module) == alone[_stage_name(stage.bit)]
             linked += 1
     assert linked == report["totals"]["linked"] > 20
+
+
+def test_prune_leaves_out_modules_that_only_linked_pipelines_used(tmp_path: Path) -> None:
+    from tests.archives import writing
+
+    full, pruned = tmp_path / "full.foz", tmp_path / "pruned.foz"
+    batch(RECORDED, "-o", full)
+    said = batch(RECORDED, "-o", pruned, "--prune", "--report", tmp_path / "r.json")
+    whole, less = (dict(writing.split(path.read_bytes())) for path in (full, pruned))
+    dropped = whole.keys() - less.keys()
+    assert all(less[key] == whole[key] for key in less)
+    texts = [writing.payload_of(raw) for (tag, _), raw in whole.items() if tag in (6, 7, 9)]
+    used = {int(digits, 16) for text in texts for digits in re.findall(rb'"module":"(\w+)"', text)}
+    modules = {hash for tag, hash in whole if tag == 4}
+    assert {hash for tag, hash in dropped if tag == 4} == modules - used and modules - used
+    assert {tag for tag, _ in dropped} == {4, 8}, "modules, and the links of applications to them"
+    links = [writing.payload_of(raw) for (tag, _), raw in less.items() if tag == 8]
+    named = [json.loads(link)["link"] for link in links]
+    assert {int(n["hash"], 16) for n in named if n["tag"] == 4} <= used
+    totals = json.loads((tmp_path / "r.json").read_text())["totals"]
+    assert totals["pruned"] == len(modules - used)
+    assert totals["bytes"] == [RECORDED.stat().st_size, pruned.stat().st_size]
+    assert f"{totals['pruned']} modules pruned" in said
+
+
+def test_prune_keeps_every_module_beside_a_pipeline_that_cannot_be_read(tmp_path: Path) -> None:
+    from tests.archives import writing
+
+    source, out = tmp_path / "in.foz", tmp_path / "out.foz"
+    entries = writing.split(RECORDED.read_bytes())
+    odd = writing.entry(7, 5, b"no JSON")
+    source.write_bytes(writing.archive(*[raw for _, raw in entries], odd))
+    said = batch(source, "-o", out, "--prune")
+    assert "no module is pruned: pipeline 0000000000000005 cannot be read" in said
+    before, after = (dict(writing.split(path.read_bytes())) for path in (source, out))
+    assert before.keys() <= after.keys()
+
+
+def test_prune_is_for_archives(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    assert "--prune is for archives" in batch(
+        tmp_path / "in", "-o", tmp_path / "out", "--prune", status=2
+    )
 
 
 @pytest.mark.parametrize(("flags", "reads"), [(0, False), (8, True), (0x10, False)])

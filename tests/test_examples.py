@@ -194,3 +194,28 @@ def test_a_whole_archive(tmp_path: Path) -> None:
     before, after = totals["locations"]
     assert totals["linked"] >= len(NAMES) - 2 and after < 0.6 * before
     assert out.stat().st_size > archive.stat().st_size  # the old modules stay
+
+
+def test_an_engine_links_what_it_creates_and_draws_the_same(tmp_path: Path) -> None:
+    """The example in C++, on a real device: linked, and linked by nobody, one picture."""
+    place = tmp_path / "build"
+    run("cmake", "-S", EXAMPLES / "library", "-B", place, package())
+    run("cmake", "--build", place)
+    runtime = Path(f"/tmp/spvlink-example-{os.getpid()}")
+    runtime.mkdir(mode=0o700)
+    variables = {f"XDG_{name}_HOME": str(tmp_path / name) for name in ("CACHE", "STATE")}
+    variables |= {"XDG_RUNTIME_DIR": str(runtime), "SPVLINK_IDLE_S": "3"}
+    driver = sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))[0]
+    variables |= {"VK_ICD_FILENAMES": str(driver)}
+    said = {}
+    for words in (("linked.ppm",), ("--as-they-are", "plain.ppm")):
+        done = subprocess.run(
+            ["./draw", *words], cwd=place, capture_output=True, text=True,
+            env=os.environ | variables, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+        said[words[-1]] = done.stdout
+    assert said == {"linked.ppm": "linked: 3 -> 1 Locations \n", "plain.ppm": ""}
+    pictures = [(place / name).read_bytes() for name in said]
+    assert pictures[0] == pictures[1] and len(set(pictures[0])) > 50, "a picture with many colours"
+    shutil.rmtree(runtime)

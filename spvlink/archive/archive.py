@@ -73,17 +73,26 @@ class Archive:
 
     def others(self) -> Iterator[tuple[str, list[str]]]:
         """(key, keys of its modules) of compute and ray-tracing pipelines."""
-        for tag in _OTHERS:
+        for key, modules in self.module_users(_OTHERS):
+            if modules is not None:
+                yield key, modules
+
+    def module_users(
+        self, tags: tuple[int, ...] = (foz.GRAPHICS, *_OTHERS)
+    ) -> Iterator[tuple[str, list[str] | None]]:
+        """(key, keys of its modules) of all pipelines of some kinds; None for the modules of one
+        that cannot be read."""
+        for tag in tags:
             for hash, entry in self.union.entries(tag):
                 key = f"{hash:016x}"
                 try:
-                    document = documents.parse(documents.split(self.union.payload(entry))[0])
+                    yield key, modules_in(self.union.payload(entry), key)
                 except BadArchive:
-                    continue
-                for held in document.values():
-                    one = held.get(key) if isinstance(held, dict) else None
-                    if isinstance(one, dict):
-                        yield key, records.modules_of(one)
+                    yield key, None
+
+    def applications(self) -> list[int]:
+        """Keys of all applications."""
+        return list(self._applications)
 
     def module(self, key: str) -> bytes:
         """The SPIR-V of a module, little endian. Raises ``BadArchive`` with what is wrong: missing,
@@ -162,6 +171,15 @@ class Archive:
         except BadArchive as error:
             raise BadArchive(f"{_WORDS[tag]} cannot be used: {error.message}") from None
         raise BadArchive(f"{_WORDS[tag]} cannot be used: its entry does not hold it")
+
+
+def modules_in(payload: bytes, key: str) -> list[str]:
+    """Keys of the modules that the payload of a pipeline names. Raises BadArchive."""
+    for pipelines in documents.parse(documents.split(payload)[0]).values():
+        one = pipelines.get(key) if isinstance(pipelines, dict) else None
+        if isinstance(one, dict):
+            return records.modules_of(one)
+    raise BadArchive("its entry does not hold it")
 
 
 def _code(payload: bytes, key: str) -> bytes:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from hashlib import blake2b
 
 from spvlink.archive import documents, foz, varint
-from spvlink.archive.archive import Archive
+from spvlink.archive.archive import Archive, modules_in
 from spvlink.archive.hashes import link_hash, module_hash
 from spvlink.errors import BadArchive, Usage
 
@@ -32,9 +32,12 @@ class ArchiveWriter:
     cannot be written; then the target is as it was. The target may be one of the inputs.
     The bytes of the target depend on what was replaced and not on the order of the calls (but for
     a collision of hashes: the first call wins, so call in the order of ``pipelines()``).
+
+    ``prune``: leave out the modules that only replaced stages used. ``pruned`` is their number
+    after ``finish``.
     """
 
-    def __init__(self, target: str, archive: Archive) -> None:
+    def __init__(self, target: str, archive: Archive, prune: bool = False) -> None:
         self._target = target
         self._archive = archive
         self._union = archive.union
@@ -44,6 +47,10 @@ class ArchiveWriter:
         self._digests: dict[int, bytes] = {}  # of the new modules' words
         self._hashes: dict[bytes, int] = {}  # the other way round
         self._links: dict[int, tuple[int, int]] = {}  # key -> (application, module)
+        self._prune = prune
+        self._now: dict[str, list[str]] = {}  # the modules of the new pipelines
+        self._left_out: set[tuple[int, int]] = set()  # (tag, key)
+        self.pruned = 0
         self._end = 0
         try:
             self._path = os.path.realpath(target)
@@ -98,6 +105,7 @@ class ArchiveWriter:
                 self._add_module(hashes[index], code)
             format = foz.RAW if entry.format == foz.RAW else foz.DEFLATE
             self._pipelines[hash] = self._keep(foz.packed(foz.GRAPHICS, hash, changed, format))
+            self._now[key] = modules_in(changed, f"{hash:016x}") if self._prune else []
         except OSError as error:
             raise self._trouble(error) from None
         for application in self._archive.applications_of(hash):
@@ -108,7 +116,9 @@ class ArchiveWriter:
         return None
 
     def finish(self) -> None:
-        """Write the target: every entry of the archive, and the new ones."""
+        """Write the target: every entry of the archive but the pruned ones, and the new ones."""
+        if self._prune:
+            self._leave_out()
         try:
             self._spool.flush()
             if self._device:
@@ -125,6 +135,26 @@ class ArchiveWriter:
             raise self._trouble(error) from None
         finally:
             self.close()
+
+    def _leave_out(self) -> None:
+        """Find the modules that no pipeline has any more, and what links applications to them."""
+        dropped: set[str] = set()
+        used: set[str] = set()
+        for key, before in self._archive.module_users():
+            if before is None:  # a newer reader may understand it
+                why = f"pipeline {key} cannot be read, so its modules are not known"
+                self._archive.warnings.append(f"no module is pruned: {why}")
+                return
+            after = self._now.get(key, before)
+            dropped.update(before)
+            used.update(after)
+        unused = [int(module, 16) for module in dropped - used]
+        unused = [module for module in unused if self._union.has(foz.MODULE, module)]
+        self.pruned = len(unused)
+        for module in unused:
+            self._left_out.add((foz.MODULE, module))
+            for application in self._archive.applications():
+                self._left_out.add((foz.LINK, link_hash(application, foz.MODULE, module)))
 
     # -- new entries ----------------------------------------------------------------------------
 
@@ -192,7 +222,7 @@ class ArchiveWriter:
                 yield self._new_entry(tag, waiting.pop())
             if waiting and waiting[-1] == hash:
                 yield self._new_entry(tag, waiting.pop())
-            else:
+            elif (tag, hash) not in self._left_out:
                 yield entry.head, self._union.stored(entry)
         while waiting:
             yield self._new_entry(tag, waiting.pop())

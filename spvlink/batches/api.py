@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from spvlink import validate
 from spvlink.batches import engine
-from spvlink.batches.arguments import cores
 from spvlink.batches.jobs import JobSettings
 from spvlink.batches.pipelines import BatchPipeline, Shader
 from spvlink.batches.pool import Pool
@@ -16,6 +15,7 @@ from spvlink.batches.store import JobStore
 from spvlink.options import Options
 from spvlink.pipeline import Flaw, InterfaceResult, Linked, Remark, Source, StageResult
 from spvlink.sources import sources_of
+from spvlink.system import cores
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

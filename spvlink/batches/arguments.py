@@ -12,6 +12,7 @@ from spvlink.batches import progress
 from spvlink.batches.folder import FolderSettings
 from spvlink.errors import Usage
 from spvlink.options import Options
+from spvlink.system import cores
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
@@ -45,6 +46,7 @@ choices:
   --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
                           one for all of them, at most K
   --layout FILE           the layout of pipelines that have none of their own
+  --prune                 for archives: leave out modules that only linked pipelines used
 
 reports:
   --report FILE           write totals and a line for each pipeline and each job as JSON
@@ -65,7 +67,7 @@ or with --strict: a pipeline passed through; 2 usage, or a file that cannot be r
 """
 SEE: Final = "spvlink batch --help"
 WORDS: Final = OptionWords(
-    (*FLAGS, "--plan"),
+    (*FLAGS, "--plan", "--prune"),
     (*VALUES, "--html", "--jobs", "--dask", "--timeout", "--memory", "--variants", "--progress"),
     LISTS,
     SEE,
@@ -89,6 +91,7 @@ class BatchCommand:
         self.inputs: list[str] = []
         self.folder: FolderSettings | None = None  # if the input is a folder
         self.plan = False
+        self.prune = False
         self.out = ""
         self.jobs = cores()
         self.dask: str | None = None
@@ -107,14 +110,6 @@ class BatchCommand:
         return self.folder is None and self.inputs[0].endswith(ARCHIVE)
 
 
-def cores() -> int:
-    """The cores that this process may use."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not Linux
-        return os.cpu_count() or 1
-
-
 def parse(words: list[str]) -> BatchCommand:
     """Read the words after ``spvlink batch``. Raises Usage with one line that says what is
     wrong."""
@@ -124,6 +119,7 @@ def parse(words: list[str]) -> BatchCommand:
         words, command = _with_settings(words, command.inputs[0], set(given))
         command.inputs, given = arguments.gather(words, WORDS, command.options)
     command.plan = "--plan" in given
+    command.prune = "--prune" in given
     arguments.apply(command.options, given)
     command.out = given.get("-o", "").rstrip("/")
     command.report = given.get("--report")
@@ -180,6 +176,8 @@ def _check_files(command: BatchCommand) -> None:
         raise Usage(f"no archive and no manifest; see {SEE}")
     if command.plan and command.folder is None:
         raise Usage("--plan is for a folder")
+    if command.prune and not command.archives:
+        raise Usage("--prune is for archives: a folder gets only the modules that it needs")
     if not command.out and not command.plan:
         raise Usage("-o OUT is missing: the archive or the folder to be made")
     if command.folder is not None:

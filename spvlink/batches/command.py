@@ -84,7 +84,7 @@ def _opened(command: BatchCommand) -> Iterator[OutputPlace]:
         return
     from spvlink.batches.foz import Archives
 
-    with Archives(command.inputs) as archives:
+    with Archives(command.inputs, command.prune) as archives:
         yield archives
 
 

@@ -62,7 +62,12 @@ class PipelineSource(Protocol):
 
 
 class Sink(Protocol):
-    """Where results go."""
+    """Where results go. When they are there, ``bytes`` are the sizes (before, after) of archives,
+    or of the modules of a manifest or folder; ``pruned`` is how many modules were left out, None
+    where that was not asked for."""
+
+    bytes: tuple[int, int]
+    pruned: int | None
 
     def write(self, target: str, store: JobStore, new: New, together: bool) -> dict[int, str]:
         """Make the target, as a whole or not at all. ``new`` gives the names of the new

@@ -116,8 +116,8 @@ class FolderSettings:
                 stage["stage"] = argument.entry_stage
         if not isinstance(stage, dict) or not isinstance(stage.get("file"), str):
             return stage
-        file = os.path.normpath(stage["file"])
-        if os.path.isabs(file) or file.split(os.sep)[0] == os.pardir:  # its output would be outside
+        file = os.path.normpath(stage["file"]).replace(os.sep, "/")
+        if os.path.isabs(file) or file.split("/")[0] == os.pardir:  # its output would be outside
             raise Usage(f"{self.path}: {stage['file']} is not in the folder")
         return stage | {"file": file}
 
@@ -170,7 +170,8 @@ class Folder(Manifest):
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(names):
                 if os.path.splitext(name)[1] in (MODULE, *_SOURCES):
-                    yield os.path.relpath(os.path.join(place, name), folder)
+                    path = os.path.relpath(os.path.join(place, name), folder)
+                    yield path.replace(os.sep, "/")
 
     def summary(self) -> Iterator[str]:
         """How it paired, in lines for people."""

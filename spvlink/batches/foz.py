@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final
 
 from spvlink.archive.archive import Archive
@@ -25,10 +26,15 @@ _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
 
 class Archives:
     """Archives as one source. Raises BadArchive if a file is none, Usage if it cannot be read.
-    ``warnings``: lines about what is damaged."""
+    ``warnings``: lines about what is damaged. ``prune``: leave out modules that only linked
+    pipelines used."""
 
-    def __init__(self, paths: list[str]) -> None:
+    def __init__(self, paths: list[str], prune: bool = False) -> None:
         self.archive = Archive(paths)
+        self.paths = paths
+        self.prune = prune
+        self.pruned: int | None = None
+        self.bytes = 0, 0
         self.warnings = self.archive.warnings
         self.digests: dict[int, str] = {}  # of modules, by their keys
         self.keys: dict[str, int] = {}  # the other way round
@@ -114,11 +120,14 @@ class Archives:
     def write(self, target: str, store: JobStore, new: New, together: bool) -> dict[int, str]:
         """The same archive with linked modules."""
         stays: dict[int, str] = {}
+        before = sum(os.path.getsize(path) for path in self.paths)  # the target may be one of them
         while True:
-            with ArchiveWriter(target, self.archive) as writer:
+            with ArchiveWriter(target, self.archive, self.prune) as writer:
                 more = self._replace(writer, store, new, stays)
                 if not more or not together:
                     writer.finish()
+                    self.pruned = writer.pruned if self.prune else None
+                    self.bytes = before, os.path.getsize(target)
                     return stays | more
             stays |= more
             stays |= self._sharing(stays, new)

@@ -17,13 +17,14 @@ class Journal:
     some 200 bytes, whatever its text is."""
 
     def __init__(self, path: str) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        mode = "r+b" if os.path.exists(path) else "w+b"
+        self._file = open(path, mode, buffering=0)  # noqa: SIM115
         self._places: dict[bytes, tuple[int, int]] = {}  # of each text: where it is, and its size
         self._end = 0
-        with open(self._file, "rb", closefd=False) as file:
+        with open(path, "rb") as file:
             for line in file:
                 self._note(line)
-        os.ftruncate(self._file, self._end)
+        self._file.truncate(self._end)
 
     def _note(self, line: bytes) -> None:
         """Take a line that was found, if it is whole."""
@@ -43,7 +44,11 @@ class Journal:
     def get(self, key: bytes) -> bytes | None:
         """The text of a key."""
         start, size = self._places.get(key, (0, 0))
-        return os.pread(self._file, size, start) if size else None
+        if not size:
+            return None
+        self._file.seek(start)
+        text: bytes = self._file.read(size)
+        return text
 
     def put(self, key: bytes, text: bytes) -> None:
         """Keep a text, which is not empty and has no line feed."""
@@ -51,13 +56,14 @@ class Journal:
         line = digest_of(rest).encode() + b" " + rest + b"\n"
         written = 0
         try:
+            self._file.seek(self._end)
             while written < len(line):
-                written += os.pwrite(self._file, line[written:], self._end + written)
+                written += self._file.write(line[written:]) or 0
         except OSError:
-            os.ftruncate(self._file, self._end)
+            self._file.truncate(self._end)
             raise
         self._end += len(line)
         self._places[key] = self._end - 1 - len(text), len(text)
 
     def close(self) -> None:
-        os.close(self._file)
+        self._file.close()

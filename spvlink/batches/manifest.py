@@ -45,6 +45,8 @@ class Manifest:
         self.files: dict[str, str] = {}  # the other way round
         self.layouts: dict[str, Layout] = {}  # by file
         self.recent: Recent[str] = Recent()
+        self.bytes = 0, 0
+        self.pruned: int | None = None
         self._check()
 
     def __len__(self) -> int:
@@ -144,9 +146,12 @@ class Manifest:
     def _digest(self, path: str) -> str:
         """The digest of a file's content. Raises Usage."""
         if path not in self.digests:
-            digest = digest_of(self.recent.put(path, read_module(path)))
+            data = self.recent.put(path, read_module(path))
+            digest = digest_of(data)
             self.digests[path] = digest
-            self.files.setdefault(digest, path)
+            if digest not in self.files:
+                self.files[digest] = path
+                self.bytes = self.bytes[0] + len(data), 0
         return self.digests[path]
 
     # -- out -------------------------------------------------------------------------------------
@@ -160,6 +165,8 @@ class Manifest:
                 file.writelines(self._written(store, new, wanted))
         except OSError as error:
             raise Usage(f"{path}: cannot write it: {error.strerror}") from None
+        modules = [os.path.join(store.out, name) for name in wanted if name.endswith(MODULE)]
+        self.bytes = self.bytes[0], sum(map(os.path.getsize, modules))
         store.deliver(target, wanted)
         return {}
 

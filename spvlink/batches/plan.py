@@ -12,7 +12,7 @@ from spvlink.pipeline import DEFECT, FAILED, INVALID
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from spvlink.batches.ends import PipelineSource
+    from spvlink.batches.ends import OutputPlace
     from spvlink.batches.jobs import Job, JobSettings
     from spvlink.batches.pipelines import BatchPipeline
     from spvlink.batches.progress import Progress
@@ -49,7 +49,7 @@ class BatchPlan:
 
     def __init__(
         self,
-        source: PipelineSource,
+        source: OutputPlace,
         settings: JobSettings,
         progress: Progress,
         variants: int | None = None,

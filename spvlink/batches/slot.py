@@ -19,7 +19,7 @@ import tempfile
 import threading
 from typing import IO, TYPE_CHECKING, Any, Final
 
-from spvlink import spawn
+from spvlink import spawn, system
 from spvlink.errors import Broken
 
 if TYPE_CHECKING:
@@ -103,13 +103,7 @@ class WorkerSlot:
             f" from spvlink.batches.slot import serve; serve({self.memory})"
         )
         with tempfile.TemporaryFile() as complaints:
-            process = subprocess.Popen(
-                [sys.executable, "-c", program],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=complaints,
-                process_group=0,  # to be stopped with its children; and Ctrl-C is for us alone
-            )
+            process = system.start([sys.executable, "-c", program], complaints)
             self.process, self.used = process, 0
             assert process.stdout is not None
             if self.closed:
@@ -137,9 +131,7 @@ class WorkerSlot:
 
     def _stop(self, process: subprocess.Popen[bytes]) -> None:
         self.late = process
-        if process.returncode is None:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(process.pid, signal.SIGKILL)
+        system.stop(process)
 
     def end(self) -> int:
         """End the process; gives how it ended, as ``subprocess`` says it."""
@@ -153,8 +145,7 @@ class WorkerSlot:
             try:
                 process.wait(0.2)
             except subprocess.TimeoutExpired:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
+                system.stop(process)
         status = process.wait()
         assert process.stdout is not None
         process.stdout.close()
@@ -200,8 +191,7 @@ def serve(memory: int) -> None:
     """The life of the process; does not return."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     # Whoever hands out work is served first: else each worker waits for the others' time slices.
-    with contextlib.suppress(AttributeError, OSError):
-        os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
+    system.serve_others_first()
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDWR)
     os.dup2(empty, 0)
@@ -212,7 +202,8 @@ def serve(memory: int) -> None:
     import spvlink.batches.work
     import spvlink.chain.remarks  # noqa: F401
 
-    _limit(memory)
+    if memory:
+        system.limit_memory(memory)  # spirv-val limits its own alike
     spawn.side_by_side = False  # a worker is one core
     waiting: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(incoming, waiting), daemon=True).start()
@@ -232,9 +223,7 @@ def _listen(incoming: IO[bytes], waiting: Any) -> None:
             waiting.put(data)
     except MemoryError:
         os._exit(_NO_MEMORY)
-    if os.getpgid(0) == os.getpid():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(1)
+    system.leave_with_children()
 
 
 def _answer(data: bytes) -> bytes:
@@ -250,17 +239,3 @@ def _answer(data: bytes) -> bytes:
             return pickle.dumps((False, error))
         except Exception:  # one that does not travel
             return pickle.dumps((False, Broken(f"{type(error).__name__}: {error}")))
-
-
-def _limit(memory: int) -> None:
-    """Private memory that is written to, not addresses: allocators and threads reserve those by the
-    gigabyte. What spirv-val takes is limited alike, by itself."""
-    if not memory:
-        return
-    import resource
-
-    _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = memory << 20
-    if hard != resource.RLIM_INFINITY:
-        limit = min(limit, hard)
-    resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -13,13 +13,13 @@ the result of a manifest will be: delivering it is one rename.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import shutil
 from hashlib import blake2b
 from typing import IO, TYPE_CHECKING, Final
 
+from spvlink import system
 from spvlink.batches.journal import Journal
 from spvlink.batches.pipelines import digest_of
 from spvlink.errors import Usage
@@ -78,7 +78,7 @@ class JobStore:
         try:
             os.makedirs(os.path.join(self.out, "modules"), exist_ok=True)
             self.lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
-            fcntl.flock(self.lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            system.lock(self.lock)
             self.jobs = Journal(os.path.join(folder, "jobs"))
         except BlockingIOError:
             raise Usage(f"{folder}: another spvlink batch is at work there") from None
@@ -174,7 +174,7 @@ class JobStore:
             for folder, _, names in os.walk(self.out):
                 for name in names:
                     path = os.path.join(folder, name)
-                    if os.path.relpath(path, self.out) not in wanted:
+                    if os.path.relpath(path, self.out).replace(os.sep, "/") not in wanted:
                         os.unlink(path)
             old = os.path.join(self.folder, "old")
             shutil.rmtree(old, ignore_errors=True)

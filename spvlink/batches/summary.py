@@ -24,7 +24,8 @@ errors that ``spvlink check`` finds between stages, of pipelines that were linke
 fewer versions than pipelines (``--variants``) could not drop, "held" inputs that would move in a
 pipeline by itself, "kept" modules that stay because a pipeline that stays has them; "slots" in the
 totals, then: the Locations that all modules together declare, and how many they would need at
-least, each alone.
+least, each alone. "bytes" are the sizes of archives, or of the modules of a manifest or folder;
+"pruned" is how many modules ``--prune`` left out.
 """
 
 from __future__ import annotations
@@ -91,10 +92,12 @@ class BatchReport:
             "jobs": len(plan.keys),
             "found": self.store.found,
             "modules": [len(modules[0]), len(modules[1])],
+            "bytes": list(plan.source.bytes),
             **sums,
             **counts,
             "warned": warned,
             **together,
+            **({} if plan.source.pruned is None else {"pruned": plan.source.pruned}),
         }
 
     def outcome(self, index: int) -> tuple[str, str | None]:
@@ -251,10 +254,13 @@ class BatchReport:
         totals = self.totals
         before, after = _both(totals["locations"])
         came, went = _both(totals["modules"])
+        size, new_size = _both(totals["bytes"])
         parts = [
             f"{totals['pipelines']} pipelines, {totals['jobs']} jobs, {came} modules in,"
-            f" {went} out, Locations {before:,} -> {after:,}"
+            f" {went} out, Locations {before:,} -> {after:,}, bytes {size:,} -> {new_size:,}"
         ]
+        if "pruned" in totals:
+            parts.append(f"{totals['pruned']} modules pruned")
         parts += [
             f"{totals[name]} {words}"
             for name, words in (

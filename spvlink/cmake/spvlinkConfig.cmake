@@ -18,11 +18,32 @@
 # The target NAME compiles the stages with glslangValidator and links them. Its property
 # SPVLINK_FILES lists what it writes. A stage that several pipelines share is written once for each:
 # linked modules of different pipelines do not fit each other.
+#
+# spvlink_library()       the target spvlink::spvlink: libspvlink, static, for engines that link when
+#                         they create a pipeline (spvlink.h). It is built when CMake is configured.
 
 find_program(SPVLINK_GLSLANG_VALIDATOR glslangValidator REQUIRED)
 find_program(SPVLINK_PROGRAM spvlink
              HINTS "${CMAKE_CURRENT_LIST_DIR}/../../../../../bin" REQUIRED)
 set(spvlink_FOUND TRUE)
+
+function(spvlink_library)
+  if(TARGET spvlink::spvlink)
+    return()
+  endif()
+  set(folder "${CMAKE_BINARY_DIR}/libspvlink")
+  execute_process(COMMAND "${SPVLINK_PROGRAM}" library "${folder}"
+                  RESULT_VARIABLE status ERROR_VARIABLE said)
+  if(NOT status EQUAL 0)
+    message(FATAL_ERROR "spvlink_library(): ${said}")
+  endif()
+  find_package(Threads REQUIRED)
+  add_library(spvlink::spvlink STATIC IMPORTED GLOBAL)
+  set_target_properties(spvlink::spvlink PROPERTIES
+    IMPORTED_LOCATION "${folder}/lib/libspvlink.a"
+    INTERFACE_INCLUDE_DIRECTORIES "${folder}/include"
+    INTERFACE_LINK_LIBRARIES Threads::Threads)
+endfunction()
 
 function(spvlink_pipeline name)
   cmake_parse_arguments(arg "" "DESTINATION;TARGET_ENV;LAYOUT;EMBED"

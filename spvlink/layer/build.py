@@ -16,7 +16,8 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 LIBRARY: Final = "libVkLayer_SPVLINK_stage_link.so"
 MANIFEST: Final = "VkLayer_SPVLINK_stage_link.json"
-SOURCES: Final = os.path.join(os.path.dirname(os.path.abspath(__file__)), "c")
+SOURCES: Final = os.path.join(places.PACKAGE, "layer", "c")
+CORE: Final = os.path.join(places.PACKAGE, "c")  # what the library for engines has, too
 COMPILERS: Final = ("cc", "gcc", "clang")
 FLAGS: Final = (
     "-std=c11", "-D_GNU_SOURCE", "-O2", "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Wall",
@@ -35,14 +36,19 @@ def compiler() -> str:
         if found is not None:
             return found
     raise Usage(
-        "building the layer needs a C compiler, and there is none: it is in the package gcc of"
+        "building it needs a C compiler, and there is none: it is in the package gcc of"
         " Debian and Ubuntu"
     )
 
 
 def sources() -> list[str]:
     """Paths of the C files."""
-    return sorted(os.path.join(SOURCES, name) for name in os.listdir(SOURCES) if name[-2:] == ".c")
+    return _files(".c")
+
+
+def _files(suffix: str) -> list[str]:
+    paths = (os.path.join(folder, n) for folder in (CORE, SOURCES) for n in os.listdir(folder))
+    return sorted(path for path in paths if path.endswith(suffix))
 
 
 def config() -> str:
@@ -69,10 +75,10 @@ def build(folder: str, flags: Sequence[str] = ()) -> str:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(os.path.join(folder, "config.h"), "w", encoding="utf-8") as file:
             file.write(config())
-        command = [program, *FLAGS, *flags, "-I", folder, "-o", temp, *sources()]
+        command = [program, *FLAGS, *flags, "-I", folder, "-I", CORE, "-o", temp, *sources()]
         status, said = spawn.run_all([(command, b"")])[0]
         if status != 0:
-            raise _complaint(program, said.decode("utf-8", "replace"))
+            raise complaint(program, said.decode("utf-8", "replace"))
         os.rename(temp, library)
     except OSError as error:
         raise Usage(f"{folder}: cannot build the layer there: {error.strerror}") from None
@@ -88,16 +94,17 @@ def _compile_python() -> None:
     compileall.compile_dir(places.PACKAGE, quiet=2)
 
 
-def _complaint(program: str, said: str) -> SpvlinkError:
-    for line in said.splitlines():
-        if "error:" in line:
-            if "vulkan/" in line:
-                return Usage(
-                    "building the layer needs the Vulkan headers, and they are not there: they"
-                    " are in the package libvulkan-dev of Debian and Ubuntu"
-                )
-            return Usage(f"{program} cannot build the layer: {line.split('error:')[1].strip()}")
-    return Usage(f"{program} cannot build the layer: {said.strip()[-200:] or 'it says nothing'}")
+def complaint(program: str, said: str, what: str = "layer") -> SpvlinkError:
+    """The error for a build that failed with this output."""
+    errors = [line.split("error:")[1].strip() for line in said.splitlines() if "error:" in line]
+    if any("vulkan/" in error for error in errors):
+        return Usage(
+            "building the layer needs the Vulkan headers, and they are not there: they are in the"
+            " package libvulkan-dev of Debian and Ubuntu"
+        )
+    if errors:
+        return Usage(f"{program} cannot build the {what}: {errors[0]}")
+    return Usage(f"{program} cannot build the {what}: {said.strip()[-200:] or 'it says nothing'}")
 
 
 def manifest(library: str, implicit: bool) -> str:
@@ -129,8 +136,7 @@ def built() -> str:
     from hashlib import blake2b
 
     digest = blake2b(digest_size=8)
-    headers = sorted(n for n in os.listdir(SOURCES) if n.endswith(".h"))
-    for path in [*sources(), *(os.path.join(SOURCES, name) for name in headers)]:
+    for path in [*sources(), *_files(".h")]:
         with open(path, "rb") as file:
             digest.update(file.read())
     digest.update("\0".join((*FLAGS, manifest("", False), compiler(), config())).encode())

@@ -1,10 +1,12 @@
-/* Instances and devices: who is next, and which functions are ours. */
+/* Instances and hooks: who is next, and which functions are ours. */
 #include "layer.h"
 #include "numbers.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+
+const struct host host = {"spvlink layer", "VK_SPVLINK_STAGE_LINK_", "spvlink_stage_link."};
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -15,29 +17,16 @@ struct instance {
     PFN_vkDestroyInstance destroy;
 };
 
-static pthread_rwlock_t devices_lock = PTHREAD_RWLOCK_INITIALIZER; /* the two lists */
-static struct device *devices;
+static pthread_rwlock_t instances_lock = PTHREAD_RWLOCK_INITIALIZER;
 static struct instance *instances;
 
-static void *key_of(const void *dispatchable) { return *(void *const *)dispatchable; }
-
-struct device *device_of(const void *dispatchable) {
-    void *key = key_of(dispatchable);
-    pthread_rwlock_rdlock(&devices_lock);
-    struct device *device = devices;
-    while (device != NULL && device->key != key)
-        device = device->next;
-    pthread_rwlock_unlock(&devices_lock);
-    return device;
-}
-
 static struct instance *instance_of(const void *dispatchable) {
-    void *key = key_of(dispatchable);
-    pthread_rwlock_rdlock(&devices_lock);
+    void *key = device_key(dispatchable);
+    pthread_rwlock_rdlock(&instances_lock);
     struct instance *instance = instances;
     while (instance != NULL && instance->key != key)
         instance = instance->next;
-    pthread_rwlock_unlock(&devices_lock);
+    pthread_rwlock_unlock(&instances_lock);
     return instance;
 }
 
@@ -119,47 +108,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL queue_present(VkQueue queue, const VkPrese
 
 /* -- devices --------------------------------------------------------------------------------------- */
 
-static void device_free(struct device *device) {
-    table_free(device->modules);
-    table_free(device->set_layouts);
-    table_free(device->layouts);
-    table_free(device->halves);
-    table_free(device->refused);
-    free(device);
-}
-
-static struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
-    struct device *d = calloc(1, sizeof *d);
-    if (d == NULL)
-        return NULL;
-    d->modules = table_new();
-    d->set_layouts = table_new();
-    d->layouts = table_new();
-    d->halves = table_new();
-    d->refused = table_new();
-    if (!d->modules || !d->set_layouts || !d->layouts || !d->halves || !d->refused) {
-        device_free(d);
-        return NULL;
-    }
-    d->key = key_of(handle);
-    d->get = get;
-#define NEXT(field, name) d->field = (void *)get(handle, name)
-    NEXT(destroy_device, "vkDestroyDevice");
-    NEXT(create_module, "vkCreateShaderModule");
-    NEXT(destroy_module, "vkDestroyShaderModule");
-    NEXT(create_set_layout, "vkCreateDescriptorSetLayout");
-    NEXT(destroy_set_layout, "vkDestroyDescriptorSetLayout");
-    NEXT(create_layout, "vkCreatePipelineLayout");
-    NEXT(destroy_layout, "vkDestroyPipelineLayout");
-    NEXT(create_pipelines, "vkCreateGraphicsPipelines");
-    NEXT(destroy_pipeline, "vkDestroyPipeline");
-    NEXT(create_shaders, "vkCreateShadersEXT");
-    NEXT(destroy_shader, "vkDestroyShaderEXT");
-    NEXT(present, "vkQueuePresentKHR");
-#undef NEXT
-    return d;
-}
-
 static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
                                                     const VkDeviceCreateInfo *info,
                                                     const VkAllocationCallbacks *allocator,
@@ -186,10 +134,6 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice physical,
         destroy(*handle, allocator);
         return VK_ERROR_OUT_OF_HOST_MEMORY;
     }
-    pthread_rwlock_wrlock(&devices_lock);
-    device->next = devices;
-    devices = device;
-    pthread_rwlock_unlock(&devices_lock);
     log_flush(); /* a run without pipelines is a run, too */
     return result;
 }
@@ -199,14 +143,7 @@ static VKAPI_ATTR void VKAPI_CALL destroy_device(VkDevice handle,
     if (handle == VK_NULL_HANDLE)
         return;
     struct device *device = device_of(handle);
-    pthread_rwlock_wrlock(&devices_lock);
-    for (struct device **at = &devices; *at != NULL; at = &(*at)->next) {
-        if (*at == device) {
-            *at = device->next;
-            break;
-        }
-    }
-    pthread_rwlock_unlock(&devices_lock);
+    device_forget(device);
     device->destroy_device(handle, allocator);
     device_free(device);
 }
@@ -235,13 +172,13 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo
         free(instance);
         return result;
     }
-    instance->key = key_of(*handle);
+    instance->key = device_key(*handle);
     instance->get = get;
     instance->destroy = (PFN_vkDestroyInstance)(void *)get(*handle, "vkDestroyInstance");
-    pthread_rwlock_wrlock(&devices_lock);
+    pthread_rwlock_wrlock(&instances_lock);
     instance->next = instances;
     instances = instance;
-    pthread_rwlock_unlock(&devices_lock);
+    pthread_rwlock_unlock(&instances_lock);
     return result;
 }
 
@@ -250,14 +187,14 @@ static VKAPI_ATTR void VKAPI_CALL destroy_instance(VkInstance handle,
     if (handle == VK_NULL_HANDLE)
         return;
     struct instance *instance = instance_of(handle);
-    pthread_rwlock_wrlock(&devices_lock);
+    pthread_rwlock_wrlock(&instances_lock);
     for (struct instance **at = &instances; *at != NULL; at = &(*at)->next) {
         if (*at == instance) {
             *at = instance->next;
             break;
         }
     }
-    pthread_rwlock_unlock(&devices_lock);
+    pthread_rwlock_unlock(&instances_lock);
     instance->destroy(handle, allocator);
     free(instance);
 }

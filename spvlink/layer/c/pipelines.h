@@ -1,5 +1,5 @@
-/* vkCreateGraphicsPipelines: what pipelines.c (whole pipelines) and libraries.c (their halves)
- * share. */
+/* vkCreateGraphicsPipelines: what change.c has for pipelines.c (whole pipelines) and libraries.c (their
+ * halves). */
 #ifndef SPVLINK_PIPELINES_H
 #define SPVLINK_PIPELINES_H
 
@@ -56,6 +56,9 @@ struct change {
     union stage_extra extras[MAX_STAGES][MOST_EXTRAS];
 };
 
+/* -- change.c: one pipeline ------------------------------------------------------------------------ */
+
+bool from_libraries(const VkGraphicsPipelineCreateInfo *info);
 uint64_t creation_flags(const VkGraphicsPipelineCreateInfo *info);
 VkFlags shader_parts(const VkGraphicsPipelineCreateInfo *info);
 const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info);

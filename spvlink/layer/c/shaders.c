@@ -54,7 +54,7 @@ static const char *take_chain(struct device *device, uint32_t count,
         extras[chain->count] = info->pNext;
         heap = heap || (info->flags & SHADER_IN_HEAP);
         chain->stages[chain->count++] =
-            (struct stage){info->stage, info->pName, info->pSpecializationInfo, code};
+            (struct stage){info->stage, info->pName, (const void *)info->pSpecializationInfo, code};
         first = first == NULL ? info : first;
         same = same && same_layout(first, info);
         chain->open = chain->open && !is_last(info);

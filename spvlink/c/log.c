@@ -2,7 +2,7 @@
  * of its own (runs.c), so that they are there however the process ends. `spvlink layer log` adds
  * them up.
  */
-#include "layer.h"
+#include "core.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,28 +28,6 @@ static pthread_mutex_t writer = PTHREAD_MUTEX_INITIALIZER; /* the file */
 static struct run run;
 
 /* -- numbers --------------------------------------------------------------------------------------- */
-
-void run_add(struct run *to, const char *text, uint64_t value) {
-    struct sum *at = to->sums, *end = at + SUMS;
-    for (; at < end && at->text[0] != 0; at++) {
-        if (strncmp(at->text, text, TEXT_SIZE - 1) == 0) {
-            at->value += value;
-            return;
-        }
-    }
-    if (end - at <= 2) { /* two places stay for what has no place any more: one of each kind */
-        char other[32];
-        snprintf(other, sizeof other, "%.*s other", (int)strcspn(text, " "), text);
-        if (strcmp(text, other) != 0) {
-            run_add(to, other, value);
-            return;
-        }
-    }
-    if (at == end)
-        return;
-    at->value = value;
-    snprintf(at->text, TEXT_SIZE, "%s", text);
-}
 
 /* Holds `mutex`. A fork of the application has done nothing yet. */
 static struct run *current(void) {
@@ -133,7 +111,7 @@ static void cannot_write(const char *path) {
         return;
     char text[TEXT_SIZE];
     snprintf(text, sizeof text, "%.120s: cannot write the log there: %m", path);
-    dprintf(STDERR_FILENO, "spvlink layer: %s\n", text);
+    dprintf(STDERR_FILENO, "%s: %s\n", host.line, text);
     pthread_mutex_lock(&mutex);
     note(current(), "event", text);
     pthread_mutex_unlock(&mutex);
@@ -141,10 +119,10 @@ static void cannot_write(const char *path) {
 
 void log_line(const char *format, ...) {
     const char *path = settings()->log;
-    char line[512] = "spvlink layer: ";
+    char line[512];
     if (path[0] == 0)
         return;
-    size_t at = strlen(line);
+    size_t at = (size_t)snprintf(line, sizeof line, "%s: ", host.line);
     va_list arguments;
     va_start(arguments, format);
     int length = vsnprintf(line + at, sizeof line - at - 1, format, arguments);

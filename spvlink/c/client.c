@@ -4,9 +4,7 @@
  * line that says so, within the time that the settings allow. A request that reached nobody is
  * left as a file in the cache folder (`pending`), where the next linker process finds it.
  */
-#include "layer.h"
-
-#include "config.h"
+#include "core.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -35,7 +33,8 @@
 
 static atomic_ullong next_start;   /* no start before this time */
 static atomic_uint failed_starts;  /* in a row */
-static atomic_bool starting;       /* a thread is at it: the others wait for the same process */
+static pthread_mutex_t start_lock = PTHREAD_MUTEX_INITIALIZER; /* `starting`, with `next_start` */
+static bool starting;              /* a thread is at it: the others wait for the same process */
 static atomic_uint late_answers;   /* in a row */
 static atomic_ullong wait_again;   /* no waiting before this time */
 static atomic_ullong started;      /* when a linker process was started last; 0: never */
@@ -96,6 +95,22 @@ static bool may_start(void) {
     return now >= next && atomic_compare_exchange_strong(&next_start, &next, now + pause);
 }
 
+/* Whether this thread is to start one; `others`: whether another thread is at it. */
+static bool begin_start(bool *others) {
+    pthread_mutex_lock(&start_lock);
+    *others = starting;
+    bool mine = !starting && may_start();
+    starting = starting || mine;
+    pthread_mutex_unlock(&start_lock);
+    return mine;
+}
+
+static void end_start(void) {
+    pthread_mutex_lock(&start_lock);
+    starting = false;
+    pthread_mutex_unlock(&start_lock);
+}
+
 /* Only what the linker needs: an application's LD_PRELOAD or PYTHONPATH is not for it. */
 static void environment(char *into[], size_t room) {
     static const char *const KEPT[] = {
@@ -137,7 +152,7 @@ static const char *start(void) {
     snprintf(size, sizeof size, "%u", s->cache_mb);
     const char *words[] = {
         "sh", "-c", "cd /; \"$@\" </dev/null >/dev/null 2>&1 &", "spvlink-serve",
-        s->python, "-P", "-c", PROGRAM, BUILT_PACKAGE, "serve", "--idle", idle,
+        s->python, "-P", "-c", PROGRAM, s->package, "serve", "--idle", idle,
         "--cache-dir", s->cache, "--cache-mb", size, NULL,
     };
     environment(environment_of, sizeof environment_of / sizeof *environment_of);
@@ -215,8 +230,9 @@ static int reach(uint64_t deadline, const char **why) {
                                       : "the linker process could not be reached";
     if (errno != ENOENT && errno != ECONNREFUSED)
         return -1;
-    if (!may_start()) {
-        if (atomic_load(&starting))
+    bool others;
+    if (!begin_start(&others)) {
+        if (others)
             return reach_new(deadline, why);
         unsigned long long last = atomic_load(&started);
         if (last == 0 || now_ns() - last >= START_AGAIN)
@@ -229,7 +245,6 @@ static int reach(uint64_t deadline, const char **why) {
             atomic_fetch_add(&failed_starts, 1);
         return fd;
     }
-    atomic_store(&starting, true);
     const char *trouble = start();
     if (trouble == NULL)
         atomic_store(&started, now_ns());
@@ -239,7 +254,7 @@ static int reach(uint64_t deadline, const char **why) {
         *why = trouble;
     if (fd < 0)
         atomic_fetch_add(&failed_starts, 1); /* it may come yet: the first connection forgets this */
-    atomic_store(&starting, false);
+    end_start();
     return fd;
 }
 
@@ -336,14 +351,37 @@ static uint64_t patience(void) {
     return most < left ? most : left;
 }
 
-static const char *converse(int fd, const struct bytes *request, bool wait, uint64_t deadline,
-                            struct bytes *reply) {
-    if (!send_all(fd, request, deadline))
-        return "the linker process did not take the request";
+static void note(const char *why) {
+    if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
+        log_event(why);
+}
+
+int ask_send(const struct bytes *request, const unsigned char *key, uint64_t reach_by,
+             uint64_t send_by, const char **why) {
+    int fd = reach(reach_by, why);
+    if (fd < 0) {
+        leave_pending(request, key);
+    } else if (!send_all(fd, request, send_by)) {
+        *why = "the linker process did not take the request";
+        close(fd);
+        fd = -1;
+    }
+    if (fd < 0)
+        note(*why);
+    return fd;
+}
+
+const char *ask_receive(int fd, uint64_t deadline, struct bytes *reply) {
+    const char *why = receive_answer(fd, reply, deadline);
+    note(why);
+    return why;
+}
+
+static const char *hear(int fd, bool wait, uint64_t deadline, struct bytes *reply) {
     if (!wait)
         return presenting ? "not linked yet: not waited for on a thread that presents"
                           : "not linked yet: not waited for";
-    const char *why = receive_answer(fd, reply, deadline);
+    const char *why = ask_receive(fd, deadline, reply);
     if (why == NULL)
         atomic_store(&late_answers, 0);
     else if (left_ms(deadline) == 0 && atomic_fetch_add(&late_answers, 1) + 1 >= PATIENCE) {
@@ -361,16 +399,10 @@ const char *ask(const struct bytes *request, const unsigned char *key, bool wait
     wait = longest > 0;
     wait_begins(begin);
     uint64_t deadline = begin + (wait ? longest : SEND_LIMIT);
-    int fd = reach(wait ? deadline : begin, &why);
-    if (fd < 0) {
-        leave_pending(request, key);
-        if (strncmp(why, "not linked yet", 14) != 0)
-            log_event(why);
-    } else {
-        why = converse(fd, request, wait, deadline, reply);
+    int fd = ask_send(request, key, wait ? deadline : begin, deadline, &why);
+    if (fd >= 0) {
+        why = hear(fd, wait, deadline, reply);
         close(fd);
-        if (why != NULL && strncmp(why, "not linked yet", 14) != 0)
-            log_event(why);
     }
     uint64_t now = now_ns();
     wait_ends(now);

@@ -5,7 +5,7 @@
  * application with SIGBUS when a disk that copies on write is full, and a descriptor that stays
  * open may stand for another file after the application has closed what it did not know.
  */
-#include "layer.h"
+#include "core.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -47,6 +47,28 @@ static bool run_read(const char *path, struct run *into) {
         close(fd);
     bytes_free(&from);
     return good;
+}
+
+void run_add(struct run *to, const char *text, uint64_t value) {
+    struct sum *at = to->sums, *end = at + SUMS;
+    for (; at < end && at->text[0] != 0; at++) {
+        if (strncmp(at->text, text, TEXT_SIZE - 1) == 0) {
+            at->value += value;
+            return;
+        }
+    }
+    if (end - at <= 2) { /* two places stay for what has no place any more: one of each kind */
+        char other[32];
+        snprintf(other, sizeof other, "%.*s other", (int)strcspn(text, " "), text);
+        if (strcmp(text, other) != 0) {
+            run_add(to, other, value);
+            return;
+        }
+    }
+    if (at == end)
+        return;
+    at->value = value;
+    snprintf(at->text, TEXT_SIZE, "%s", text);
 }
 
 /* -- what has ended goes into the total ------------------------------------------------------------ */

@@ -7,7 +7,7 @@
  *
  * Python writes them (spvlink/layer/wire.py); this file believes nothing that it reads.
  */
-#include "layer.h"
+#include "core.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* A growing buffer, BLAKE2b (RFC 7693), files that are complete or absent, and the clock. */
-#include "layer.h"
+#include "core.h"
 
 #include <fcntl.h>
 #include <stdio.h>

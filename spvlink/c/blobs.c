@@ -1,5 +1,5 @@
 /* What handles stand for: counted blobs, and tables from handles to them. */
-#include "layer.h"
+#include "core.h"
 
 #include <pthread.h>
 #include <stdlib.h>

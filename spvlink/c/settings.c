@@ -1,16 +1,15 @@
-/* Settings: the environment first, then vk_layer_settings.txt, then what the application gives with
- * VK_EXT_layer_settings, then the defaults.
+/* Settings: the environment first, then vk_layer_settings.txt, then what the program gives, then the
+ * defaults.
  *
- * The setting `wait_ms` is VK_SPVLINK_STAGE_LINK_WAIT_MS in the environment,
- * spvlink_stage_link.wait_ms in the file, and "wait_ms" from the application.
+ * For the layer, the setting `wait_ms` is VK_SPVLINK_STAGE_LINK_WAIT_MS in the environment,
+ * spvlink_stage_link.wait_ms in the file, and "wait_ms" from the program (VK_EXT_layer_settings).
  * docs/reference/layer.md lists them all.
  *
  * BUILT_PYTHON and BUILT_PACKAGE come from config.h, which `spvlink layer install` writes.
  */
-#include "layer.h"
+#include "core.h"
 
 #include "config.h"
-#include "numbers.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -68,14 +67,14 @@ static void load_file(void) {
 
 /* The value behind `spvlink_stage_link.NAME = ` in the file; false if it is not there. */
 static bool from_file(const char *name, char *value, size_t size) {
-    static const char prefix[] = "spvlink_stage_link.";
-    size_t length = strlen(name);
+    const char *prefix = host.file;
+    size_t length = strlen(name), start = prefix == NULL ? 0 : strlen(prefix);
     for (const char *line = (const char *)file.data; line != NULL; line = strchr(line, '\n')) {
         line += strspn(line, "\n\r\t ");
-        if (strncmp(line, prefix, sizeof prefix - 1) != 0 ||
-            strncmp(line + sizeof prefix - 1, name, length) != 0)
+        if (strncmp(line, prefix, start) != 0 ||
+            strncmp(line + start, name, length) != 0)
             continue;
-        const char *at = line + sizeof prefix - 1 + length;
+        const char *at = line + start + length;
         at += strspn(at, "\t ");
         if (*at != '=')
             continue;
@@ -94,59 +93,17 @@ static bool from_file(const char *name, char *value, size_t size) {
 
 /* -- the application ------------------------------------------------------------------------------ */
 
-/* VK_EXT_layer_settings is younger than the headers that we want to build with. */
-enum { BOOL32, INT32, INT64, UINT32, UINT64, FLOAT32, FLOAT64, STRING };
-struct layer_setting { /* VkLayerSettingEXT */
-    const char *layer, *name;
-    uint32_t type, count;
-    const void *values;
-};
-struct layer_settings { /* VkLayerSettingsCreateInfoEXT */
-    VkStructureType sType;
-    const void *pNext;
-    uint32_t count;
-    const struct layer_setting *settings;
-};
-
-static void give(const struct layer_setting *setting) {
-    char number[32] = "";
-    const char *value = number;
-    if (setting->name == NULL || setting->count == 0 || setting->values == NULL)
-        return;
-    if (setting->type == BOOL32)
-        value = *(const VkBool32 *)setting->values ? "1" : "0";
-    else if (setting->type == INT32)
-        snprintf(number, sizeof number, "%ld", (long)*(const int32_t *)setting->values);
-    else if (setting->type == INT64)
-        snprintf(number, sizeof number, "%lld", (long long)*(const int64_t *)setting->values);
-    else if (setting->type == UINT32)
-        snprintf(number, sizeof number, "%lu", (unsigned long)*(const uint32_t *)setting->values);
-    else if (setting->type == UINT64)
-        snprintf(number, sizeof number, "%llu",
-                 (unsigned long long)*(const uint64_t *)setting->values);
-    else if (setting->type == STRING)
-        value = *(const char *const *)setting->values;
-    else
-        return; /* no setting of ours takes another type */
-    if (value == NULL)
-        return;
-    put(&given, setting->name, strlen(setting->name) + 1);
-    put(&given, value, strlen(value) + 1);
-    if (given.failed)
-        bytes_free(&given); /* half of one would be worse than none */
-}
-
-void settings_given(const void *chain) {
+bool settings_give(const char *name, const char *value) {
     pthread_mutex_lock(&given_lock);
-    for (const VkBaseInStructure *at = too_late ? NULL : chain; at != NULL; at = at->pNext) {
-        const struct layer_settings *all = (const void *)at;
-        if ((int)at->sType != LAYER_SETTINGS)
-            continue;
-        for (uint32_t i = 0; i < all->count; i++)
-            if (all->settings[i].layer != NULL && strcmp(all->settings[i].layer, LAYER_NAME) == 0)
-                give(&all->settings[i]);
+    bool in_time = !too_late;
+    if (in_time) {
+        put(&given, name, strlen(name) + 1);
+        put(&given, value, strlen(value) + 1);
+        if (given.failed)
+            bytes_free(&given); /* half of one would be worse than none */
     }
     pthread_mutex_unlock(&given_lock);
+    return in_time;
 }
 
 static bool from_application(const char *name, char *value, size_t size) {
@@ -164,10 +121,11 @@ static bool from_application(const char *name, char *value, size_t size) {
 /* -- one setting ---------------------------------------------------------------------------------- */
 
 static bool text(const char *name, char *value, size_t size) {
-    char variable[96] = "VK_SPVLINK_STAGE_LINK_";
-    size_t at = strlen(variable);
+    char variable[96];
+    size_t at = (size_t)snprintf(variable, sizeof variable, "%s", host.variable);
     for (const char *letter = name; *letter != 0 && at < sizeof variable - 1; letter++)
         variable[at++] = (char)toupper((unsigned char)*letter);
+    variable[at] = 0;
     const char *set = secure_getenv(variable);
     if (set == NULL)
         return from_file(name, value, size) || from_application(name, value, size);
@@ -351,6 +309,7 @@ static bool read_plain(struct settings *s) {
     s->wait_presenting =
         text("wait_presenting", given, sizeof given) ? flag("wait_presenting") : percent == 100;
     s->cache_mb = (uint32_t)number("cache_mb", 256, 1 << 20);
+    s->memory_mb = (uint32_t)number("memory_mb", 64, 1 << 20);
     s->idle_s = (uint32_t)number("idle_s", 60, 86400);
     if (flag("never_wait"))
         s->wait_ns = 0;
@@ -358,6 +317,8 @@ static bool read_plain(struct settings *s) {
         s->log[0] = 0;
     if (!text("python", s->python, sizeof s->python))
         snprintf(s->python, sizeof s->python, "%s", BUILT_PYTHON);
+    if (!text("package", s->package, sizeof s->package))
+        snprintf(s->package, sizeof s->package, "%s", BUILT_PACKAGE);
     bool cache = text("cache_dir", s->cache, sizeof s->cache) && s->cache[0] == '/';
     return cache || folder(s->cache, "XDG_CACHE_HOME", "/.cache", "/spvlink/linked");
 }
@@ -365,7 +326,8 @@ static bool read_plain(struct settings *s) {
 /* A runtime folder that is not ours alone, or too deep for a socket, is passed over. */
 static void read_settings(void) {
     struct settings *s = &the_settings;
-    load_file();
+    if (host.file != NULL)
+        load_file();
     pthread_mutex_lock(&given_lock);
     s->usable = read_plain(s);
     bytes_free(&given);
@@ -375,7 +337,7 @@ static void read_settings(void) {
     if (!folder(s->state, "XDG_STATE_HOME", "/.local/state", "/spvlink"))
         s->state[0] = 0;
     /* gone: only what is in the cache for it can be used */
-    identify(BUILT_PACKAGE, s->usable ? s->cache : "", s->identity);
+    identify(s->package, s->usable ? s->cache : "", s->identity);
     if (!folder(s->runtime, "XDG_RUNTIME_DIR", NULL, "/spvlink") || !find_socket(s)) {
         snprintf(s->runtime, sizeof s->runtime, "/tmp/spvlink-%ld", (long)geteuid());
         if (!find_socket(s))
