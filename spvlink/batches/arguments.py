@@ -16,7 +16,6 @@ from spvlink.system import cores
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
-
        spvlink batch FOLDER --plan
 
 Link many pipelines. Those that differ in state only are linked once; equal modules are stored
