@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import spvlink
 from spvlink import cli, driver
-from tests import judges
-from tests.layer_place import pairs, place
+from tests.support import judges, once
+from tests.support.layer_place import pairs, place
 
 __all__ = ["pairs", "place"]  # fixtures
 
@@ -20,13 +21,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--rewrite-cases",
         action="store_true",
-        help="write what the passes give now into tests/cases/**/*.case as the expectation",
+        help="write what the passes give now into tests/passes/**/*.case as the expectation",
     )
     parser.addoption(
         "--second-judge",
         action="store_true",
         help="what is linked must also pass a newer spirv-val, if scripts/setup could install it",
     )
+    parser.addoption(
+        "--compiled-only",
+        action="store_true",
+        help="leave out test files that import nothing that links (tests/support/once.py)",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    if config.getoption("--compiled-only") and collection_path.match("test_*.py"):
+        return once.runs_once(collection_path) or None
+    return None
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -1,4 +1,4 @@
-"""Passes of more than one argument, in the form that a case can name (tests/cases/README.md)."""
+"""Passes of more than one argument, in the form that a case can name (tests/passes/README.md)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from spvlink.passes.raise_io import Raise
 from spvlink.pipeline import STAGES, Linked, Source
 from spvlink.validate import validate_all
 from tests.cases.slots import Line, interface_of
-from tests.linking import base_options
+from tests.support.linking import base_options
 
 
 def trim_all(module: Module) -> None:

@@ -1,4 +1,4 @@
-"""Slots without variables: the ``== slots`` section of a case (tests/cases/README.md), so that a
+"""Slots without variables: the ``== slots`` section of a case (tests/passes/README.md), so that a
 pass over slots runs by itself, with neither lowering nor raising around it."""
 
 from __future__ import annotations

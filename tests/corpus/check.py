@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 import spvlink
 from spvlink import validate
-from tests.debug_reading import shape, stripped
-from tests.judges import astray
 from tests.render import CannotDraw, Result, compare, draw, draw_covering, mismatches
 from tests.render.compare import max_ulp
+from tests.support.debug_reading import shape, stripped
+from tests.support.judges import astray
 
 from .build import Code
 
@@ -34,7 +34,7 @@ KINDS = (DEFECT, REFUSED_VALID, INVALID, BORDER, GROWS, TWICE, DEBUG, DIFFERENT)
 EQUAL, FOLDED = "equal", "equal but for what the driver folds"
 TOLERANCE = 1e-3  # without --exact: a larger relative difference is more than rounding,
 TIPPED = 0.01  # and in a larger share of the pixels more than a comparison at equality
-FEW_ULP = 512  # what Mesa's folding of sin, inversesqrt ... may bring (tests/test_random_chains.py)
+FEW_ULP = 512  # what Mesa's folding of sin, inversesqrt ... may bring (test_random_chains.py)
 
 Link = Callable[[Sequence[Code], bool, frozenset[str]], spvlink.Linked]
 

@@ -6,7 +6,7 @@ import functools
 import struct
 from collections.abc import Iterator
 
-from tests.glslang import compile_files
+from tests.support.glslang import compile_files
 
 OP_NAME, OP_CONSTANT, OP_STORE, OP_DECORATE, OP_LABEL = 5, 43, 62, 71, 248
 
