@@ -130,7 +130,7 @@ class Runner:
         return True
 
     def show(self, name: str, stage: Stage) -> None:
-        """To whoever looks between the passes."""
+        """For observers between the passes."""
         if self.options.check_each:
             from spvlink.ir.check import check
 

@@ -70,7 +70,7 @@ class Common:
         self.convergent = {key for key in self.sites if not exact and self._equal(key)}
 
     def _equal(self, key: int) -> bool:
-        """Whether all vertices of a primitive agree, whoever stores an input."""
+        """Whether all vertices of a primitive agree, for every producer of an input."""
         return all(
             comes_back(link, key) and equal_on_primitive(link, key, divergence_of(link))
             for link in self.readers[key]

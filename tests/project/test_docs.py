@@ -8,6 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from spvlink import arguments, cli
+from spvlink.batches import arguments as of_batch
+from spvlink.layer import command as of_layer
+from spvlink.library import build as of_library
+from spvlink.lint import arguments as of_check
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 PLACE = re.compile(r"\bdocs/[\w./-]*\w")  # a path in a sentence or a comment
@@ -83,3 +89,96 @@ def test_the_map_of_the_docs_lists_every_page() -> None:
     listed = {(page.parent / target.partition("#")[0]) for target in LINK.findall(page.read_text())}
     there = {file for file in PAGES if page.parent in file.parents and file != page}
     assert {str(file.relative_to(ROOT)) for file in there - listed} == set()
+
+
+# --- language ---
+
+RIDDLES = re.compile(
+    r"\b(?:hangs?|hung|hanging) on\b|\bas of varyings\b|\bhow it is held\b"
+    r"|\bsays what another says\b|\bwhoever\b|\bwho wants\b",
+    re.I,
+)
+WHAT = re.compile(r"\bwhat\b", re.I)
+MOST_WHATS = 12  # in 1,000 words
+DOCS = [file for file in PAGES if ROOT / "docs" in file.parents]
+FRONT = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
+HELPS = {
+    "link": arguments.HELP,
+    "batch": of_batch.HELP,
+    "check": of_check.HELP,
+    "layer": of_layer.HELP,
+    "library": of_library.HELP,
+}
+
+
+def prose(text: str) -> str:
+    """A page without its code."""
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.M | re.S)
+    text = re.sub(r"^    .*$", "", text, flags=re.M)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def whats(texts: list[str]) -> float:
+    """How often "what" stands among 1,000 words."""
+    words = sum(len(text.split()) for text in texts)
+    return 1000 * sum(len(WHAT.findall(text)) for text in texts) / words
+
+
+@pytest.mark.parametrize("pages", [DOCS, FRONT], ids=["docs", "front"])
+def test_what_is_rare_as_a_clause(pages: list[Path]) -> None:
+    assert whats([prose(page.read_text()) for page in pages]) <= MOST_WHATS
+
+
+def test_what_is_rare_in_help() -> None:
+    assert whats(list(HELPS.values())) <= MOST_WHATS
+
+
+def test_what_is_counted() -> None:
+    text = "Do `what` it says: what is read.\n\n    what\n\n```\nwhat\n```\n"
+    assert whats([prose(text)]) == 1000 * 1 / 6
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_riddles_in_pages(page: Path) -> None:
+    assert RIDDLES.findall(page.read_text()) == []
+
+
+def test_no_riddles_in_help_and_code() -> None:
+    """Remarks, reasons, docstrings, comments and help."""
+    code = [file for file in files("spvlink", "scripts") if file.suffix != ".md"]
+    found = {
+        str(file.relative_to(ROOT)): riddles
+        for file in code
+        if (riddles := RIDDLES.findall(file.read_text(errors="ignore")))
+    }
+    assert found == {}
+    assert len(code) > 250
+
+
+def test_the_language_test_sees_riddles() -> None:
+    text = "It hangs on a, as of varyings.\n# How it is held\nWhoever wants b"
+    assert len(RIDDLES.findall(text)) == 4
+
+
+# --- lengths ---
+
+
+def test_the_readme_has_at_most_1100_words() -> None:
+    assert len((ROOT / "README.md").read_text().split()) <= 1100
+
+
+def test_the_changes_of_a_release_take_at_most_60_lines() -> None:
+    releases = re.split(r"^## ", (ROOT / "CHANGELOG.md").read_text(), flags=re.M)[1:]
+    assert releases
+    for release in releases:
+        assert len(release.splitlines()) <= 60, release.splitlines()[0]
+
+
+def test_lines_of_passes_are_short_and_imperative(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["passes"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) > 30
+    for line in lines:
+        assert len(line) < 60, line
+        verb = line.split()[1]
+        assert verb[0].isupper() and not verb.endswith(("s", "ing", "ed")), line

@@ -255,7 +255,7 @@ def test_matrix_product_that_stays_in_one() -> None:
 
 
 def test_invariant_consumer() -> None:
-    """What a depth hangs on stays."""
+    """What a depth depends on stays."""
     y = Y.replace("o.y += abs(r.y);", "gl_FragDepth = 0.5 + 0.25 * (t * pc.other + q).x;")
     _, made = linked([A, B], [X, y])
     assert not moved(made)

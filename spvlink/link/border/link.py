@@ -126,7 +126,7 @@ class Link(Known):
         # what the report tells, by key where nothing else is said
         self.fate: dict[int, tuple[str, str]] = {}  # (action, why)
         self.notes: dict[int, str] = {}  # what stood in the way of more
-        self.cautions: dict[int, str] = {}  # what hangs on its rounding, if it goes
+        self.cautions: dict[int, str] = {}  # what depends on its rounding, if it goes
         self.made: dict[int, str] = {}  # of a new value: the name of what it had been
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)

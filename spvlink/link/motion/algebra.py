@@ -151,7 +151,7 @@ class Cloner:
         raise NotImplementedError
 
     def free(self, inst: Inst) -> bool:
-        """Whether a value hangs on nothing but constants and uniforms."""
+        """Whether a value depends on nothing but constants and uniforms."""
         raise NotImplementedError
 
     def complete(self, inst: Inst) -> bool:

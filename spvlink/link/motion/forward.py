@@ -96,7 +96,7 @@ class ProducerGraph:
         self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
-        """An output; it is left alone if it hangs on nothing that varies."""
+        """An output; it is left alone if it depends on nothing that varies."""
         stored = single_value(self.link, key)
         if stored is None or not scalars.count(stored.type):
             return
@@ -109,7 +109,7 @@ class ProducerGraph:
         return scalars.origin(lane)
 
     def free(self, inst: Inst) -> bool:
-        """Whether a value hangs on nothing but what the consumer can read too."""
+        """Whether a value depends on nothing but what the consumer can read too."""
         return self.transfer.moves(inst)
 
     def expand(self, lane: Lane, depth: int) -> ProducerNode | Lane:

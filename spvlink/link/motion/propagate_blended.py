@@ -81,8 +81,8 @@ def _may(link: Link, key: int) -> bool:
 
 
 def _store(link: Link, found: dict[int, Lane]) -> bool:
-    """Store these lanes, where no decision hangs on it; whether any is. The module is only said to
-    have changed if it has."""
+    """Store these lanes, where no decision depends on them; whether any is stored. The module
+    counts as changed only if it is."""
     module = link.producer.module
     before = {store: store.args[0] for key in found for store in link.stores[key]}
     new: dict[Inst, list[Inst]] = {}

@@ -127,7 +127,7 @@ class Transfer:
         todo, cost = [root_value], 0
         seen: set[Inst] = set()
         known, glsl = self.known, self.glsl
-        alone: list[Inst] = []  # what all the rest hangs on: lanes share it
+        alone: list[Inst] = []  # what all the rest depends on: lanes share it
         while todo:
             inst = todo.pop()
             if inst in seen:
