@@ -19,7 +19,7 @@ from spvlink.errors import SpvlinkError
 from spvlink.link.check import builtins
 from spvlink.link.check.border import InterfaceRules
 from spvlink.link.check.stage import CheckedStage
-from spvlink.passes import spec_constants
+from spvlink.passes.opening import spec_constants
 from spvlink.pipeline import STAGES, Source, stage_of
 
 if TYPE_CHECKING:

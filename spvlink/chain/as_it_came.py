@@ -20,7 +20,7 @@ from spvlink.link.border.stage import FIXED_FUNCTIONS, Stage
 from spvlink.link.check import interface
 from spvlink.link.check.interface import DeclaredVariable
 from spvlink.link.dead.dead_builtins import CONSUMERS
-from spvlink.passes import interface_wrapper, sample_rate
+from spvlink.passes.raising import interface_wrapper, sample_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -31,7 +31,7 @@ from spvlink.link.border.link import CONSUMER, Link
 from spvlink.link.check import interface
 from spvlink.link.dead import dead_varyings
 from spvlink.link.payload import payload
-from spvlink.passes import flow
+from spvlink.passes.cleaning import flow
 
 
 def link_chain(chain: Chain) -> list[bytes]:

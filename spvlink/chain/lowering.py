@@ -28,9 +28,10 @@ from spvlink.link.check import interface
 from spvlink.link.payload import payload
 from spvlink.link.resources.visible import find_visible, unsupported_reason
 from spvlink.link.shape import agreement
-from spvlink.passes import sample_rate, storage16
-from spvlink.passes.cells import WHOLE
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.lowering import storage16
+from spvlink.passes.lowering.cells import WHOLE
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.raising import sample_rate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -46,7 +47,7 @@ def specialize(chain: Chain) -> None:
     given = {stage for stage, _ in spec}
     for stage in chain.stages:
         if defaults or stage.name in given:
-            from spvlink.passes import spec_constants  # seldom: see chain/table
+            from spvlink.passes.opening import spec_constants  # seldom: see chain/table
 
             values = {id: v for (name, id), v in spec.items() if name == stage.name}
             act, module = spec_constants.specialize, stage.module
@@ -67,7 +68,7 @@ def give_builtins(chain: Chain) -> None:
         if views == 0:
             given[enums.BuiltIn_ViewIndex] = 0
         if given:
-            from spvlink.passes import given_builtins  # seldom: see chain/table
+            from spvlink.passes.opening import given_builtins  # seldom: see chain/table
 
             chain.runner.run(
                 "specialize", stage, given_builtins.set_given_builtins, stage.module, given

@@ -12,7 +12,8 @@ from spvlink.link.builtins import closing
 from spvlink.link.dead import dead_builtins
 from spvlink.link.pack.placement import Placement
 from spvlink.link.payload import payload
-from spvlink.passes import raise_io, sample_rate, storage16, trim
+from spvlink.passes.lowering import storage16
+from spvlink.passes.raising import raise_io, sample_rate, trim
 
 
 def finish(chain: Chain, stage: Stage) -> None:

@@ -42,9 +42,8 @@ class Story:
     and the slots and variables that it is about, but nothing of the code."""
 
     __slots__ = (
-        "built", "captured", "cautions", "consumer", "fate", "fixed", "gone", "halves", "idle",
-        "in_memory", "inputs", "made", "notes", "outputs", "pinned", "placement", "producer",
-        "read",
+        "built", "captured", "consumer", "fixed", "gone", "halves", "in_memory", "inputs",
+        "outputs", "pinned", "placement", "producer", "read", "remarks",
     )  # fmt: skip
 
     def __init__(self, link: Link, placement: Placement, in_memory: bool) -> None:
@@ -54,13 +53,9 @@ class Story:
         self.inputs = link.inputs.slots
         self.captured = link.outputs.captured
         self.read = frozenset(link.loads)  # the keys that the consumer reads
-        self.fate = link.fate
+        self.remarks = link.remarks
         self.fixed = link.fixed
-        self.made = link.made
-        self.notes = link.notes
-        self.cautions = link.cautions
         self.halves = link.halves
-        self.idle = link.idle
         built = closing.of(link)
         self.built: list[tuple[str, tuple[str, str]]] = []
         if built is not None:
@@ -129,9 +124,9 @@ def tell(link: Story) -> list[Remark]:
     names: dict[int, str] = {}
     outputs, inputs = link.outputs, link.inputs
     for key in sorted(outputs.keys() | inputs.keys()):
-        new = key in link.made  # another value has its place
-        names[key] = link.made[key] if new else _name(link, key)
-        action, why = link.fate.get(key, ("", ""))
+        new = key in link.remarks.made  # another value has its place
+        names[key] = link.remarks.made[key] if new else _name(link, key)
+        action, why = link.remarks.fate.get(key, ("", ""))
         dropped = link.fixed and action and key not in link.read  # still declared
         if key in new_place and not new and not dropped:
             varying, lane = new_place[key]
@@ -141,8 +136,8 @@ def tell(link: Story) -> list[Remark]:
                 action, why = KEPT, _kept(link, key)
             else:
                 action, why = PACKED, f"to {_target(varying, lane)}"
-                if key in link.notes:
-                    why += f"; {link.notes[key]}"
+                if key in link.remarks.notes:
+                    why += f"; {link.remarks.notes[key]}"
             slot = inputs.get(key) or outputs[key]
             changed = slot.qualifiers != varying.qualifiers
             if changed and key in link.read and action != FLATTENED:
@@ -150,8 +145,8 @@ def tell(link: Story) -> list[Remark]:
                 why = f"equal for the whole primitive; {_target(varying, lane)}"
         elif not action and not new:
             action, why = _nobody(link, key)
-        if key in link.cautions and action in _CHANGED:
-            why += f"; {link.cautions[key]}"
+        if key in link.remarks.cautions and action in _CHANGED:
+            why += f"; {link.remarks.cautions[key]}"
         if key in link.halves:
             why = f"{link.halves[key]}: {why}"
         groups.setdefault((names[key], shown(key >> 3), action, why), []).append(key)
@@ -201,8 +196,8 @@ def kept_remarks(title: str, variables: list[DeclaredVariable], why: str) -> lis
 
 def _kept(link: Story, key: int) -> str:
     slot = link.inputs.get(key)
-    if key in link.notes:
-        return link.notes[key]
+    if key in link.remarks.notes:
+        return link.remarks.notes[key]
     if slot is not None and key in link.read:
         if key in link.captured:
             return f"the {link.consumer} stage reads it, transform feedback captures it"
@@ -238,11 +233,11 @@ def _target(varying: Varying, lane: int) -> str:
 def _whole(link: Story) -> list[Remark]:
     """The remarks on built-ins and on what stayed whole."""
     told: list[Remark] = []
-    for name, (action, why) in sorted(link.idle.items()):
+    for name, (action, why) in sorted(link.remarks.idle.items()):
         told.append(Remark(link.title, name, "built-in", action, why))
     told += [Remark(link.title, name, "built-in", *fate) for name, fate in link.built]
     for out in link.gone:
-        action, why = link.fate[out.keys[0]]
+        action, why = link.remarks.fate[out.keys[0]]
         name = out.name or f"location {shown(out.location)}"
         place = "payload" if link.in_memory else _place_of(out)
         told.append(Remark(link.title, name, place, action, why, (_cells_of(link, out, 0), ())))

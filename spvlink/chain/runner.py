@@ -11,20 +11,11 @@ from spvlink.ir.core import IS_LINE, Module
 from spvlink.ir.edit import sweep
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.options import Options
-from spvlink.passes import (
-    attributes,
-    branches,
-    dce,
-    debuginfo,
-    images,
-    indices,
-    inline,
-    pointer_copies,
-    simplify,
-    tidy,
-)
-from spvlink.passes.cells import MEMORY
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.cleaning import attributes, branches, dce, images, simplify
+from spvlink.passes.lowering.cells import MEMORY
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.opening import debuginfo, inline, pointer_copies
+from spvlink.passes.raising import indices, tidy
 from spvlink.pipeline import PACK_NONE
 
 TYPE_CHECKING = False

@@ -44,7 +44,7 @@ def clean(chain: Chain, stage: Stage, promoted: bool = True) -> None:
 
 def _read_vertices(runner: Runner, stage: Stage) -> None:
     """What is read by way of a copy of all vertices."""
-    from spvlink.passes import promote_vertex_copies  # seldom: see chain/table
+    from spvlink.passes.lowering import promote_vertex_copies  # seldom: see chain/table
 
     entry = stage.module.entry
     assert entry is not None
@@ -61,7 +61,7 @@ def _read_vertices(runner: Runner, stage: Stage) -> None:
 
 def _read_back(runner: Runner, stage: Stage) -> None:
     """Values that an invocation reads back from its own outputs."""
-    from spvlink.passes import promote_own_outputs  # seldom: see chain/table
+    from spvlink.passes.lowering import promote_own_outputs  # seldom: see chain/table
 
     if runner.run(
         "promote.own_outputs", stage, promote_own_outputs.promote_own_outputs, stage.module

@@ -161,7 +161,7 @@ def _has_builtins(link: Link) -> bool:
 
 
 def promote_repeated_reads(at: PassContext) -> None:
-    from spvlink.passes import promote_repeated_reads
+    from spvlink.passes.lowering import promote_repeated_reads
 
     promote_repeated_reads.promote_repeated_reads(at.link.producer.module)
 

@@ -1,9 +1,9 @@
 """Whether code goes on as it did when some of its inputs have other values.
 
 Code that nobody needs the result of still runs where a stage goes out as it came, or in a shell
-(``passes/interface_wrapper``). An input that only such code reads may go, and is something else
-then: zero, or whatever is there. That must not become an access through no address, a division by
-zero, an index out of bounds, a loop without an end. Followed from the inputs:
+(``passes/raising/interface_wrapper``). An input that only such code reads may go, and is something
+else then: zero, or whatever is there. That must not become an access through no address, a
+division by zero, an index out of bounds, a loop without an end. Followed from the inputs:
 
     values      made of them, lane by lane; by way of variables, parameters and results, too
     conditions  of a branch: what runs for them may not have run before, or no longer does, so what

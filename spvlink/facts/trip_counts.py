@@ -5,8 +5,9 @@
 Such a loop is left at one place, by a test of numbers that each round makes of those of the round
 before, beginning with constants. Nothing in it ends the invocation or goes on with the next round
 early: each invocation that comes in runs all of it the same number of times. So its rounds may as
-well stand one after the other (``passes/unroll_loop``): barriers, derivatives and operations of a
-subgroup are executed by the same invocations, in the same order, as often as before.
+well stand one after the other (``passes/cleaning/unroll_loop``): barriers, derivatives and
+operations of a subgroup are executed by the same invocations, in the same order, as often as
+before.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 No pass sees a line, a scope or a debug instruction, so none can decide by one: a module with debug
 information becomes the same code as without. Instructions keep their place in the source by being
-themselves; what a pass makes anew has none. ``passes/debuginfo`` takes the information out and puts
-back what is left of it.
+themselves; what a pass makes anew has none. ``passes/opening/debuginfo`` takes the information out
+and puts back what is left of it.
 """
 
 from __future__ import annotations

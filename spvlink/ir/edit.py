@@ -10,7 +10,18 @@ copies with ``resolve``: a copy is what it stands for, so sweeping is no further
 from __future__ import annotations
 
 from spvlink.grammar import ops
-from spvlink.ir.core import CAPABILITIES, COPY, IMPORTS, Block, Function, Inst, Module
+from spvlink.ir.core import (
+    CAPABILITIES,
+    COPY,
+    GLSL,
+    GLSL_WORDS,
+    IMPORTS,
+    Block,
+    Function,
+    Inst,
+    Module,
+    name_of_set,
+)
 from spvlink.ir.known import forget_all
 
 TYPE_CHECKING = False
@@ -119,11 +130,16 @@ def ungroup(module: Module, target: Inst) -> None:
     annotate(module, own)
 
 
-def add_import(module: Module, made: Inst) -> None:
-    """One more instruction set."""
+def glsl_import(module: Module) -> Inst:
+    """The module's import of GLSL.std.450, made if it has none."""
+    for made in module.sections[IMPORTS]:
+        if name_of_set(made) == GLSL:
+            return made
+    made = value(module, ops.OpExtInstImport, None, [], GLSL_WORDS)
     module.sections[IMPORTS].append(made)
     module.version += 1
     module.annotated += 1
+    return made
 
 
 def sweep(module: Module, function: Function) -> None:

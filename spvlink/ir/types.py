@@ -211,7 +211,7 @@ def may_be_constant(module: Module, type: Inst) -> bool:
 
 def is_borrowed(module: Module, type: Inst | None) -> bool:
     """Whether values of a type hold numbers whose capability is only lent to the module while it is
-    linked (``passes.storage16``)."""
+    linked (``passes.lowering.storage16``)."""
     if not module.borrowed_capabilities or type is None:
         return False
     if type.op == ops.OpTypeStruct:

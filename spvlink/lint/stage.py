@@ -11,7 +11,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir.check import check
 from spvlink.ir.core import Module
 from spvlink.link.check.stage import CheckedStage
-from spvlink.passes import spec_constants
+from spvlink.passes.opening import spec_constants
 from spvlink.pipeline import NV_STAGES, STAGES, Source
 
 _SPECIAL: Final = frozenset((

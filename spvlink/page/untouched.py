@@ -12,7 +12,7 @@ from spvlink.entry import select_entry
 from spvlink.errors import Refused
 from spvlink.grammar import enums
 from spvlink.link.check import interface
-from spvlink.passes.lower_io import MAX_LOCATION, locations_of
+from spvlink.passes.lowering.lower_io import MAX_LOCATION, locations_of
 from spvlink.pipeline import InterfaceResult
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from spvlink.chain.state import in_file
 from spvlink.errors import Refused
 from spvlink.link.border.stage import Stage
 from spvlink.link.shape import agreement
-from spvlink.passes import spec_constants
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.opening import spec_constants
 from spvlink.sets.family import Family
 
 TYPE_CHECKING = False

@@ -113,7 +113,7 @@ class _Seam:
                 self.graphs[link.consumer] = SharedGraph(ways, self.common)
         for graph in self.graphs.values():
             for link in [a for a in self.links if a.consumer is graph.link.consumer]:
-                link.notes = graph.link.notes | link.notes
+                link.remarks.notes = graph.link.remarks.notes | link.remarks.notes
         if self.choose():
             self.move()
         elif len(self.links) > 1 and not self.exact:
@@ -200,10 +200,10 @@ class _Seam:
             for key in sorted(self.freed & link.stores.keys()):
                 slot = link.outputs.slots.get(key)
                 if key in self.places.values():
-                    link.made.setdefault(key, slot.name if slot is not None else "")
+                    link.remarks.made.setdefault(key, slot.name if slot is not None else "")
                 if key not in link.loads:
                     why = f"the {link.consumer.name} stages of other pipelines get a result"
-                    link.fate.setdefault(key, (REMOVED, why))
+                    link.remarks.fate.setdefault(key, (REMOVED, why))
         for producer in self.common.first:
             _Production(self, producer).produce()
         for consumer, graph in self.graphs.items():
@@ -245,7 +245,7 @@ class _Seam:
                     what = "cannot compute the same result" if able else "uses it otherwise"
                     why = f"the {stage.name} stage of another pipeline {what}"
                     self.held.setdefault((key, stage), (link, what))
-                link.notes.setdefault(key, f"not moved: {why}")
+                link.remarks.notes.setdefault(key, f"not moved: {why}")
 
     def alone(self, link: Link) -> set[int]:
         """The inputs that a pair by itself would do without."""
@@ -254,9 +254,9 @@ class _Seam:
             if key in self.common.sites and comes_back(link, key)
             and equal_on_primitive(link, key, divergence_of(link))
         }  # fmt: skip
-        notes = dict(link.notes)
+        notes = dict(link.remarks.notes)
         graph = ConsumerGraph(link, self.ways[link], self.exact, equal)
-        link.notes = notes
+        link.remarks.notes = notes
         if graph.hopeless or len(graph.nodes) > MAX_NODES:
             return set()
         _, crossing, freed = graph.choose(*self.expect)

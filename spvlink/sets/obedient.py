@@ -87,7 +87,7 @@ class Needed(CannotObey):
         what = f"{side} {slot.name if slot is not None else ''} at Location {place_of(first)}"
         what += " is not part of the interface"
         if any(fact.key == first for fact in contract.known):
-            why = link.notes.get(first, "it has to be read as it is")
+            why = link.remarks.notes.get(first, "it has to be read as it is")
             what += f", which knows what it holds: {why}"
         super().__init__(stage, what, contract, keys)
 
@@ -229,7 +229,7 @@ class _Obedient:
         name = rank(border.producer.name), rank(border.consumer.name)
         first = self.told.setdefault(name, border)
         if first is not border and first.link is not None and border.link is not None:
-            first.link.fate.update(border.link.fate)
+            first.link.remarks.fate.update(border.link.remarks.fate)
 
     def check(self, border: Border, contract: Contract) -> None:
         """Whether a side can be what an interface says at all. Raises BadSpirv."""
@@ -300,8 +300,8 @@ class _Obedient:
             unit.location, unit.lane = wire.location, wire.component
             crossing.units.append(unit)
         if not consumes:
-            for key in link.outputs.slots.keys() - wires.keys() - link.fate.keys():
-                link.fate[key] = REMOVED, "it is not part of the interface"
+            for key in link.outputs.slots.keys() - wires.keys() - link.remarks.fate.keys():
+                link.remarks.fate[key] = REMOVED, "it is not part of the interface"
 
     def check_inputs(self, stage: Stage, contract: Contract) -> None:
         """Before a stage everything stays as it is: all that it reads has to be there. Raises
@@ -353,7 +353,7 @@ def _read_twins(link: Link, contract: Contract) -> None:
             for load in loads:
                 load.imm = (twin, *load.imm[1:])
             slots[twin] = _moved(mine, twin)  # whatever was declared there is not read
-            link.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
+            link.remarks.fate[fact.key] = MERGED, f"the same as Location {place_of(twin)}"
             touched(link.consumer.module)
             link.consumer.linked = True
             link.gather()

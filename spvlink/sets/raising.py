@@ -12,7 +12,7 @@ from spvlink.ir.slot import Varying
 from spvlink.link.border.stage import Stage
 from spvlink.link.check import interface
 from spvlink.link.pack.placement import Placement
-from spvlink.passes import raise_io
+from spvlink.passes.raising import raise_io
 from spvlink.sets.family import Family
 from spvlink.sets.wires import Crossing
 

@@ -29,7 +29,7 @@ from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
 from spvlink.link.resources.blocks import Cannot
 from spvlink.link.resources.transfer import Grant, Transfer
 from spvlink.link.values import dedup_outputs, propagate_values
-from spvlink.passes.promote_repeated_reads import promote_repeated_reads as repeated_reads
+from spvlink.passes.lowering.promote_repeated_reads import promote_repeated_reads as repeated_reads
 from spvlink.pipeline import REMOVED, UNDEFINED
 from spvlink.sets.family import Family
 
@@ -124,7 +124,7 @@ def _drop_unread(stage: Stage, links: list[Link]) -> None:
         for link in links:
             why = f"no {link.consumer.name} stage reads it"
             for key in dead:
-                link.fate.setdefault(key, (REMOVED, why))
+                link.remarks.fate.setdefault(key, (REMOVED, why))
     dead_varyings.read_back_as_zero(links[0])
     for pinned in list(links[0].outputs.pinned):
         _drop_whole(stage, links, pinned)
@@ -144,7 +144,7 @@ def _drop_whole(stage: Stage, links: list[Link], pinned: Pinned) -> None:
     for link in links:
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
+            link.remarks.fate[key] = (REMOVED, f"no {link.consumer.name} stage reads it")
 
 
 # -- a stage and its producers ---------------------------------------------------------------------
@@ -200,8 +200,8 @@ class Literal(Transfer):
 def _tell_all(links: list[Link]) -> None:
     """What became of an input is the same at each border."""
     for link in links[1:]:
-        for key, fate in links[0].fate.items():
-            link.fate.setdefault(key, fate)
+        for key, fate in links[0].remarks.fate.items():
+            link.remarks.fate.setdefault(key, fate)
 
 
 def _read_as_zero(links: list[Link]) -> None:
@@ -214,4 +214,4 @@ def _read_as_zero(links: list[Link]) -> None:
     dead_varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"
     for key in lost:
-        links[0].fate[key] = (UNDEFINED, why)
+        links[0].remarks.fate[key] = (UNDEFINED, why)

@@ -16,10 +16,10 @@ from spvlink.ir.core import Module
 from spvlink.ir.edit import become, resolve, sweep
 from spvlink.link.border.stage import Stage
 from spvlink.options import Options
-from spvlink.passes import trim
-from spvlink.passes.fold import fold
-from spvlink.passes.lower_io import Lowering
-from spvlink.passes.raise_io import Raise
+from spvlink.passes.cleaning.fold import fold
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.raising import trim
+from spvlink.passes.raising.raise_io import Raise
 from spvlink.pipeline import STAGES, Linked, Source
 from spvlink.validate import validate_all
 from tests.cases.slots import Line, interface_of
@@ -106,8 +106,8 @@ def _row(site: PassContext, table: tuple[Pass, ...], name: str) -> list[str]:
     (row,) = [row for row in table if row.name == name]
     row.run(site)
     link = site.link
-    told = {key: f"not decided: {note}" for key, note in link.notes.items()}
-    told |= {key: f"{action}: {why}" for key, (action, why) in link.fate.items()}
+    told = {key: f"not decided: {note}" for key, note in link.remarks.notes.items()}
+    told |= {key: f"{action}: {why}" for key, (action, why) in link.remarks.fate.items()}
     return [f"{_lane(key)} {told[key]}" for key in sorted(told)]
 
 

@@ -16,7 +16,7 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.resources.visible import find_visible
 from spvlink.options import Options
-from spvlink.passes.raise_io import scalar_type
+from spvlink.passes.raising.raise_io import scalar_type
 from spvlink.pipeline import STAGES, Linked, Source
 
 

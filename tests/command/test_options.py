@@ -291,7 +291,7 @@ def test_a_broken_pass_is_caught(each: bool, monkeypatch: pytest.MonkeyPatch) ->
 @interpreted
 def test_a_broken_interface_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     """Outputs at other Locations: spirv-val does not see that, the cross-stage checker does."""
-    from spvlink.passes import raise_io
+    from spvlink.passes.raising import raise_io
 
     declare = raise_io.Raise.declare
 

@@ -7,8 +7,9 @@ import pytest
 from spvlink.facts.divergence import CONSTANT, DRAW, PRIMITIVE, VERTEX, Divergence
 from spvlink.grammar import ops
 from spvlink.ir.core import STORE_OUTPUT, Inst, Module
-from spvlink.passes import branches, inline, simplify
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.cleaning import branches, simplify
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.opening import inline
 from tests.support.linking import VERTEX as HEAD
 from tests.support.linking import module_of
 from tests.support.samples import compile_glsl

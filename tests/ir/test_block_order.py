@@ -11,7 +11,9 @@ from spvlink.grammar import ops
 from spvlink.ir.check import check
 from spvlink.ir.core import Function, Module
 from spvlink.ir.edit import flow_changed
-from spvlink.passes import branches, dce, flow, inline, simplify, tidy
+from spvlink.passes.cleaning import branches, dce, flow, simplify
+from spvlink.passes.opening import inline
+from spvlink.passes.raising import tidy
 from tests.support.linking import base_options, count, link, module_of
 from tests.support.samples import assemble
 

@@ -24,9 +24,9 @@ from spvlink.link.check.interface import shape_of
 from spvlink.link.pack import narrow
 from spvlink.link.resources.blocks import shape
 from spvlink.link.rounding import sensitive
-from spvlink.passes import spec_constants
-from spvlink.passes.fold import fold
-from spvlink.passes.memory_access import holds_slots
+from spvlink.passes.cleaning.fold import fold
+from spvlink.passes.lowering.memory_access import holds_slots
+from spvlink.passes.opening import spec_constants
 from spvlink.text.friendly import friendly_names
 from spvlink.text.parser import parse
 from tests.support.declared_kinds import FRAGMENT, HEAD, KINDS, VERTEX

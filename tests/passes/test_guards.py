@@ -10,7 +10,7 @@ import pytest
 import spvlink
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import dce, simplify
+from spvlink.passes.cleaning import dce, simplify
 from tests.support.case_loading import load
 from tests.support.duplicates import MOTION, link, merged, two
 from tests.support.linking import Result, fragment, vertex

@@ -1,5 +1,5 @@
 """Stages that linking does not need: byte for byte as they came, or as they came behind another
-interface (``passes/interface_wrapper``)."""
+interface (``passes/raising/interface_wrapper``)."""
 
 from __future__ import annotations
 

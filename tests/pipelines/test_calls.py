@@ -15,8 +15,8 @@ from spvlink.chain import table
 from spvlink.facts.calls import Calls
 from spvlink.grammar import info
 from spvlink.ir.core import Inst, Module
-from spvlink.passes import inline
-from spvlink.passes.sample_rate import sample_rate_reasons
+from spvlink.passes.opening import inline
+from spvlink.passes.raising.sample_rate import sample_rate_reasons
 from tests.render import Result, Scene, draw, draw_covering
 from tests.support.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.support.chain_text import frag as chain_frag

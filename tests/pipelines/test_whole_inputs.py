@@ -7,7 +7,7 @@ import pytest
 import spvlink
 from spvlink.grammar import ops
 from spvlink.ir.core import LOAD_INPUT, EntryPoint, Function, Module, string_of
-from spvlink.passes import promote_vertex_copies
+from spvlink.passes.lowering import promote_vertex_copies
 from spvlink.text import parse
 from tests.support.chain_hazards import PASS, Chain, frag, geom, tesc, tese, vert
 from tests.support.chain_proof import compiled, prove

@@ -7,7 +7,7 @@ import numpy as np
 from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Inst, Module, words_of
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 from tests.support.fold_oracle import (
     bits_of,
 )

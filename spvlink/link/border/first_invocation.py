@@ -22,7 +22,7 @@ from spvlink.ir import types
 from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.known import fact
 from spvlink.link.border.link import Link
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

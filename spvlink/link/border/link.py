@@ -1,7 +1,7 @@
 """The border of two stages as a first-class object: ``Link`` has every slot, seen from both ends.
 
 ``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
-instruction says so. ``fate`` collects what was decided about each key and why; it becomes the
+instruction says so. ``remarks`` collects the decisions about each key with their reasons, for the
 report.
 """
 
@@ -23,6 +23,7 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.known import Known
 from spvlink.ir.slot import BUILTIN_KEYS, Interface, Pinned, Slot
+from spvlink.link.border.link_remarks import LinkRemarks
 from spvlink.link.border.stage import IN_PLACE, Stage
 
 TYPE_CHECKING = False
@@ -44,30 +45,26 @@ class Link(Known):
     __slots__ = (
         "after",
         "built",
-        "cautions",
         "consumer",
         "exact",
-        "fate",
         "fixed",
         "gathered",
         "gone",
         "halves",
         "held",
         "hidden",
-        "idle",
         "in_place",
         "inputs",
         "keys",
         "loads",
         "locals",
-        "made",
-        "notes",
         "outputs",
         "pack",
         "producer",
         "read_back",
         "relied",
         "relied_builtins",
+        "remarks",
         "returns",
         "shared",
         "sites",
@@ -123,13 +120,8 @@ class Link(Known):
 
         self.held: set[int] = set()  # keys that are better read as they are: of built-ins, mostly
 
-        # what the report tells, by key where nothing else is said
-        self.fate: dict[int, tuple[str, str]] = {}  # (action, why)
-        self.notes: dict[int, str] = {}  # what stood in the way of more
-        self.cautions: dict[int, str] = {}  # what depends on its rounding, if it goes
-        self.made: dict[int, str] = {}  # of a new value: the name of what it had been
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
-        self.idle: dict[str, tuple[str, str]] = {}  # built-ins that nobody reads -> (action, why)
+        self.remarks = LinkRemarks()
         self.gather()
 
     @property
@@ -342,7 +334,7 @@ class Link(Known):
         for key in sorted(set(self.outputs.slots) | set(self.inputs.slots)):
             slot = self.slot(key)
             assert slot is not None
-            action, why = self.fate.get(key, ("", ""))
+            action, why = self.remarks.fate.get(key, ("", ""))
             rows.append(
                 f"  {key >> 3:3}.{'xyzw'[key >> 1 & 3]}  {slot.name:24}"
                 f" stores {len(self.stores.get(key, ())):2}"

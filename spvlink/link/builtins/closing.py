@@ -18,7 +18,7 @@ from spvlink.link.border.edit import remove_stores
 from spvlink.link.border.link import Link
 from spvlink.link.builtins.opening import BuiltIns
 from spvlink.link.builtins.side import Holder
-from spvlink.passes.raise_io import Raise
+from spvlink.passes.raising.raise_io import Raise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -43,6 +43,6 @@ def dead_unwritten_builtins(built: Link) -> bool:
             become(module, load, types.constant(module, load.type, _ONE))
         sweep(module, module.entry.function)
         why = f"the {built.producer.name} stage never writes it; read as one"
-        built.fate[_SIZE] = (UNDEFINED, why)
+        built.remarks.fate[_SIZE] = (UNDEFINED, why)
         return True
     return dead_varyings.dead_varyings(built)

@@ -40,7 +40,7 @@ def counted_clip_distances(built: BuiltIns) -> set[int]:
     if built.consumer.name != "frag" or enums.BuiltIn_CullDistance not in distances:
         return set()
     why = "the stage reads gl_CullDistance, too; drivers count it after these"
-    built.notes.update(dict.fromkeys(clip, why))
+    built.remarks.notes.update(dict.fromkeys(clip, why))
     return clip
 
 
@@ -55,11 +55,11 @@ def merge(link: Link, built: BuiltIns, exact: bool) -> bool:
     for key, loads in before:
         if all(i.op == LOAD_INPUT and i.imm[0] != key for i in loads):
             built.same[key] = loads[0].imm[0]
-    for key, fate in both.fate.items():
-        (built if key >= BUILTIN_KEYS else link).fate[key] = fate
-    for key, note in both.notes.items():
-        (built if key >= BUILTIN_KEYS else link).notes[key] = note
-    link.cautions.update(both.cautions)
+    for key, fate in both.remarks.fate.items():
+        (built if key >= BUILTIN_KEYS else link).remarks.fate[key] = fate
+    for key, note in both.remarks.notes.items():
+        (built if key >= BUILTIN_KEYS else link).remarks.notes[key] = note
+    link.remarks.cautions.update(both.remarks.cautions)
     forget_all(both)
     return done
 
@@ -79,13 +79,13 @@ def tell(built: BuiltIns) -> list[tuple[str, tuple[str, str]]]:
     fixed functions, or the consumer, have it as they had it."""
     groups: dict[tuple[str, tuple[str, str]], str] = {}
     for key in built.asked:
-        fate = built.fate.get(key)
-        if fate is None and key in built.notes:
-            fate = KEPT, built.notes[key]
+        fate = built.remarks.fate.get(key)
+        if fate is None and key in built.remarks.notes:
+            fate = KEPT, built.remarks.notes[key]
         if fate is None:
             continue
-        if key in built.cautions:
-            fate = fate[0], f"{fate[1]}; {built.cautions[key]}"
+        if key in built.remarks.cautions:
+            fate = fate[0], f"{fate[1]}; {built.remarks.cautions[key]}"
         name, dot, lane = built.inputs.slots[key].name.partition(".")
         groups[name, fate] = groups.get((name, fate), dot) + lane
     told: list[tuple[str, tuple[str, str]]] = []

@@ -39,7 +39,7 @@ from spvlink.ir.slot import BUILTIN_KEYS, Interface, Slot, builtin_key
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.builtins.side import LEVELS, NAMES, PRIMITIVE_NUMBER, BuiltinAccess, Holder, Side
-from spvlink.passes.memory_access import extract
+from spvlink.passes.lowering.memory_access import extract
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -43,7 +43,7 @@ def propagate_builtins(built: BuiltIns, transfer: Transfer, exact: bool, limit: 
     built.gather()
     quiet = (before - built.loads.keys()) & (vectors - used)
     for key in quiet:  # as nothing became of it here
-        del built.fate[key]
+        del built.remarks.fate[key]
     return before - built.loads.keys() != quiet
 
 

@@ -16,7 +16,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
 from spvlink.ir.slot import MAX_NUMBER
-from spvlink.passes.memory_access import is_volatile
+from spvlink.passes.lowering.memory_access import is_volatile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -175,7 +175,7 @@ def trim_builtin_blocks(link: Link) -> bool:
     why = f"neither the {link.producer.name} nor the {link.consumer.name} stage uses it"
     fate = (KEPT, obstacle) if obstacle else (REMOVED, why)
     for builtin in gone:
-        link.idle.setdefault(HANDED_ON[builtin], fate)
+        link.remarks.idle.setdefault(HANDED_ON[builtin], fate)
     if obstacle:
         return False
     for side, live in sides:

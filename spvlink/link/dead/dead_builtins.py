@@ -147,7 +147,7 @@ def dead_builtins(link: Link) -> bool:
         return False
     drop(producer, gone)
     why = f"the {link.consumer.name} stage does not read it"
-    link.idle.update({handed[builtin]: (REMOVED, why) for builtin in dead})
+    link.remarks.idle.update({handed[builtin]: (REMOVED, why) for builtin in dead})
     if handed is _PASSED:
         link.consumer.linked = True  # as it came it may read it where that has no use
     return True

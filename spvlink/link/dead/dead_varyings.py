@@ -26,7 +26,7 @@ from spvlink.link.border.link import CONSUMER, PRODUCER, Link
 from spvlink.link.dead import unused_arrays
 from spvlink.link.dead.overwritten import drop_overwritten
 from spvlink.link.dead.whole_variables import drop_or_localize, is_idle
-from spvlink.passes.captures import CAPTURED_WHY
+from spvlink.passes.lowering.captures import CAPTURED_WHY
 from spvlink.pipeline import REMOVED, UNDEFINED
 
 
@@ -44,7 +44,7 @@ def dead_varyings(link: Link) -> bool:
     if dead:
         remove_stores(link.producer, dead)
         for key in dead:
-            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+            link.remarks.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     if link.fixed == CONSUMER:
         return bool(dead)
     unwritten = _read_as_zero(link)
@@ -59,14 +59,16 @@ def unread(link: Link) -> set[int]:
     found = link.stores.keys() - link.loads.keys()
     if link.read_back:
         for key in found & link.read_back.keys():
-            link.notes[key] = f"the {link.producer.name} stage reads it back"
+            link.remarks.notes[key] = f"the {link.producer.name} stage reads it back"
         found -= link.read_back.keys()
     if link.outputs.captured:
-        link.notes.update({k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads})
+        link.remarks.notes.update(
+            {k: CAPTURED_WHY for k in link.outputs.captured if k not in link.loads}
+        )
         found -= link.outputs.captured.keys()
     if link.relied:
         why = f"the {link.consumer.name} stage stays as it is and relies on this value"
-        link.notes.update(dict.fromkeys(found & link.relied, why))
+        link.remarks.notes.update(dict.fromkeys(found & link.relied, why))
         found -= link.relied
     return found
 
@@ -76,7 +78,7 @@ def _read_as_zero(link: Link) -> bool:
     unwritten = link.loads.keys() - link.stores.keys()
     zero_loads(link, unwritten)
     why = f"the {link.producer.name} stage never writes it; read as zero"
-    link.fate.update(dict.fromkeys(unwritten, (UNDEFINED, why)))
+    link.remarks.fate.update(dict.fromkeys(unwritten, (UNDEFINED, why)))
     return bool(unwritten)
 
 
@@ -120,7 +122,7 @@ def _remove_whole(link: Link) -> bool:
         link.outputs.variables.append(pinned.variable)
         link.gone.append(pinned)
         for key in pinned.keys:
-            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+            link.remarks.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     return bool(whole)
 
 

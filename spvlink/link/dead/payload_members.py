@@ -26,7 +26,7 @@ from spvlink.ir.core import CHAINS, Inst, Module, name_of, words_of
 from spvlink.ir.edit import touched, value
 from spvlink.ir.slot import Pinned
 from spvlink.link.border.link import Link
-from spvlink.passes.lower_io import keys_of_type
+from spvlink.passes.lowering.lower_io import keys_of_type
 from spvlink.pipeline import REMOVED
 
 TYPE_CHECKING = False
@@ -146,7 +146,7 @@ def _slim(link: Link, out: Pinned, twin: Pinned) -> bool:
             out.variable, out.location, 0, gone[at : at + 1], (), f"{out.name}[].{name}", "", False
         )
         link.gone.append(told)
-        link.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+        link.remarks.fate[gone[at]] = (REMOVED, f"the {link.consumer.name} stage does not read it")
     out.keys, twin.keys = keys, list(keys)
     return True
 

@@ -17,7 +17,7 @@ from spvlink.ir.core import IS_CHAIN, Inst
 from spvlink.ir.edit import become, replace_annotations, sweep
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
-from spvlink.passes.memory_access import INTERPOLATIONS
+from spvlink.passes.lowering.memory_access import INTERPOLATIONS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -11,7 +11,7 @@ from spvlink.ir.slot import CAPTURED, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import IN_PLACE, Stage
 from spvlink.link.dead import unused_arrays
-from spvlink.passes.memory_access import uses
+from spvlink.passes.lowering.memory_access import uses
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

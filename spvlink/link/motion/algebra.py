@@ -66,13 +66,12 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import glsl_import, value
 from spvlink.ir.slot import Slot
 from spvlink.link.border.link import Link
 from spvlink.link.motion.nodes import WIDTHS
 from spvlink.link.resources.blocks import Cannot, size_of
 from spvlink.link.resources.transfer import Transfer
-from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -362,7 +361,7 @@ def redefine(
     """A slot holds another value from now on; gives both sides of it. ``own``: its type in the
     consumer and in the producer; ``spot``: the lane and the number of its vector."""
     old_name = link.outputs.slots[key].name or link.inputs.slots[key].name
-    link.made.setdefault(key, old_name)
+    link.remarks.made.setdefault(key, old_name)
     for side, type in zip((link.inputs, link.outputs), own):
         old = side.slots[key]
         slot = Slot(key, type, old.variable, name, *spot)

@@ -397,7 +397,7 @@ class ConsumerGraph:
         seen = set(todo)
         for node in todo:
             if node.key is not None:
-                self.link.notes.setdefault(node.key, f"not moved: {why}")
+                self.link.remarks.notes.setdefault(node.key, f"not moved: {why}")
             fresh = [d for d in node.deps if d not in seen]
             seen.update(fresh)
             todo += fresh

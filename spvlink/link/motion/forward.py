@@ -202,7 +202,7 @@ class ProducerGraph:
                 if not node.leaf:
                     what = sensitive.words(stage.module, place)
                     why = f"not moved: {what} in the {stage.name} stage {why}"
-                    self.link.notes.setdefault(key, why)
+                    self.link.remarks.notes.setdefault(key, why)
 
     def independent(self) -> bool:
         """Whether every output is made of something that no other one is made of. Then so is all
@@ -313,7 +313,7 @@ def _group(
         graph.add(key)
     for key, node in graph.roots.items():
         if node.inst in graph.unable:
-            link.notes.setdefault(key, f"not moved: {graph.unable[node.inst]}")
+            link.remarks.notes.setdefault(key, f"not moved: {graph.unable[node.inst]}")
     if all(n.leaf for n in graph.nodes) or graph.independent():
         return False
     graph.spare_sensitive()
@@ -325,7 +325,7 @@ def _group(
         for family, more in dear:
             for key in family.keys:
                 del graph.roots[key]
-                link.notes[key] = _kept(link.consumer.name, more)
+                link.remarks.notes[key] = _kept(link.consumer.name, more)
         crossing, computed = graph.choose(fragments, limit)
     if len(crossing) >= len(graph.roots):
         return False
@@ -436,11 +436,11 @@ class _Move:
         kept = {link.outputs.slots[k].name for k in self.places.values()}
         what = ", ".join(sorted(n for n in kept if n)) or "another value"
         for key in self.freed:
-            link.fate[key] = (
+            link.remarks.fate[key] = (
                 MOVED_FORWARD,
                 f"the {link.consumer.name} stage computes it from {what}",
             )
-            link.notes.pop(key, None)
+            link.remarks.notes.pop(key, None)
 
     def slots(self, names: dict[int, str]) -> None:
         link = self.link

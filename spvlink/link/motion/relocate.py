@@ -274,5 +274,5 @@ class Move:
         link = self.link
         why = f"the {link.producer.name} stage does the work on it"
         for key in self.freed:
-            link.fate[key] = (MOVED_BACKWARD, why)
-            link.notes.pop(key, None)
+            link.remarks.fate[key] = (MOVED_BACKWARD, why)
+            link.remarks.notes.pop(key, None)

@@ -46,14 +46,13 @@ from spvlink.facts.scalars import Lane
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir import types
 from spvlink.ir.core import LOAD_INPUT, STORE_OUTPUT, Inst, Module
-from spvlink.ir.edit import value
+from spvlink.ir.edit import glsl_import, value
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.motion import algebra, backward, consumer_graph, polynomials
 from spvlink.link.motion.nodes import Entry, Kind, ScalarNode, Use, single
 from spvlink.link.motion.polynomials import ONE, Weights
 from spvlink.link.resources.transfer import Transfer
-from spvlink.passes.raise_io import glsl_import
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -267,7 +266,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:
-                    self.link.notes[entry.node.key] = why
+                    self.link.remarks.notes[entry.node.key] = why
 
     # -- new functionals ---------------------------------------------------------------------------
 
@@ -317,7 +316,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
         if not single(inst) or not scalars.linear(inst, varies, affine):
             key = like.node.key
             if key is not None and not affine and scalars.linear(inst, varies):
-                self.link.notes[key] = _NOT_ONE
+                self.link.remarks.notes[key] = _NOT_ONE
             return None
         return like if self.smooth(inst, number, groups, deps) else None
 

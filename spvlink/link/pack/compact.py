@@ -81,7 +81,7 @@ def requalify(link: Link, placement: Placement) -> bool:
             slot = link.inputs.slots.get(key)
             if slot is not None and key in link.loads and slot.qualifiers != varying.qualifiers:
                 slot.qualifiers = varying.qualifiers
-                link.fate[key] = (FLATTENED, "equal for the whole primitive")
+                link.remarks.fate[key] = (FLATTENED, "equal for the whole primitive")
                 found = True
     return found
 

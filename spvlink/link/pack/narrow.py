@@ -47,7 +47,7 @@ from spvlink.link.motion.algebra import redefine
 from spvlink.link.pack import compact
 from spvlink.link.pack.small_numbers import bits_of_number
 from spvlink.link.shape.array_side import lanes_of
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 from spvlink.pipeline import PACKED
 from spvlink.rules.arithmetic import from_bits, signed
 
@@ -589,4 +589,4 @@ def _replace(
     redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
     others = ", ".join(dict.fromkeys(n for n in names if n))
     for key in keys:
-        link.fate[key] = (PACKED, f"{what} of a word; the word holds {others}")
+        link.remarks.fate[key] = (PACKED, f"{what} of a word; the word holds {others}")

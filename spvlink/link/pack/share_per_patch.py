@@ -158,7 +158,7 @@ def worth(
         chosen = found
         for key in mine:
             if key not in chosen:
-                link.notes[key] = "equal for all vertices, but no Location would be saved"
+                link.remarks.notes[key] = "equal for all vertices, but no Location would be saved"
     return chosen
 
 
@@ -212,8 +212,8 @@ def _change(
         return False
     for key in keys:
         link.outputs.slots[key].length = length
-        link.fate[key] = (FLATTENED, f"equal for {whole}")
-        link.notes.pop(key, None)
+        link.remarks.fate[key] = (FLATTENED, f"equal for {whole}")
+        link.remarks.notes.pop(key, None)
     link.shared = True
     gone = set(keys)
     for side in (link.inputs, link.outputs):
@@ -253,7 +253,7 @@ def _per_primitive(link: Link, keys: list[int], exact: bool) -> bool:
     smooth = [k for k in keys if not link.carries_bits(link.inputs.slots[k])]
     lost = [k for k in smooth if exact or link.inputs.slots[k].width in preserved]
     for key in lost:
-        link.notes[key] = "equal for all vertices, but interpolation may round"
+        link.remarks.notes[key] = "equal for all vertices, but interpolation may round"
     what = "equal for all vertices, but "
     lost += [k for k in smooth if k not in lost and not comes_exact(link, k, what)]
     keys = [k for k in keys if k not in lost]
@@ -266,7 +266,7 @@ def _per_primitive(link: Link, keys: list[int], exact: bool) -> bool:
     for key in keys:
         if key not in known:
             why_not = why or "its value is not known where the indices of the primitives are stored"
-            link.notes[key] = f"equal for all vertices, but {why_not}"
+            link.remarks.notes[key] = f"equal for all vertices, but {why_not}"
     vertices = _count(link, enums.ExecutionMode_OutputVertices)
     primitives = _count(link, enums.ExecutionMode_OutputPrimitivesEXT)
     chosen = worth(link, known, PER_PRIMITIVE, vertices, primitives)

@@ -290,14 +290,14 @@ def _explain(link: Link, plan: SplitPlan) -> None:
     for half in HALVES:
         key, fate = plan.key + STEP * half, plan.fates[half]
         link.halves[key] = TITLES[half]
-        link.notes.pop(key, None)
+        link.remarks.notes.pop(key, None)
         if fate == UNREAD:
-            link.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
+            link.remarks.fate[key] = (REMOVED, f"the {link.consumer.name} stage does not read it")
         elif fate == CONSTANT:
-            link.fate[key] = (PROPAGATED, f"constant {plan.bits(half)}")
+            link.remarks.fate[key] = (PROPAGATED, f"constant {plan.bits(half)}")
         elif fate == SIGN:
             why = f"the {link.consumer.name} stage computes it from the low half of {name}"
-            link.fate[key] = (MOVED_FORWARD, why)
+            link.remarks.fate[key] = (MOVED_FORWARD, why)
 
 
 def _produce(link: Link, plans: dict[int, SplitPlan], alike: dict[Inst, Word]) -> None:

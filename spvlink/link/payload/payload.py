@@ -49,8 +49,8 @@ from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.pack import compact
 from spvlink.link.pack.placement import Placement
-from spvlink.passes.lower_io import MAX_LOCATION
-from spvlink.passes.raise_io import Raise
+from spvlink.passes.lowering.lower_io import MAX_LOCATION
+from spvlink.passes.raising.raise_io import Raise
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

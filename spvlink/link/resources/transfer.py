@@ -23,7 +23,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Block, Inst, Module
 from spvlink.ir.declared import Declared
-from spvlink.ir.edit import annotate, define_before, list_variable, value
+from spvlink.ir.edit import annotate, define_before, glsl_import, list_variable, value
 from spvlink.ir.known import fact
 from spvlink.link.resources.blocks import (
     Blocks,
@@ -34,7 +34,6 @@ from spvlink.link.resources.blocks import (
     shape,
     size_of,
 )
-from spvlink.passes.raise_io import glsl_import
 from spvlink.rules.arithmetic import BITS
 
 TYPE_CHECKING = False

@@ -9,7 +9,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, Inst, Module
 from spvlink.link.resources.blocks import IS_VARIABLE, Key, resource_key
-from spvlink.passes.memory_access import IS_NUMERIC
+from spvlink.passes.lowering.memory_access import IS_NUMERIC
 from spvlink.pipeline import NV_STAGES
 
 TYPE_CHECKING = False

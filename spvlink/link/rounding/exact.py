@@ -40,12 +40,12 @@ def comes_exact(link: Link, key: int, what: str) -> bool:
     if link.carries_bits(link.inputs.slots[key]):
         return True
     if unbounded(link, key):
-        link.notes.setdefault(
+        link.remarks.notes.setdefault(
             key, f"{what}it may be an infinity, and interpolation turns an infinity into a NaN"
         )
         return False
     if not rounded.of(link).free(key):
-        link.notes.setdefault(key, what + rounded.of(link).why(key))
+        link.remarks.notes.setdefault(key, what + rounded.of(link).why(key))
         return False
     return True
 

@@ -156,7 +156,7 @@ class Rounded:
         if place is not None:
             what = sensitive.words(self.link.consumer.module, place)
             why = f"{what} in the {self.link.consumer.name} stage has a pole there"
-            self.link.cautions[key] = why
+            self.link.remarks.cautions[key] = why
         return True
 
     def why(self, key: int) -> str:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from spvlink.grammar import enums
 from spvlink.ir.slot import OTHER_SIDE
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.lowering.lower_io import Lowering
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -19,8 +19,8 @@ from spvlink.ir.core import Inst
 from spvlink.ir.slot import DYNAMIC, Interface, Pinned
 from spvlink.link.border.link import Link
 from spvlink.link.shape import agreement
-from spvlink.passes.cells import MEMORY
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.lowering.cells import MEMORY
+from spvlink.passes.lowering.lower_io import Lowering
 
 
 def promote_late_indices(link: Link) -> bool:

@@ -38,7 +38,7 @@ from spvlink.link.shape.array_side import (
     vectors,
     word_count,
 )
-from spvlink.passes import attributes, unroll_loop
+from spvlink.passes.cleaning import attributes, unroll_loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -67,4 +67,4 @@ def _read_instead(link: Link, key: int, other: int) -> None:
         load.imm = (other, *load.imm[1:])
     touched(module)
     lane = f"{other >> 3}.{'xyzw'[other >> 1 & 3]}"
-    link.fate[key] = (MERGED, f"the same as {theirs.name or 'Location'} {lane}")
+    link.remarks.fate[key] = (MERGED, f"the same as {theirs.name or 'Location'} {lane}")

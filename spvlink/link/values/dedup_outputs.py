@@ -110,7 +110,7 @@ def dedup_outputs(
         remove_stores(link.producer, {k for k in merged if k not in link.outputs.captured})
     for key, (other, how, way) in merged.items():
         why = f"{_WORDS[how]} {_called(link, other)}"
-        link.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
+        link.remarks.fate[key] = (MERGED, why + ", read at the centroid" * (way == AT_CENTROID))
     return True
 
 
@@ -306,7 +306,7 @@ def _way(link: Link, key: int, other: int, how: int, rules: DedupRules) -> int |
     if way is None and mine.width == 32 and _centroid_of(link, key, other):
         if rules.functions:
             return AT_CENTROID
-        link.notes[key] = (
+        link.remarks.notes[key] = (
             f"{_WORDS[how]} {_called(link, other)}, but reading that at the"
             " centroid needs the capability InterpolationFunction"
         )
@@ -330,7 +330,9 @@ def _way_if_equal(link: Link, key: int, other: int, rules: DedupRules) -> int | 
     if not equal_on_primitive(link, other, divergence_of(link)):
         return None
     if not link.carries_bits(mine) and not rounded.of(link).free(key):
-        link.notes[key] = f"equal to {_called(link, other)}, but {rounded.of(link).why(key)}"
+        link.remarks.notes[key] = (
+            f"equal to {_called(link, other)}, but {rounded.of(link).why(key)}"
+        )
         return None
     return AS_INTERPOLATED if special else PLAIN
 

@@ -90,14 +90,14 @@ def propagate_values(
         if candidate.cost > budget:
             why = f"not propagated: it costs {candidate.cost} and would save {budget}"
             for key in candidate.keys:
-                link.notes[key] = why
+                link.remarks.notes[key] = why
             continue
         chosen.append(candidate)
     moved = [pair for c in _placed(link, transfer, chosen) for pair in zip(c.keys, c.values)]
     if not moved:
         return False
     for key, stored in moved:
-        link.fate[key] = (PROPAGATED, words(transfer, stored))
+        link.remarks.fate[key] = (PROPAGATED, words(transfer, stored))
     _replace(link, transfer, dict(moved), {key for c in chosen for key in c.special})
     if others is None:
         remove_stores(link.producer, {k for k, _ in moved if k not in link.outputs.captured})
@@ -120,7 +120,7 @@ def _placed(link: Link, transfer: Transfer, chosen: list[Candidate]) -> list[Can
             failed[id(candidate)] = f"not propagated: {why}"
     for candidate in chosen:
         if id(candidate) in failed:
-            link.notes.update(dict.fromkeys(candidate.keys, failed[id(candidate)]))
+            link.remarks.notes.update(dict.fromkeys(candidate.keys, failed[id(candidate)]))
     return [c for c in chosen if id(c) not in failed]
 
 
@@ -138,7 +138,7 @@ def _candidates(
             for other, theirs in others:
                 _check_agrees(transfer, stored, other, theirs, key, exact)
         except Cannot as why:
-            link.notes[key] = f"not propagated: {why}"
+            link.remarks.notes[key] = f"not propagated: {why}"
             continue
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)

@@ -7,7 +7,7 @@ import pytest
 from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.link.border.link import may_be_one
-from spvlink.passes import attributes
+from spvlink.passes.cleaning import attributes
 from spvlink.validate import validate_all
 from tests.support.case_loading import load
 

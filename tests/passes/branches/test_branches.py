@@ -9,7 +9,7 @@ from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
 from spvlink.ir.edit import branch, flow_changed
-from spvlink.passes import branches, flow
+from spvlink.passes.cleaning import branches, flow
 from spvlink.validate import validate_all
 from tests.support.case_loading import load
 

@@ -8,8 +8,8 @@ import pytest
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.slot import CAPTURED
-from spvlink.passes import captures
-from spvlink.passes.cells import MEMORY, PartNode
+from spvlink.passes.lowering import captures
+from spvlink.passes.lowering.cells import MEMORY, PartNode
 from tests.support.case_loading import load
 
 TEXT = """\

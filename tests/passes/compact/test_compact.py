@@ -16,7 +16,7 @@ from spvlink.ir.slot import Interface, Pinned, Slot, base_of, key_of
 from spvlink.link.border.link import Link
 from spvlink.link.border.stage import Stage
 from spvlink.link.pack import compact
-from spvlink.passes.raise_io import scalar_type
+from spvlink.passes.raising.raise_io import scalar_type
 from spvlink.pipeline import Source
 from tests.support.case_loading import load
 from tests.support.linking import INPUT, OUTPUT, Result, count, fragment, link, vertex

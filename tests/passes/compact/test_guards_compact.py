@@ -215,7 +215,7 @@ def test_what_is_put_into_a_flat_location_is_read_flat() -> None:
     placement = compact.compact(link, frozenset([8]))
     assert {v.location for v in placement.varyings} == {0}
     assert compact.requalify(link, placement)
-    assert link.inputs.slots[8].qualifiers == FLAT and link.fate[8][0] == "flattened"
+    assert link.inputs.slots[8].qualifiers == FLAT and link.remarks.fate[8][0] == "flattened"
     assert not compact.requalify(link, placement)
 
 

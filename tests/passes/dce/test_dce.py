@@ -7,7 +7,8 @@ import pytest
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
-from spvlink.passes import dce, tidy
+from spvlink.passes.cleaning import dce
+from spvlink.passes.raising import tidy
 from tests.support.case_loading import load
 
 HEAD = """\

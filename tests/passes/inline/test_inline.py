@@ -10,7 +10,7 @@ from spvlink.errors import BadSpirv, Refused
 from spvlink.grammar import ops
 from spvlink.ir.check import check
 from spvlink.ir.core import EntryPoint, Function, Module
-from spvlink.passes import inline
+from spvlink.passes.opening import inline
 from spvlink.text import parse
 from spvlink.validate import validate_all
 from tests.support.case_loading import load

@@ -12,8 +12,8 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
 from spvlink.ir.slot import CAPTURED, DYNAMIC
-from spvlink.passes.cells import MEMORY, WHOLE, PartNode
-from spvlink.passes.lower_io import MAX_LOCATION, Lowering
+from spvlink.passes.lowering.cells import MEMORY, WHOLE, PartNode
+from spvlink.passes.lowering.lower_io import MAX_LOCATION, Lowering
 from tests.support.case_loading import load
 
 TEXT = """\

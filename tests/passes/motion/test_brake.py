@@ -9,8 +9,9 @@ import spvlink
 from spvlink.facts.pressure import Pressure
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
-from spvlink.passes import branches, dce, inline, simplify
-from spvlink.passes.lower_io import Lowering
+from spvlink.passes.cleaning import branches, dce, simplify
+from spvlink.passes.lowering.lower_io import Lowering
+from spvlink.passes.opening import inline
 from tests.render import CannotDraw
 from tests.render.batch import run_isolated
 from tests.render.machine_code import count_stages, environment

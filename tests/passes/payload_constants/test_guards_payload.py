@@ -11,7 +11,7 @@ from spvlink.link.border.stage import Stage
 from spvlink.link.payload import payload, payload_constants
 from spvlink.link.payload.payload import Payload, Unlinkable
 from spvlink.options import Options
-from spvlink.passes.lower_io import MAX_LOCATION
+from spvlink.passes.lowering.lower_io import MAX_LOCATION
 from spvlink.pipeline import STAGES, Source
 from tests.cases.slots import site_of
 from tests.support.case_loading import load

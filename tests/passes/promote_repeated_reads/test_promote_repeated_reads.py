@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from spvlink.ir.core import LOAD_OUTPUT, EntryPoint, Function, Module, string_of
-from spvlink.passes import promote_own_outputs, promote_repeated_reads
+from spvlink.passes.lowering import promote_own_outputs, promote_repeated_reads
 from spvlink.text import parse
 
 HEAD = """\

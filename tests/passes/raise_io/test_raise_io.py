@@ -9,8 +9,8 @@ import pytest
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.slot import Slot, Varying
-from spvlink.passes import raise_io
-from spvlink.passes.raise_io import Raise, scalar_type
+from spvlink.passes.raising import raise_io
+from spvlink.passes.raising.raise_io import Raise, scalar_type
 from spvlink.text import print_module
 from tests.support.case_loading import load
 from tests.support.linking import Result, fragment, vertex

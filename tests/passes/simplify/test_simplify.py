@@ -9,7 +9,7 @@ from spvlink.binary.encode import encode
 from spvlink.grammar import ops
 from spvlink.ir.check import check
 from spvlink.ir.core import Inst
-from spvlink.passes import simplify
+from spvlink.passes.cleaning import simplify
 from spvlink.validate import validate_all
 from tests.support.case_loading import load
 

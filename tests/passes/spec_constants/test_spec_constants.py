@@ -10,7 +10,7 @@ from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.check import check
 from spvlink.ir.core import Inst, Module
-from spvlink.passes import spec_constants
+from spvlink.passes.opening import spec_constants
 from tests.support.case_loading import load
 
 TEXT = """\

@@ -1,6 +1,7 @@
-"""16-bit varyings of stages that may only load, convert and store them (``passes/storage16``): at
-every border (tests/pipelines/test_matrix.py has the passes), each kind of number, vectors, arrays
-and what crosses blocks; and what stays whole. Drawn, drawn with another seed, linked twice.
+"""16-bit varyings of stages that may only load, convert and store them
+(``passes/lowering/storage16``): at every border (tests/pipelines/test_matrix.py has the passes),
+each kind of number, vectors, arrays and what crosses blocks; and what stays whole. Drawn, drawn
+with another seed, linked twice.
 """
 
 from __future__ import annotations

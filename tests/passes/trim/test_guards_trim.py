@@ -9,7 +9,7 @@ from spvlink.grammar import ops
 from spvlink.ir import core
 from spvlink.ir.check import check
 from spvlink.ir.core import Module
-from spvlink.passes import trim
+from spvlink.passes.raising import trim
 from spvlink.text import print_module
 from tests.support.case_loading import load
 

@@ -12,7 +12,7 @@ import spvlink
 from spvlink import validate
 from spvlink.binary.encode import encode
 from spvlink.ir.check import check
-from spvlink.passes import trim
+from spvlink.passes.raising import trim
 from spvlink.pipeline import Source
 from tests.support.linking import module_of
 from tests.support.samples import assemble, compile_glsl, disassemble

@@ -11,7 +11,7 @@ from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.check import check
 from spvlink.ir.core import Inst, Module, text_of_name
-from spvlink.passes import vectors
+from spvlink.passes.cleaning import vectors
 from tests.support.case_loading import load
 
 TEXT = """\

@@ -8,7 +8,7 @@ from spvlink.grammar import enums, glsl, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import CHAINS, STORE_OUTPUT, Block, Inst, Module, by_opcode
 from spvlink.ir.edit import resolve, value
-from spvlink.passes.cells import MAX_PARTS
+from spvlink.passes.lowering.cells import MAX_PARTS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -15,7 +15,8 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Function, Inst, Module
 from spvlink.ir.edit import keep_functions, replace_annotations
-from spvlink.passes import debuginfo, flow, restore_debug
+from spvlink.passes.cleaning import flow
+from spvlink.passes.opening import debuginfo, restore_debug
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

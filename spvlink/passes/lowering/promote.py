@@ -45,8 +45,8 @@ from spvlink.ir.core import (
 from spvlink.ir.debug import Told, noted
 from spvlink.ir.edit import become, list_variable, resolve, rewrite, sweep, touched, value
 from spvlink.ir.slot import DYNAMIC
-from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, PartNode, PointerTarget, find
-from spvlink.passes.memory_access import (
+from spvlink.passes.lowering.cells import MEMORY, SPLIT, WHOLE, PartNode, PointerTarget, find
+from spvlink.passes.lowering.memory_access import (
     INTERPOLATIONS,
     IS_NUMERIC,
     IS_POINTER,

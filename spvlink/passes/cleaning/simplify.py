@@ -11,7 +11,7 @@ nothing writes during the draw. Convergent operations (derivatives, implicit-LOD
 in this sense: the value that dominates was computed by at least the same invocations of the quad.
 Operations with the co-convergent fact (ballots and the like: their result depends on which
 invocations take part) are merged only within one block. That images are used in the block that
-loads them is seen to at the end (passes/images.py). Decorations count: a value with
+loads them is seen to at the end (passes/cleaning/images.py). Decorations count: a value with
 NoContraction or RelaxedPrecision is not the same as one without. Floats that an Invariant output
 depends on are numbered, and that is all: another pipeline has the same operations.
 
@@ -33,9 +33,9 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import COPY, IS_LINE, OPCODES, Block, Function, Inst, Module
 from spvlink.ir.edit import become, resolve
-from spvlink.passes.fold import fold
-from spvlink.passes.vectors import LOOKS_THROUGH
-from spvlink.passes.vectors import RULES as VECTOR_RULES
+from spvlink.passes.cleaning.fold import fold
+from spvlink.passes.cleaning.vectors import LOOKS_THROUGH
+from spvlink.passes.cleaning.vectors import RULES as VECTOR_RULES
 from spvlink.rules.apply import INNER
 from spvlink.rules.apply import simplify as algebra
 

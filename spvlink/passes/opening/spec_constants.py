@@ -15,7 +15,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import replace_annotations
-from spvlink.passes.fold import fold
+from spvlink.passes.cleaning.fold import fold
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

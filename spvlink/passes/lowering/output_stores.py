@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from spvlink.grammar import ops
 from spvlink.ir.core import Block, Inst
-from spvlink.passes.memory_access import extract, store_slot
-from spvlink.passes.promote import Promotion
+from spvlink.passes.lowering.memory_access import extract, store_slot
+from spvlink.passes.lowering.promote import Promotion
 
 
 def output_stores(promotion: Promotion, block: Block) -> list[Inst]:

@@ -34,10 +34,10 @@ from spvlink.ir.edit import (
     sweep,
     value,
 )
-from spvlink.passes import debuginfo
-from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.images import again
-from spvlink.passes.twins import twins_of
+from spvlink.passes.cleaning.flow import drop_unreachable
+from spvlink.passes.cleaning.images import again
+from spvlink.passes.cleaning.twins import twins_of
+from spvlink.passes.opening import debuginfo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

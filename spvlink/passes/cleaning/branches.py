@@ -29,7 +29,7 @@ from spvlink.ir.edit import (
     sweep,
     value,
 )
-from spvlink.passes.flow import drop_unreachable
+from spvlink.passes.cleaning.flow import drop_unreachable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

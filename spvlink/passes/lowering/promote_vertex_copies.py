@@ -21,8 +21,8 @@ from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, LOAD_INPUT, Block, Function, Inst, Module
 from spvlink.ir.edit import become, sweep, value
 from spvlink.ir.types import NUMBERS
-from spvlink.passes.memory_access import is_volatile
-from spvlink.passes.vectors import origin
+from spvlink.passes.cleaning.vectors import origin
+from spvlink.passes.lowering.memory_access import is_volatile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

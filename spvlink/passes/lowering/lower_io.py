@@ -32,12 +32,12 @@ from spvlink.ir.slot import (
     key_of,
 )
 from spvlink.ir.types import NUMBERS
-from spvlink.passes import captures, output_stores
-from spvlink.passes.captures import CAPTURED_WHY
-from spvlink.passes.cells import MEMORY, SPLIT, WHOLE, PartNode
-from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.memory_access import holds_slots, separable
-from spvlink.passes.promote import Promotion
+from spvlink.passes.cleaning.flow import drop_unreachable
+from spvlink.passes.lowering import captures, output_stores
+from spvlink.passes.lowering.captures import CAPTURED_WHY
+from spvlink.passes.lowering.cells import MEMORY, SPLIT, WHOLE, PartNode
+from spvlink.passes.lowering.memory_access import holds_slots, separable
+from spvlink.passes.lowering.promote import Promotion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

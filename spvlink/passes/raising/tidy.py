@@ -15,9 +15,9 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CHAINS, COPY, IS_LINE, Block, Function, Inst, Module, by_opcode
 from spvlink.ir.edit import become, resolve, rewrite, touched
-from spvlink.passes.dce import BY_IMM, NEVER_ROOTS, DceOutcome
-from spvlink.passes.fold import fold
-from spvlink.passes.vectors import RULES
+from spvlink.passes.cleaning.dce import BY_IMM, NEVER_ROOTS, DceOutcome
+from spvlink.passes.cleaning.fold import fold
+from spvlink.passes.cleaning.vectors import RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -31,9 +31,9 @@ from spvlink.ir.edit import (
     value,
 )
 from spvlink.ir.slot import Interface, Slot, Varying
-from spvlink.passes.debuginfo import is_debug, rename_globals
-from spvlink.passes.memory_access import is_volatile
-from spvlink.passes.raise_io import Raise, move_whole
+from spvlink.passes.lowering.memory_access import is_volatile
+from spvlink.passes.opening.debuginfo import is_debug, rename_globals
+from spvlink.passes.raising.raise_io import Raise, move_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

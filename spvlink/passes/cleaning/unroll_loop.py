@@ -18,8 +18,8 @@ from spvlink.ir import types
 from spvlink.ir.core import Block, Function, Inst, Module
 from spvlink.ir.debug import Note, noted
 from spvlink.ir.edit import become, branch, flow_changed, resolve, sweep
-from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.twins import twins_of
+from spvlink.passes.cleaning.flow import drop_unreachable
+from spvlink.passes.cleaning.twins import twins_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -29,8 +29,8 @@ from spvlink.ir import types
 from spvlink.ir.core import ALL, IS_LINE, STORE_OUTPUT, Block, Function, Inst, Module, by_opcode
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import become, branch, flow_changed, touched
-from spvlink.passes.flow import drop_unreachable
-from spvlink.passes.vectors import UNDEFINED, as_whole
+from spvlink.passes.cleaning.flow import drop_unreachable
+from spvlink.passes.cleaning.vectors import UNDEFINED, as_whole
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

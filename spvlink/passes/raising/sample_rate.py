@@ -7,7 +7,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.edit import annotate, list_variable, touched, value
-from spvlink.passes.memory_access import uses
+from spvlink.passes.lowering.memory_access import uses
 
 
 def sample_rate_reasons(module: Module, listed: bool = False) -> list[str]:

@@ -33,9 +33,9 @@ from spvlink.ir.core import (
 )
 from spvlink.ir.debug import noted
 from spvlink.ir.edit import (
-    add_import,
     annotate,
     become,
+    glsl_import,
     list_variable,
     need_capability,
     reword,
@@ -46,7 +46,7 @@ from spvlink.ir.edit import (
     value,
 )
 from spvlink.ir.slot import Slot, Varying
-from spvlink.passes import captures
+from spvlink.passes.lowering import captures
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -529,15 +529,6 @@ def length_of(slots: list[Slot]) -> Inst | None:
             if longest is None or size > most:
                 longest, most = slot.length, size
     return longest
-
-
-def glsl_import(module: Module) -> Inst:
-    """The module's import of GLSL.std.450, made if it has none."""
-    found = next(iter(Effects.of(module).glsl), None)
-    if found is None:
-        found = value(module, ops.OpExtInstImport, None, [], words_of("GLSL.std.450"))
-        add_import(module, found)
-    return found
 
 
 def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterable[int]) -> None:

@@ -24,7 +24,7 @@ from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import EXECUTION_MODES, Inst, Module
 from spvlink.ir.slot import CAPTURED
-from spvlink.passes.cells import PartNode
+from spvlink.passes.lowering.cells import PartNode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
