@@ -99,7 +99,7 @@ RIDDLES = re.compile(
     re.I,
 )
 WHAT = re.compile(r"\bwhat\b", re.I)
-MOST_WHATS = 4  # in 1,000 words
+MOST_WHATS = 3  # in 1,000 words
 DOCS = [file for file in PAGES if ROOT / "docs" in file.parents]
 FRONT = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 HELPS = {
