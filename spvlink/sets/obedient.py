@@ -269,7 +269,7 @@ class _Obedient:
                 fits, said = False, "never written"
             if not fits:
                 what = f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the"
-                what += f" interface says that it is {said}, and this stage writes something else"
+                what += f" interface says that it is {said}, and this stage writes another value"
                 raise CannotObey(stage, what, contract, {fact.key})
 
     def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:

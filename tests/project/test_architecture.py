@@ -436,7 +436,18 @@ def test_the_prose_test_sees_breaches(planted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["grammar", "isa", "passes", "readme", "rules", "vulkan", "walkthrough"]
+    "name",
+    [
+        "grammar",
+        "guides",
+        "isa",
+        "passes",
+        "readme",
+        "reference",
+        "rules",
+        "vulkan",
+        "walkthrough",
+    ],
 )
 def test_generated_files_are_fresh(name: str) -> None:
     done = subprocess.run(
