@@ -117,7 +117,7 @@ class PipelineState:
                 return mask
         return 0
 
-    def facts(self) -> tuple[object, ...]:
+    def values(self) -> tuple[object, ...]:
         """All of it, to be compared and written into keys."""
         return (
             self.outputs, self.discards, self.one_sample, self.view_mask, self.culled,
@@ -125,14 +125,14 @@ class PipelineState:
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PipelineState) and self.facts() == other.facts()
+        return isinstance(other, PipelineState) and self.values() == other.values()
 
     def __hash__(self) -> int:
-        return hash(self.facts())
+        return hash(self.values())
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
-        return self.facts() != PipelineState().facts()
+        return self.values() != PipelineState().values()
 
 
 def state_of(given: object) -> PipelineState:
