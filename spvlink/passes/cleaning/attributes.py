@@ -1,11 +1,16 @@
-"""Components of a vertex attribute are read from one load of the whole.
+"""Read all components of a vertex attribute from one load.
 
     %p = OpAccessChain %ptr %inUv 0     ->     %v = OpLoad %v2float %inUv
     %x = OpLoad %float %p                      %x = OpCompositeExtract %float %v 0
 
-glslang reads ``inUv.x`` through a pointer and ``inUv`` as a whole; only if both look alike is it
-seen that an output says what another one says. An Input never changes, so it makes no difference.
-Done where an attribute is read more than once, since a single component is as well read alone.
+glslang reads ``inUv.x`` through a pointer, and ``inUv`` as a whole. Only if both look alike can
+``dedup`` see that two outputs are equal.
+
+Why it is right. An Input never changes, so each load gives the same value.
+
+What breaks it. A dynamic index: that access stays.
+
+Cost. None. An attribute that is read once stays as it is.
 """
 
 from __future__ import annotations
