@@ -441,6 +441,7 @@ def test_the_prose_test_sees_breaches(planted: str) -> None:
         "grammar",
         "guides",
         "isa",
+        "man",
         "passes",
         "readme",
         "reference",

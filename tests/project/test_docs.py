@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from spvlink import arguments, cli
 from spvlink.batches import arguments as of_batch
+from spvlink.chain import table
 from spvlink.layer import command as of_layer
 from spvlink.library import build as of_library
 from spvlink.lint import arguments as of_check
@@ -103,8 +106,10 @@ MOST_WHATS = 2.5  # in 1,000 words
 DOCS = [file for file in PAGES if ROOT / "docs" in file.parents]
 FRONT = [ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")]
 HELPS = {
-    "link": arguments.HELP,
-    "batch": of_batch.HELP,
+    "link": arguments.HELP_ALL,
+    "batch": of_batch.HELP_ALL,
+    "link, short": arguments.HELP,
+    "batch, short": of_batch.HELP,
     "check": of_check.HELP,
     "layer": of_layer.HELP,
     "library": of_library.HELP,
@@ -176,6 +181,27 @@ def test_each_pass_says_why_it_is_right_and_what_breaks_it_and_its_cost(section:
 
 def test_all_passes_have_a_section() -> None:
     assert len(sections_of_passes()) > 40
+
+
+# --- the man page ---
+
+
+def test_the_man_page_renders_without_warnings() -> None:
+    """It has every option of every command, and every pass."""
+    page = ROOT / "docs" / "spvlink.1"
+    groff = shutil.which("groff")
+    if groff is None:
+        pytest.skip("groff is not installed")
+    done = subprocess.run(
+        [groff, "-man", "-Tutf8", "-ww", "-P-c", page], capture_output=True, text=True, check=True
+    )
+    assert done.stderr == ""
+    text = re.sub(r".\x08", "", done.stdout)  # bold letters are struck twice
+    words = set(text.split())
+    known = {"spvlink", "layer", *table.PASSES}
+    for command in (arguments.WORDS, of_batch.WORDS, of_check.WORDS):
+        known |= {*command.flags, *command.values, *command.lists}
+    assert known - {word.strip(",:.") for word in words} == set()
 
 
 # --- lengths ---
