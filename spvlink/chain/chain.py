@@ -44,8 +44,8 @@ def link_chain(chain: Chain) -> list[bytes]:
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
     if chain.state_remarks:
-        told = [remark for _, remark in chain.state_remarks]
-        chain.linked.later.append(lambda: told)
+        state_remarks = [remark for _, remark in chain.state_remarks]
+        chain.linked.later.append(lambda: state_remarks)
     return outputs
 
 

@@ -130,7 +130,7 @@ class _Limits(Limits):
         return root(load.args[0]).imm[:1] in _UNIFORM
 
 
-class _Told:
+class _Report:
     """What the report would say of a border."""
 
     __slots__ = ("cautions", "fate", "link", "notes")
@@ -150,23 +150,23 @@ def sweep_converted(chain: Chain) -> None:
     """Convert branches, sweep, and take back what brought nothing."""
     if not chain.runner.enabled("if_conversion"):
         return
-    came = _convert(chain)
-    if not came:
+    changed = _convert(chain)
+    if not changed:
         return
     links = [(b, link) for b in chain.borders if (link := b.link) is not None]
     links += [(b, built) for b, link in links if (built := link.built) is not None]
-    told = [(border, _Told(link)) for border, link in links]
+    reports = [(border, _Report(link)) for border, link in links]
     versions = {stage: stage.module.version for stage in chain.stages}
     chain.cost_share = COST_SHARE
     sweep_due(chain, True)
     chain.cost_share = 100
     crossed = {stage for stage in chain.stages if stage.module.version != versions[stage]}
-    for stage, before in came.items():
+    for stage, before in changed.items():
         around = chain.around(stage)
         met = {stage, *[b.producer for b in around], *[b.consumer for b in around]}
         if crossed.isdisjoint(met) and before.snapshot.fits(stage.module):
             chain.runner.run("if_conversion", stage, before.restore, stage)
-    for border, said in told:
+    for border, said in reports:
         if border.producer not in crossed and border.consumer not in crossed:
             said.restore()
     for group in chain.groups:
@@ -175,15 +175,15 @@ def sweep_converted(chain: Chain) -> None:
 
 def _convert(chain: Chain) -> dict[Stage, _Came]:
     """The stages that have other code now, each with what it was."""
-    came: dict[Stage, _Came] = {}
-    held = False
+    changed: dict[Stage, _Came] = {}
+    settled = False
     for stage in chain.touched():
         entry = stage.module.entry
         assert entry is not None
         if stage.literal or stage in chain.fixed or len(entry.function.blocks) == 1:
             continue
-        if not held:
-            held = True
+        if not settled:
+            settled = True
             for group in chain.groups:
                 hold_outputs(chain, group)
         limits = _Limits(chain, stage)
@@ -192,6 +192,6 @@ def _convert(chain: Chain) -> dict[Stage, _Came]:
         before, version = _Came(stage), stage.module.version
         chain.runner.on_entry(stage, "if_conversion", stage.selects, limits)
         if stage.module.version != version:
-            came[stage] = before
+            changed[stage] = before
             in_file(stage, clean, chain, stage)
-    return came
+    return changed

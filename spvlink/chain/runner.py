@@ -125,11 +125,11 @@ class Runner:
         seconds, version = self.seconds, stage.module.version
         begin = perf_counter()
         try:
-            found = act(*args)
+            result = act(*args)
         finally:
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
         self.changed(name, stage, version)
-        return found
+        return result
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
         """Whether a pass changed a module that had this version before; then it counts."""

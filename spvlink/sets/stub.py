@@ -139,10 +139,10 @@ class _Text:
         over = enums.Decoration_Patch not in one.qualifiers
         array = over and self.name in (("tese", "geom") if self.reads else ("tesc",))
         self.variable(name, storage, one.base, one.key >> 3, one.key >> 1 & 3, array)
-        held = set(one.qualifiers)
+        decorations = set(one.qualifiers)
         if self.name == "frag" and one.base != "f32":
-            held.add(enums.Decoration_Flat)
-        for qualifier in sorted(held):
+            decorations.add(enums.Decoration_Flat)
+        for qualifier in sorted(decorations):
             self.notes.append(f"OpDecorate {name} {_NAMES[qualifier]}")
         if not array:
             return name

@@ -19,7 +19,7 @@ def verdict_of(modules: Sequence[Made], options: Options, env: str) -> str:
     that it did not refuse before."""
     if not options.validate:
         return "not validated: switched off"
-    told = VALIDATED
+    verdict_of_all = VALIDATED
     verdicts = validate.validate_all([after for _, _, after in modules], env)
     for (name, before, _), verdict in zip(modules, verdicts):
         if verdict is None:
@@ -27,5 +27,5 @@ def verdict_of(modules: Sequence[Made], options: Options, env: str) -> str:
         original = validate.validate(before, env)
         if original is None:
             raise Broken(f"spirv-val refuses the new {name} module: {verdict}")
-        told = f"not validated: spirv-val refuses the input too ({original})"
-    return told
+        verdict_of_all = f"not validated: spirv-val refuses the input too ({original})"
+    return verdict_of_all

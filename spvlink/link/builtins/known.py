@@ -49,7 +49,7 @@ def merge(link: Link, built: BuiltIns, exact: bool) -> bool:
     sides = _joined(link.outputs, built.outputs), _joined(link.inputs, built.inputs)
     both = Link(link.producer, link.consumer, sides, (0, 2 * BUILTIN_KEYS))
     both.gather()
-    both.held = counted_clip_distances(built)
+    both.read_as_is = counted_clip_distances(built)
     before = [(key, loads) for key, loads in both.loads.items() if key >= BUILTIN_KEYS]
     done = dedup_outputs.dedup_outputs(both, exact)
     for key, loads in before:

@@ -24,9 +24,9 @@ def drop_last(module: Module, builtin: int) -> bool:
 
 def _captured(uses: BuiltInUses, builtin: int) -> bool:
     offset = enums.Decoration_Offset
-    for variable, held in uses.variables.items():
+    for variable, used_members in uses.variables.items():
         struct = struct_of(variable)
-        for at, one in enumerate(held):
+        for at, one in enumerate(used_members):
             if one != builtin:
                 continue
             if uses.tables.find(variable, offset) is not None:

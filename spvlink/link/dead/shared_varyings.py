@@ -56,7 +56,7 @@ def read_as_zero(links: list[Link]) -> None:
     unwritten: list[set[int]] = []
     for link in links:
         link.gather()
-        unwritten.append(link.loads.keys() - link.stores.keys() - link.held)
+        unwritten.append(link.loads.keys() - link.stores.keys() - link.read_as_is)
     lost = unwritten[0].intersection(*unwritten[1:])
     dead_varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"

@@ -96,7 +96,7 @@ def dedup_outputs(
     for key in _order(link):
         sites = _sites(link, key)
         twin = None
-        if kept and key not in link.held:
+        if kept and key not in link.read_as_is:
             twin = _twin(link, key, sites, kept, rules, agreeing)
         if twin is not None:
             merged[key] = twin
@@ -266,7 +266,7 @@ def _agrees(link: Link, key: int, twin: Twin, rules: DedupRules) -> bool:
             return False
     sites = _sites(link, key)
     return (
-        key not in link.held
+        key not in link.read_as_is
         and all(_seen(stored, how) is not None for stored in sites.values())
         and _covers(link, other, sites, how)
         and _way(link, key, other, how, rules) == way
@@ -323,8 +323,8 @@ def _way_if_equal(link: Link, key: int, other: int, rules: DedupRules) -> int | 
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
-    odd = mine.width in rules.preserved or unbounded(link, key)
-    special = _flat(theirs.qualifiers) and not _flat(mine.qualifiers) and odd
+    specials_matter = mine.width in rules.preserved or unbounded(link, key)
+    special = _flat(theirs.qualifiers) and not _flat(mine.qualifiers) and specials_matter
     if special and rules.fast_math:
         return None
     if not equal_on_primitive(link, other, divergence_of(link)):

@@ -49,14 +49,14 @@ def read_attributes_once(module: Module) -> None:
     aggregates: dict[Inst, Inst] = {}
     for block in entry.function.blocks:
         for inst in block.insts:
-            found = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
-            if found is None or inst.imm or inst in signatures or reads[found] < 2:
+            vector = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
+            if vector is None or inst.imm or inst in signatures or reads[vector] < 2:
                 continue
-            assert found.type is not None
-            whole = aggregates.get(found)
+            assert vector.type is not None
+            whole = aggregates.get(vector)
             if whole is None:
-                whole = value(module, ops.OpLoad, found.type.args[0], [found], ())
-                aggregates[found] = whole
+                whole = value(module, ops.OpLoad, vector.type.args[0], [vector], ())
+                aggregates[vector] = whole
             index = types.index_of(inst.args[0].args[1]) or 0
             rewrite(module, inst, ops.OpCompositeExtract, [whole], (index,))
     # in front of everything, so that no construct is kept for the load in it

@@ -354,8 +354,8 @@ class _Marker:
     def sweep(self) -> None:
         module, structure = self.module, self.structure
         changed = flow = False
-        if (told := noted(module)) is not None:
-            told.look_at_lanes()
+        if (debug_info := noted(module)) is not None:
+            debug_info.look_at_lanes()
         for inst in reversed(self.moves):
             mark = inst.mark & ALL
             if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):

@@ -54,8 +54,8 @@ def again(module: Module, inst: Inst, args: list[Inst]) -> Inst:
     if inst in tables.with_ids:
         named = tables.with_ids[inst]
         annotate(module, [Inst(n.op, None, [twin, *n.args[1:]], n.imm) for n in named])
-    if (told := noted(module)) is not None:
-        told.like(twin, inst)
+    if (debug_info := noted(module)) is not None:
+        debug_info.like(twin, inst)
     return twin
 
 

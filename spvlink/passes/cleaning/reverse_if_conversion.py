@@ -111,9 +111,9 @@ class _Reverse:
             and _condition(i) is condition
         ]  # fmt: skip
         for among in (members, [select]):
-            found = self.arms_of(block, among)
-            if found is not None:
-                return found
+            both = self.arms_of(block, among)
+            if both is not None:
+                return both
         return None
 
     def arms_of(self, block: Block, members: list[Inst]) -> _Arms | None:
@@ -132,19 +132,19 @@ class _Reverse:
 
     def only_for(self, block: Block, members: Sequence[Inst], side: int) -> list[Inst]:
         """What a block computes for one side of these selects and for nothing else, in order."""
-        found: set[Inst] = set()
+        computed: set[Inst] = set()
         out: list[Inst] = []
         for inst in reversed(block.insts):
             uses = self.uses.get(inst)
             if not uses or not self.may_sink(inst):
                 continue
             for user in uses:
-                if user in found:
+                if user in computed:
                     continue
                 if user not in members or user.args[0] is inst or user.args[3 - side] is inst:
                     break
             else:
-                found.add(inst)
+                computed.add(inst)
                 out.append(inst)
         out.reverse()
         return out
@@ -192,9 +192,9 @@ class _Reverse:
         ]
         for after in dict.fromkeys(merge.successors()):
             retarget_phis(module, after, block, merge)
-        told = noted(module)
-        if told is not None:
-            told.shifted.difference_update(gone)
+        debug_info = noted(module)
+        if debug_info is not None:
+            debug_info.shifted.difference_update(gone)
         return [*blocks, merge]
 
 

@@ -213,9 +213,9 @@ class _SimplifyWalk:
             if inst.op == ops.OpPhi:
                 inst.args = [resolve(a) for a in inst.args]
                 key = (inst.type, *inst.args, self.effects.signatures.get(inst))
-                found = seen.setdefault(key, inst)
-                if found is not inst:
-                    become(self.module, inst, found)
+                equal = seen.setdefault(key, inst)
+                if equal is not inst:
+                    become(self.module, inst, equal)
             elif not IS_LINE[inst.op]:
                 break
 
@@ -315,13 +315,13 @@ class _SimplifyWalk:
         if first not in self.equal_to:
             self.equal_to[first] = Dominating(first, self.place(first, block))
         among = self.equal_to[first]
-        nearest = found = among.find(self.cfg, block)
-        while found is not None and not self.same_invocations(found.block, block, flags):
-            found = found.above
-        if found is None:
+        nearest = candidate = among.find(self.cfg, block)
+        while candidate is not None and not self.same_invocations(candidate.block, block, flags):
+            candidate = candidate.above
+        if candidate is None:
             among.add(self.cfg, inst, block, nearest)
             return False
-        become(self.module, inst, found.value)
+        become(self.module, inst, candidate.value)
         return True
 
     def same_invocations(self, above: Block, block: Block, flags: int) -> bool:

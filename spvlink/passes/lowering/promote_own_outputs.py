@@ -48,13 +48,13 @@ def promote_own_outputs(module: Module) -> bool:
 
 
 def _variable(module: Module, variables: dict[int, Inst], key: int, type: Inst | None) -> Inst:
-    found = variables.get(key)
-    if found is None:
+    variable = variables.get(key)
+    if variable is None:
         assert type is not None
         storage = enums.StorageClass_Function
         pointer = types.pointer(module, storage, type)
-        found = variables[key] = value(module, ops.OpVariable, pointer, [], (storage,))
-    return found
+        variable = variables[key] = value(module, ops.OpVariable, pointer, [], (storage,))
+    return variable
 
 
 def _own_keys(module: Module, function: Function) -> set[int]:

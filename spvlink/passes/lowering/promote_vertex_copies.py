@@ -54,8 +54,8 @@ def promote_vertex_copies(module: Module, function: Function) -> bool:
 def _is_array(inst: Inst) -> bool:
     if inst.op != ops.OpVariable or inst.args or inst.type is None:
         return False
-    held = inst.type.args[0]
-    return held.op == ops.OpTypeArray and types.size_of(held) > 0
+    pointee = inst.type.args[0]
+    return pointee.op == ops.OpTypeArray and types.size_of(pointee) > 0
 
 
 def _gather(function: Function, copies: dict[Inst, _Copy]) -> None:
@@ -113,7 +113,7 @@ class _Copy:
 
     def read(self, module: Module, made: dict[Inst, list[Inst]]) -> bool:
         """Read the inputs in place of all loads; ``made``: what comes before each."""
-        found: dict[Inst, Inst] = {}
+        parts: dict[Inst, Inst] = {}
         for _, _, load, indices in self.loads:
             path = [types.index_of(index) for index in indices[1:]]
             known = [number for number in path if number is not None]
@@ -122,8 +122,8 @@ class _Copy:
             part = self.part(module, load.type, known, indices[0], made.setdefault(load, []))
             if part is None:
                 return False
-            found[load] = part
-        for load, part in found.items():
+            parts[load] = part
+        for load, part in parts.items():
             become(module, load, part)
         return True
 
@@ -149,18 +149,18 @@ class _Copy:
         """One number of an element: a load of the same input in all of them, or one constant."""
         first: Inst | None = None
         for number in range(types.size_of(self.type)):
-            held = self.held(module, (number, *path))
-            if held is None:
+            component = self.held(module, (number, *path))
+            if component is None:
                 return None
-            first = first or held
-            if held.op != LOAD_INPUT:
-                if held is not first or held.op not in types.CONSTANTS:
+            first = first or component
+            if component.op != LOAD_INPUT:
+                if component is not first or component.op not in types.CONSTANTS:
                     return None
             elif (
                 first.op != LOAD_INPUT
-                or held.imm != first.imm
-                or len(held.args) != 1
-                or types.index_of(held.args[0]) != number
+                or component.imm != first.imm
+                or len(component.args) != 1
+                or types.index_of(component.args[0]) != number
             ):
                 return None
         if first is None or first.op != LOAD_INPUT:

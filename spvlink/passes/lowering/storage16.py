@@ -52,11 +52,11 @@ _OUTSIDE: Final = types.CONSTANTS | {ops.OpUndef}
 def lend(module: Module) -> None:
     """Declare what the module lacks to compute with the 16-bit numbers of its interface, if it does
     no more with them than it may."""
-    held = {c.imm[0] for c in module.sections[CAPABILITIES]}
-    if enums.Capability_StorageInputOutput16 not in held:
+    capabilities = {c.imm[0] for c in module.sections[CAPABILITIES]}
+    if enums.Capability_StorageInputOutput16 not in capabilities:
         return
     small = [t for t in module.globals if types.is_plain_number(t) and t.imm[0] == _WIDTH]
-    wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - held
+    wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - capabilities
     if not wanted:
         return
     module.borrowed_capabilities = frozenset(wanted)
@@ -119,8 +119,8 @@ def settle(module: Module) -> None:
     """Take back what was lent. Raises Refused where something is computed with 16 bits that is not
     known how to do with 32."""
     _Settling(module).run()
-    held = module.sections[CAPABILITIES]
-    held[:] = [c for c in held if c.imm[0] not in module.borrowed_capabilities]
+    capabilities = module.sections[CAPABILITIES]
+    capabilities[:] = [c for c in capabilities if c.imm[0] not in module.borrowed_capabilities]
     module.borrowed_capabilities = frozenset()
     touched(module)
 
@@ -257,14 +257,14 @@ class _Settling:
         return self.add(_conversion(type), type, [wide], ())
 
     def widened(self, inst: Inst) -> Inst:
-        found = self.wide.get(inst)
-        if found is not None:
-            return found
+        wide = self.wide.get(inst)
+        if wide is not None:
+            return wide
         if inst.op not in _OUTSIDE:
             raise self.refuse(inst)
         assert inst.type is not None
-        found = self.wide[inst] = self.constant(inst, self.twin(inst.type))
-        return found
+        wide = self.wide[inst] = self.constant(inst, self.twin(inst.type))
+        return wide
 
     def constant(self, inst: Inst, type: Inst) -> Inst:
         """A constant of 16 bits with 32."""
