@@ -4,7 +4,6 @@ link_set   link the pipelines of a set
 family     find the modules that pipelines share, as one chain
 versions   choose a version of a module for each pipeline
 shared     explain which outputs a shared module could not drop
-validated  run spirv-val on all modules of a set
 freeze     link modules apart from each other against a frozen interface
 contract   write and read a frozen interface as JSON
 apart      find what an interface cannot say of the stages
