@@ -1,5 +1,4 @@
-"""All passes over the stages of one pipeline, top to bottom: what happens between decoding and
-checking.
+"""Run all passes over the stages of one pipeline, top to bottom, from decoding to checking.
 
 A stage in the middle is consumer of one border and producer of the next; its inputs and outputs are
 lowered together. A border that is refused, or that the user wants as it is, keeps its interface;

@@ -1,4 +1,4 @@
-"""Borders while passes run over them: all that a row of the table may ask for."""
+"""Give a row of the table the borders and settings that it needs."""
 
 from __future__ import annotations
 

@@ -1,15 +1,14 @@
-"""One more sweep over the borders, in which small branches are selects
-(``passes/cleaning/if_conversion``).
+"""Sweep the borders once more with small branches as selects (``passes/cleaning/if_conversion``).
 
-Nothing else sees a value through a branch. But our form of code is no better for a driver than the
-one that came, so this is a trial: a stage goes back to what it was unless something crossed one of
-its borders. Where it did, selects that are left become branches again when the stage is written
+No other pass sees a value through a branch. But a driver gains nothing from our form of the code.
+So the conversion is a trial: a stage goes back to its old code unless something crossed one of its
+borders. If something did, selects that nobody used become branches again when the stage is written
 (``passes/cleaning/reverse_if_conversion``).
 
-A trial comes after all else has crossed, so what crosses without it crosses as it did. Who reads
-such a value makes both of its arms, where its stage made one of them; so it may cost only half as
-much as others (``COST_SHARE``). With the whole limit one pipeline of shaders/ takes 6 % more
-instructions on RADV than it came with (layered_surface), with half of it none does.
+The trial comes last, so everything that crosses without it crosses as before. The reader of such a
+value computes both arms, where its stage computed one. So the value may cost only half as much as
+others (``COST_SHARE``). With the whole limit one pipeline of shaders/ (layered_surface) takes 6 %
+more instructions on RADV than its input; with half of it none does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Borders that passes look at together, since they share a module.
+"""Find the borders that passes handle together, because they share a module.
 
     a chain       A->B, B->C                      groups of one border
     a set         A->X, A->Y, B->Y                X with A; Y with A and B; A with X and Y; B with Y

@@ -1,4 +1,4 @@
-"""From modules as they came to slots and SSA values.
+"""Turn modules as they came into slots and SSA values.
 
     specialize        constants that the user gave
     give_builtins     what the pipeline says of built-ins

@@ -1,5 +1,4 @@
-"""The order of the passes, each with its reason, and the hook between them that dumps, times,
-checks and stops."""
+"""Run the passes of a stage in order; between them dump, time, check or stop."""
 
 from __future__ import annotations
 

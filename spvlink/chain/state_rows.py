@@ -1,5 +1,5 @@
-"""What the pipeline's state says of one stage: one row for each fact, in the order in which they
-run, before any interface is lowered."""
+"""List the passes that use the pipeline's state: one row for each fact. They run in this order,
+before any interface is lowered."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What is done at a border: every pass is one row, in this order, each with its reason. A row is
-data: the sweep reads it, ``spvlink passes`` prints it, a test holds ORDER, the docs show it.
+"""List every pass of a border: a row each, in this order, with its reason. A row is data: the sweep
+reads it, ``spvlink passes`` prints it, the docs show it, a test checks ORDER.
 
 Code that moves waits until everything dead is gone (``moving``). What brings code or constants into
 a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).

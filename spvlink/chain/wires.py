@@ -1,19 +1,19 @@
-"""What crosses in a set, and in which slots.
+"""Choose the slots of a set of pipelines, which all of its modules share.
 
-A wire is a component that a producer hands to its consumers, with all producers from which one of
-these reads it, and so on: it has one slot for all of them. Wires that no module declares together
-may share a slot. Wires of one old vector that the same modules declare stay together, as a unit: a
-variable that is declared alike wherever it is declared.
+A wire is a component of a producer with all of its consumers, all other producers from which these
+read it, and so on. It has one slot in all of these modules. Wires that no module declares together
+may share a slot. Wires of one vector that the same modules declare form a unit: one variable, which
+is declared alike in all of them.
 
-    A hands normal.xyz to X, normal.z to Y   ->   units normal.xy {A, X}, normal.z {A, X, Y}
+    A gives normal.xyz to X, normal.z to Y   ->   units normal.xy {A, X}, normal.z {A, X, Y}
 
-Units are placed one after the other where they fit first: a colouring, in which units of one module
-exclude each other. Within a Location a module has one base type and one tuple of qualifiers only
+Units are placed one after the other, each where it fits first: a colouring, in which units of one
+module exclude each other. In one module a Location has one base type and one tuple of qualifiers
 (VUID-StandaloneSpirv-Input-10604). The new places are taken only if no module needs more Locations
 than before and the sum over all modules is smaller.
 
-What stays whole stays in its Locations, and nothing else is put there. Where transform feedback
-captures something, everything stays in its place.
+Variables that stay whole keep their Locations, and nothing else goes there. If transform feedback
+captures something, all variables keep their places.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Stages in a row, of which some are stubs, and what they have that an interface cannot say."""
+"""Find the facts about stages in a row that an interface cannot say; some stages are stubs."""
 
 from __future__ import annotations
 

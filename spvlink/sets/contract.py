@@ -1,4 +1,4 @@
-"""A frozen interface: what modules that are linked apart from each other may rely on, as JSON.
+"""Read and write a frozen interface as JSON: the promises that modules linked apart rely on.
 
     {"version": 1, "borders": [{
         "producer": "vert", "consumer": "frag",

@@ -1,4 +1,4 @@
-"""Modules that are linked apart from each other, against a frozen interface (``contract``).
+"""Link modules apart from each other, against a frozen interface (``contract``).
 
     freeze    what the given stages need of each other, and know, becomes the interface
     obey      each stage is linked alone, with a stub before it and one behind (``stub``)

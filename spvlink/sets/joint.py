@@ -1,9 +1,9 @@
-"""One frozen interface for several producers and several consumers, each linked by itself: for
-pipeline libraries, where any of the former may be joined with any of the latter.
+"""Make one frozen interface for several producers and several consumers, each linked by itself.
 
-What any consumer reads crosses; a constant, an equal component, or what is never written does not,
-if that is so in every producer and if every consumer can make use of it. A module that cannot obey
-is left out, and stays as it is.
+This is for pipeline libraries, where any producer may be joined with any consumer. A component
+crosses if any consumer reads it. A constant, an equal component, or an unwritten one does not
+cross, if that holds in every producer and every consumer can use it. A module that cannot obey is
+left out, and stays as it is.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pipelines that share modules, linked so that each module has one version for all of them.
+"""Link pipelines that share modules, so that each module has one version for all of them.
 
     read      modules, and what all pipelines say alike of them
     link      passes, places and new modules of a family (``chain.link_stages``)

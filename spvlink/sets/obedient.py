@@ -1,4 +1,4 @@
-"""Each stage linked by itself, with what stands for its neighbours, against a frozen interface."""
+"""Link each stage by itself against a frozen interface, between stubs for its neighbours."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a module of a set could not drop, and because of which pipelines."""
+"""Explain which outputs a module of a set could not drop, and because of which pipelines."""
 
 from __future__ import annotations
 

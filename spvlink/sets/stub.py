@@ -1,8 +1,7 @@
-"""A module that stands for a stage that is not there: it writes, or reads, what an interface says.
+"""Make a module that stands for a missing stage: it writes, or reads, what an interface says.
 
-a producer stores a constant where one is, the same value where two are equal, nothing where
-nothing is written, and an attribute of its own, of which nothing is known, for all else
-a consumer reads all that crosses, and hands it on
+A producer stores constants as such, one value for equal components, nothing for unwritten ones, and
+an attribute of unknown value for all others. A consumer reads all that crosses, and passes it on.
 """
 
 from __future__ import annotations

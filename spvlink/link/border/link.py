@@ -1,4 +1,4 @@
-"""The border of two stages as a first-class object: ``Link`` has every slot, seen from both ends.
+"""Hold the border of two stages: ``Link`` has every slot, seen from both ends.
 
 ``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
 instruction says so. ``remarks`` collects the decisions about each key with their reasons, for the

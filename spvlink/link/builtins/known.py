@@ -1,13 +1,10 @@
-"""What is known of built-ins in the stage that reads them.
+"""Merge built-ins and varyings that are equal, in the stage that reads them.
 
     VS: gl_Layer = n; outLayer = n          FS: outLayer is gone, its loads read gl_Layer
 
-What nobody writes is undefined, so any value is right, but where fixed functions have one: Layer
-and ViewportIndex are 0 then (Vulkan, "Built-In Variables"), unless there are views, which may
-choose them (``opening``); points have the size 1 with maintenance5. These values are read.
-
-A built-in and a varying may say the same. The built-in is stored anyway, so it is the varying that
-goes.
+The varying goes, since the built-in is stored in any case. Unwritten built-ins have any value,
+unless fixed functions define one: Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables")
+except where views may choose them (``opening``), and points have size 1 with maintenance5.
 """
 
 from __future__ import annotations

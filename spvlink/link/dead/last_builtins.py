@@ -1,4 +1,4 @@
-"""Stores of built-ins of the last stage before rasterization that fixed functions do not take."""
+"""Remove stores of built-ins that fixed functions ignore, in the last stage of vertices."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Dead varyings of a module that several pipelines have: an output goes if no consumer reads it, an
-input is zero if no producer writes it."""
+"""Remove dead varyings of a module that several pipelines share: an output goes if no consumer
+reads it, an input is zero if no producer writes it."""
 
 from __future__ import annotations
 

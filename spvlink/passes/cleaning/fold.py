@@ -1,4 +1,4 @@
-"""Constant folding: the constant that an instruction on constants equals.
+"""Fold constants: compute the constant that an instruction on constants equals.
 
 Only what every device computes alike is folded; ``rules/arithmetic.py`` says what that means for
 numbers (rounding, NaN, denormals, zeros) and holds the per-component operations. Here stand the

@@ -1,4 +1,4 @@
-"""If-conversion: turn small branches without side effects into selects while linking.
+"""Turn small branches without side effects into selects while linking.
 
     OpSelectionMerge %m; OpBranchConditional c %a %b          %x = OpFMul %p %two
     %a: %x = OpFMul %p %two; OpBranch %m                      %y = OpFMul %q %three

@@ -1,5 +1,5 @@
-"""Reverse if-conversion: turn selects that linking made of branches, and did not need, into
-branches again, so that a stage runs no more code than before.
+"""Turn the selects that linking made of branches, and did not use, back into branches, so that a
+stage runs no more code than before.
 
     %x = OpFMul %p %two                     OpSelectionMerge %m; OpBranchConditional c %a %b
     %y = OpFMul %q %three                   %a: %x = OpFMul %p %two; OpBranch %m

@@ -1,4 +1,4 @@
-"""The code of a module at some time, to go back to: for passes that are tried."""
+"""Save the code of a module, so that a trial of a pass can be undone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies of blocks: a callee's for one call, a loop's for one round."""
+"""Copy blocks: those of a callee for one call, those of a loop for one round."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Looks through vectors: a component is found behind constructs, shuffles, inserts and extracts.
+"""Find a component behind constructs, shuffles, inserts and extracts of vectors.
 
 Each rule gives the value that an instruction equals, or rewrites it in place into one that costs no
 more:

@@ -1,4 +1,4 @@
-"""What transform feedback captures of an output, component by component.
+"""Find the components of an output that transform feedback captures.
 
     out vec4 v  (XfbBuffer 0, XfbStride 32, Offset 16)    ->    v.x at byte 16, v.y at 20, ...
 

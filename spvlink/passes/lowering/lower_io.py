@@ -1,4 +1,4 @@
-"""The interface of a stage becomes scalar slots.
+"""Turn the interface of a stage into scalar slots.
 
 Every way in which code touches an interface variable (plain variables, blocks and their members,
 structs, matrices, arrays; access chains, whole-aggregate loads and stores, OpCopyMemory, partial

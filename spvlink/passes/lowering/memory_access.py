@@ -1,4 +1,4 @@
-"""Small questions about instructions that touch memory, and the parts of composite values."""
+"""Answer small questions about instructions that touch memory, and about parts of composites."""
 
 from __future__ import annotations
 

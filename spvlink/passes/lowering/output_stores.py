@@ -1,4 +1,4 @@
-"""What goes out when a vertex, or an invocation, is done."""
+"""Store the outputs of a vertex or an invocation where it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Variables become SSA values: locals, Private globals, and a stage's interface, in one renaming.
+"""Turn variables into SSA values: locals, Private globals and the interface, in one renaming.
 
     %v = OpVariable %ptr Function            %x = ...
     OpStore %v %x                      ->    OpStore gone

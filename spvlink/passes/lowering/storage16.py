@@ -1,20 +1,21 @@
-"""Numbers of 16 bits in a module that may only load, convert and store them.
+"""Link 16-bit numbers of a module that may only load, convert and store them.
 
-StorageInputOutput16 without Float16 (Int16) allows no more than that: no constant, no vector put
-together or taken apart, no phi (specification, "Universal Validation Rules"). ``lend`` gives such a
-module the missing capability while it is linked, so that its 16-bit varyings are slots like others;
-``settle`` takes it back and says everything with 32 bits that the module may not say with 16:
+StorageInputOutput16 without Float16 (Int16) allows no more: no constant, no composite, no phi
+(specification, "Universal Validation Rules"). ``lend`` gives such a module the missing capability
+while it is linked, so its 16-bit varyings become slots. ``settle`` takes it back, and uses 32 bits
+wherever the module may not use 16:
 
     %a = OpLoad %half %x                          %a = OpLoad %half %x
     %v = OpCompositeConstruct %halves %a %b       %c = OpFConvert %float %a       (%d of %b)
     %w = OpFConvert %floats %v               ->   %w = OpCompositeConstruct %floats %c %d
 
-Each number of 16 bits is one of 32, so what is widened, moved about and narrowed again has its
-bits. A sum that a pass made is rounded to 16 bits after it was done in 32, which is the rounding of
-16 bits: 24 bits hold twice 11 and two more.
+Why it is right. Each 16-bit number is also a 32-bit number, so widening and narrowing keeps its
+bits. A sum that a pass made is rounded to 16 bits after it was computed in 32. That equals
+rounding in 16 bits: 24 bits are twice 11 and two more.
 
-Only modules in which each load is converted, and each store is of a conversion, are lent anything:
-what is handed on as it is might be a denormal number, which a conversion may flush.
+What breaks it. A 16-bit number that is stored as it was loaded: it may be a denormal, which a
+conversion may flush. So a module gets the capability only if every load is converted and every
+store is of a conversion.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Debug information leaves the functions before the first pass and comes back after the last.
+"""Take debug information out of the functions before the first pass; it comes back after the last.
 
     DebugScope %set %a                    (taken out: places of the instructions behind it)
     DebugDeclare %set %x %variable %e     (taken out: a note)

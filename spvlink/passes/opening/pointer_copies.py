@@ -1,4 +1,4 @@
-"""A copy of a pointer is the pointer.
+"""Replace copies of pointers by the pointers.
 
     %q = OpCopyObject %ptr %p           every use of %q is %p
     OpStore %q %x               ->      OpStore %p %x

@@ -1,4 +1,4 @@
-"""Debug information comes back into the functions after the last pass (see ``debuginfo``)."""
+"""Put debug information back into the functions after the last pass (see ``debuginfo``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another interface around code that stays as it is: what Mesa's nir_lower_io_to_temporaries does.
+"""Give a stage another interface and leave its code, like Mesa's nir_lower_io_to_temporaries.
 
     in vec3 n; in vec2 uv;              in vec4 a; in float b;
     main() { ... n ... uv.x ... }   ->  private vec3 n; private vec2 uv;

@@ -1,4 +1,4 @@
-"""Scalar slots become variables again, declared alike on both sides.
+"""Turn scalar slots back into variables, declared alike on both sides.
 
     STORE_OUTPUT 8 %a; STORE_OUTPUT 10 %b   ->   OpStore %uv (OpCompositeConstruct %vec2 %a %b)
     %x = LOAD_INPUT 8                       ->   %v = OpLoad %vec2 %uv; %x = OpCompositeExtract %v 0
