@@ -179,8 +179,17 @@ def test_each_pass_says_why_it_is_right_and_what_breaks_it_and_its_cost(section:
     assert labels == LABELS
 
 
-def test_all_passes_have_a_section() -> None:
-    assert len(sections_of_passes()) > 40
+def test_a_reader_of_the_readme_finds_each_pass_with_its_code_and_tests() -> None:
+    assert "docs/reference/passes.md" in LINK.findall((ROOT / "README.md").read_text())
+    page = (ROOT / "docs" / "reference" / "passes.md").read_text()
+    index = page.partition("\n## Passes over a border")[0]
+    sections = sections_of_passes()
+    assert len(sections) > 40
+    for section in sections:
+        name = section.split("`")[1]
+        assert f"| [`{name}`](#{name.replace('.', '')}) |" in index, name
+        assert re.search(r"^- Code: \[spvlink/[\w/]+\.py\]", section, re.M), name
+        assert re.search(r"^- Tests: \[tests/passes/\w+\]", section, re.M), name
 
 
 # --- the man page ---

@@ -1,4 +1,4 @@
-"""Remove stores of built-ins that fixed functions ignore, in the last stage of vertices."""
+"""Remove built-in stores that fixed functions ignore, in the last stage before rasterization."""
 
 from __future__ import annotations
 
