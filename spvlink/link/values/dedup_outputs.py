@@ -10,9 +10,10 @@ fewer paths may read one that stores on more, since it was undefined on the othe
 reverse would lose values. Equal values stay equal through equal interpolation, so both slots must
 have the same qualifiers.
 
-A Centroid copy of an output that is also read without is read by InterpolateAtCentroid: "the value
-that would be assigned if it were decorated as Centroid" (GLSL.std.450). The invocation interpolates
-at the same place as before. There is no way from Centroid back to the middle of the pixel.
+If an output crosses both with Centroid and without, the Centroid copy goes, and
+InterpolateAtCentroid reads the other: "the value that would be assigned if it were decorated as
+Centroid" (GLSL.std.450). The invocation interpolates at the same place as before. There is no way
+from Centroid back to the middle of the pixel.
 
 What breaks it.
 * The sign of a zero. Negation commutes with every interpolation except for it (a sum that cancels

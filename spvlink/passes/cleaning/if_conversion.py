@@ -5,9 +5,9 @@
     %b: %y = OpFMul %q %three; OpBranch %m             ->     OpBranch %m
     %m: %z = OpPhi %x %a %y %b                                %m: %z = OpSelect c %x %y
 
-Passes over borders look at expressions. A phi is none, so they do not see through a branch, and
-compilers of GLSL write one for nearly every ``?:``. Linking therefore looks at selects; those that
-are left in the end become branches again (``reverse_if_conversion``).
+Passes over borders look at expressions, and a phi is no expression. But compilers of GLSL write a
+branch with a phi for nearly every ``?:``. So linking works on selects; at the end, those without a
+use for linking become branches again (``reverse_if_conversion``).
 
 Why it is right. Code in an arm runs where it did not run before, so it must be SPECULATABLE: no
 side effect, no trap, a result for all operands. That leaves out integer division, conversions of
@@ -22,7 +22,8 @@ keeps its control flow (``facts.invariant``), and so does a branch with DontFlat
 switches stay. A select crosses only with its condition: where a texture or an interpolated value
 decides, the branch stays (``may_cross``).
 
-Cost. The reader of such a value computes both arms; so it may cost half as much as others.
+Cost. The consumer of such a value computes both arms, so the value may cost only half as much as
+others.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ stage runs no more code than before.
     %z = OpSelect c %x %y            ->     %b: %y = OpFMul %q %three; OpBranch %m
                                             %m: %z = OpPhi %x %a %y %b
 
-An arm takes the operations that only its side of these selects uses: pure ones, and loads of
-memory that nobody writes, of the same block. Without any work in the arms a select stays a select.
+An arm takes the operations of the block that only its side of these selects uses: pure operations,
+and loads of memory that nobody writes. A select without such work stays a select.
 
 Why it is right. A pure operation may run only where its result is used.
 
