@@ -90,4 +90,8 @@ if os.environ.get("SPVLINK_COMPILE") == "1":
     from mypyc.build import mypycify
 
     extensions = mypycify(compiled(), opt_level="2", debug_level="0", multi_file=True)
-setup(ext_modules=extensions, cmdclass={"build_ext": Build})
+setup(
+    ext_modules=extensions,
+    cmdclass={"build_ext": Build},
+    data_files=[("share/man/man1", ["docs/spvlink.1"])],
+)

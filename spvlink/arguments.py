@@ -17,11 +17,46 @@ if TYPE_CHECKING:  # typing costs start-up time
 
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
+
+Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next
+stage does not need, pack the rest into fewer Locations, and clean up every stage behind that.
+This is stage linking: one module per stage goes in and one comes out. To join modules that
+import and export symbols use spirv-link.
+
+  spvlink link scene.vert scene.frag -o linked --explain
+
+STAGE_FILE   SPIR-V, GLSL or HLSL of one stage, in any order; FILE:ENTRY names an entry point;
+             - reads SPIR-V from standard input
+-o OUT_DIR   write one file per stage, under the name of the input; all files or none
+
+options:
+  --explain               print a table: the fate of every varying, and the reason
+  --report FILE           write the same as JSON (-: to standard output)
+  --layout FILE           the pipeline layout as JSON: which stages may read which resource
+  --state FILE            the known state of the pipeline, as JSON
+  --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+  --complete              these are all stages: if there is no fragment shader, none follows
+  --exact                 make only changes that keep every output bit of every stage
+  --keep-interface STAGE  leave that stage byte for byte as it is; repeatable
+  --disable PASS          switch off one optimization (spvlink passes lists them); repeatable
+  --strict                end with an error if the pipeline passes through unchanged
+  --help-all              print all options and the meanings of the exit status
+
+other commands:
+  spvlink batch --help    link all pipelines of a game at once
+  spvlink check --help    find mismatches between the stages of a pipeline
+  spvlink layer --help    link the pipelines of a Vulkan program while it runs
+  spvlink library --help  build the C library for engines
+  spvlink passes | cmake-dir | completions bash|zsh|fish | --version
+"""
+HELP_ALL: Final = """\
+usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
        spvlink check --help: find mismatches between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink library --help: build the C library for engines
-       spvlink passes | cmake-dir | completions bash|zsh|fish | --version | --help
+       spvlink passes | cmake-dir | completions bash|zsh|fish | --version
+       spvlink --help: the options that most pipelines need
 
 Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next
 stage does not need, pack the rest into fewer Locations, and clean up every stage behind that.
@@ -49,7 +84,7 @@ reports:
 
 facts about the pipeline:
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
-  --state FILE            what is known of the pipeline's state, as JSON: attachments, blending ...
+  --state FILE            the known state of the pipeline, as JSON: attachments, blending ...
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
   --spec-defaults         constants that no --spec names keep their defaults, so they are known
   --complete              these are all stages of the pipeline: without a fragment shader, only

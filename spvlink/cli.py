@@ -1,4 +1,4 @@
-"""The command ``spvlink``: what it promises is written in ``arguments.HELP``; this file does it.
+"""Run the command ``spvlink``; ``arguments.HELP_ALL`` says what it promises.
 
 Imports are few and late, because a link takes milliseconds and so does every module of Python's
 library.
@@ -12,7 +12,7 @@ import sys
 import time
 
 from spvlink import output, pipeline, report, sources, validate
-from spvlink.arguments import HELP, SEE, Command, meant, parse, passes
+from spvlink.arguments import HELP, HELP_ALL, SEE, Command, meant, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
 from spvlink.pipeline import Flaw, Linked, Source, StageResult
@@ -33,6 +33,7 @@ COMMANDS = (
     "serve",
 )
 DONE, INVALID, USAGE, DEFECT, INTERRUPTED = 0, 1, 2, 3, 130
+ALL = "--help-all"
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -86,6 +87,8 @@ def _main(words: Sequence[str]) -> int:
         return _batch(list(rest))
     if command == "check":
         return _check(list(rest))
+    if ALL in words:
+        return _print(HELP_ALL)
     if "--help" in words or command in ("-h", "help"):
         return _print(HELP)
     if command in ("--version", "-V"):
@@ -297,11 +300,13 @@ def _page(linked: Linked, version: str, command: Command) -> str:
 
 def _batch(words: list[str]) -> int:
     from spvlink import __version__
-    from spvlink.batches.arguments import HELP as HELP_OF_BATCH
+    from spvlink.batches import arguments as of_batch
     from spvlink.batches.command import main as batch
 
+    if ALL in words:
+        return _print(of_batch.HELP_ALL)
     if "--help" in words or "-h" in words:
-        return _print(HELP_OF_BATCH)
+        return _print(of_batch.HELP)
     error = batch(words, __version__, _print_all)
     if error is not None:
         _complain(error)
@@ -314,7 +319,7 @@ def _check(words: list[str]) -> int:
     from spvlink.lint.arguments import HELP as HELP_OF_CHECK
     from spvlink.lint.command import main as check
 
-    if "--help" in words or "-h" in words:
+    if "--help" in words or "-h" in words or ALL in words:
         return _print(HELP_OF_CHECK)
     return check(words, __version__, _print_all)
 

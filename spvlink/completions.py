@@ -45,7 +45,8 @@ def completions(shell: str, commands: Sequence[str]) -> str:
 
 def _options(command: str) -> list[str]:
     words = WORDS[command]
-    return sorted({*words.flags, *words.values, *words.lists})
+    helps = ["--help", *(["--help-all"] if command in ("link", "batch") else [])]
+    return [*sorted({*words.flags, *words.values, *words.lists}), *helps]
 
 
 def _bash(commands: Sequence[str]) -> str:
@@ -54,14 +55,14 @@ def _bash(commands: Sequence[str]) -> str:
         for name, known in _values().items()
     )
     options = "".join(
-        f'        {name}) options="{" ".join(_options(name))} --help" ;;\n' for name in WORDS
+        f'        {name}) options="{" ".join(_options(name))}" ;;\n' for name in WORDS
     )
     return f"""\
 # bash: source <(spvlink completions bash)
 _spvlink() {{
     local word=${{COMP_WORDS[COMP_CWORD]}} before=${{COMP_WORDS[COMP_CWORD-1]}} options=
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "{" ".join(commands)} --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "{" ".join(commands)} --help --help-all --version" -- "$word"))
         return
     fi
     case $before in
@@ -82,14 +83,14 @@ def _zsh(commands: Sequence[str]) -> str:
         for name, known in _values().items()
     )
     options = "".join(
-        f"            {name}) compadd -- {' '.join(_options(name))} --help ;;\n" for name in WORDS
+        f"            {name}) compadd -- {' '.join(_options(name))} ;;\n" for name in WORDS
     )
     return f"""\
 #compdef spvlink
 # zsh: spvlink completions zsh > FOLDER_OF_FPATH/_spvlink
 _spvlink() {{
     if (( CURRENT == 2 )); then
-        compadd -- {" ".join(commands)} --help --version
+        compadd -- {" ".join(commands)} --help --help-all --version
         return
     fi
     case $words[CURRENT-1] in
@@ -110,16 +111,19 @@ def _fish(commands: Sequence[str]) -> str:
         "# fish: spvlink completions fish > ~/.config/fish/completions/spvlink.fish",
         f"complete -c spvlink -n __fish_use_subcommand -f -a '{' '.join(commands)}'",
         "complete -c spvlink -l help",
+        "complete -c spvlink -n __fish_use_subcommand -l help-all",
         "complete -c spvlink -n __fish_use_subcommand -l version",
     ]
     values = _values()
     for command, words in WORDS.items():
         for option in _options(command):
+            if option == "--help":
+                continue
             parts = [f"complete -c spvlink -n '__fish_seen_subcommand_from {command}'"]
             parts.append(f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}")
             if option in values:
                 parts.append(f"-x -a '{' '.join(values[option])}'")
-            elif option not in words.flags:
+            elif option not in words.flags and option != "--help-all":
                 parts.append("-r")
             lines.append(" ".join(parts))
     return "\n".join(lines) + "\n"

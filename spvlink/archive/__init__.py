@@ -1,17 +1,20 @@
-"""Fossilize archives (`.foz`): what a whole game's pipelines are recorded in, read and rewritten.
+"""Read and rewrite Fossilize archives (`.foz`), which record all pipelines of a game.
 
-Nothing here links, and nothing here is on the path of ``spvlink link``. In the order of the work:
+Nothing here links, and `spvlink link` does not import it. In the order of the work:
 
-    foz         the container: one or several files as one union, entries by (tag, hash)
-    index       where the entries are, 16 bytes each
-    varint      SPIR-V words as an archive stores them
-    hashes      the 64-bit keys of modules, application infos and links
-    documents   the JSON of an entry: strict reading, and changing some digits of its text
-    structures  which sType means what for linking
-    layouts     pipeline layouts and render passes, resolved
-    records     what linking needs of one graphics pipeline, or why it is not to be linked
-    archive     ``Archive``: the pipelines and modules of an input
-    writer      ``ArchiveWriter``: the same archive with other modules
+    foz         read the container: one or several files as one union, entries by (tag, hash)
+    index       find an entry: 16 bytes for each
+    varint      decode SPIR-V words as an archive stores them
+    hashes      compute the 64-bit keys of modules, application infos and links
+    documents   read the JSON of an entry strictly; change single digits of its text
+    numbers     list the structures, flags and dynamic states of Vulkan
+    structures  say which pNext structure matters for linking, by its place
+    layouts     resolve pipeline layouts and render passes
+    mappings    find the origin of descriptors in the form of `--layout`
+    states      find the static state of a pipeline
+    records     collect the facts of one graphics pipeline, or the reason not to link it
+    archive     give the pipelines and modules of an input: ``Archive``
+    writer      write the same archive with other modules: ``ArchiveWriter``
 
 The format was learned from ValveSoftware/Fossilize at de951cf1f. docs/reference/archives.md has
 the facts.

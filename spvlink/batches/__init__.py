@@ -1,15 +1,26 @@
-"""Many pipelines at once: the command ``spvlink batch`` and ``spvlink.batch``.
+"""Link many pipelines at once: the command ``spvlink batch`` and ``spvlink.batch``.
 
-    pipelines   what a pipeline is here          ends   what gives them, what takes results
-    manifest    the source and sink of ``.jsonl`` files        foz   that of Fossilize archives
-    folder      the source and sink of a folder of modules     pairing   what belongs together there
-    jobs        what one link depends on, as a key; one job for all pipelines with that key
-    work        one job done, in whatever process              slot, pool   processes that do jobs
-    store       finished jobs on the disk                      cluster      Dask's machines
-    engine      jobs through an executor, each once, none that the store has
-    plan        which pipelines there are and what became of them
-    summary     the report             progress   the bar     arguments, command   the command line
-    api         the Python face
+    pipelines   the data of one pipeline of a batch
+    ends        the interface of sources and sinks of pipelines
+    manifest    read and write ``.jsonl`` files
+    foz         read and write Fossilize archives
+    folder      read and write a folder of modules
+    pairing     find the pipelines of a folder by names, entry points and interfaces
+    jobs        make one job for all pipelines with the same key
+    families    group the jobs that share modules (``--variants``)
+    work        do one job, in any process
+    slot        run a process that does one job at a time
+    pool        run such processes as an executor
+    cluster     run jobs on the machines of Dask
+    store       keep finished jobs on the disk
+    journal     append records to a file that survives a kill
+    engine      run each job once, if the store lacks it
+    plan        record all pipelines and their results in few bytes
+    summary     write the report
+    progress    show the progress bar
+    arguments   read the command line
+    command     run the command
+    api         the Python functions
 
 The room is not called ``batch`` because ``spvlink.batch`` is the function.
 """

@@ -21,6 +21,33 @@ usage: spvlink batch IN... -o OUT [options]
 Link many pipelines. Those that differ in state only are linked once; equal modules are stored
 once. A run that was killed goes on when you give the same command again.
 
+  spvlink batch game.foz -o linked.foz --report report.json
+
+IN           Fossilize archives (.foz), one manifest (.jsonl) with a pipeline a line, or a folder
+             of modules
+-o OUT       an archive, or a folder; it appears complete or not at all
+
+options:
+  --plan                  for a folder: print the manifest of the pipelines found; link nothing
+  --jobs N                worker processes (default: the cores of this machine)
+  --timeout S             seconds that one job may take (default: 60)
+  --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
+                          one for all of them, at most K
+  --prune                 for archives: leave out modules that only linked pipelines used
+  --report FILE           write totals and a line for each pipeline and each job as JSON
+  --html FILE             write the same as a page for a browser
+  --strict                end with an error if a pipeline passes through unchanged; write nothing
+  --exact                 make only changes that keep every output bit of every stage
+  --disable PASS          switch off one optimization (spvlink passes lists them); repeatable
+  --help-all              print all options, the form of a manifest, the meanings of the exit status
+"""
+HELP_ALL: Final = """\
+usage: spvlink batch IN... -o OUT [options]
+       spvlink batch FOLDER --plan
+
+Link many pipelines. Those that differ in state only are linked once; equal modules are stored
+once. A run that was killed goes on when you give the same command again.
+
 IN           Fossilize archives (.foz; several are one union, the first wins), or one manifest
              (.jsonl) with a pipeline a line:
              {"id": "water", "stages": [{"file": "a.vert.spv"}, {"file": "b.frag.spv",
@@ -56,9 +83,9 @@ reports:
   --strict                if a pipeline passes through unchanged, or its stages do not match, end
                           with an error and write nothing
 
-These options hold for every pipeline, as in spvlink link (see: spvlink --help): --complete
---cost-limit --disable --enable --exact --expect --keep-interface --no-validate --pack
---spec-defaults --target-env --check each.
+These options hold for every pipeline, as in spvlink link (see: spvlink link --help-all):
+--clean --complete --cost-limit --disable --enable --exact --expect --keep-interface --no-validate
+--pack --spec-defaults --target-env --check each.
 
 exit status: 0 done (pipelines that passed through are in the report); 1 the input is not valid,
 or with --strict: a pipeline passed through; 2 usage, or a file that cannot be read or written;

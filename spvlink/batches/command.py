@@ -1,4 +1,4 @@
-"""The command ``spvlink batch``; what it promises is written in ``arguments.HELP``."""
+"""The command ``spvlink batch``; what it promises is written in ``arguments.HELP_ALL``."""
 
 from __future__ import annotations
 

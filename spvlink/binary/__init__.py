@@ -1,6 +1,9 @@
-"""Words to a module and back.
+"""Decode words into a module and encode a module into words.
 
-words     the bytes of a file as words        walk      the operands of one instruction, checked
-plans     how instructions are cut            reader    the state of reading, and the slow ways
-decode    words to a module                   encode    a module to words
+words     read the bytes of a file as words
+plans     say how the words of an instruction are cut into operands
+walk      check the operands of one instruction against the grammar
+reader    hold the state of reading, and read rare instructions with all checks
+decode    turn words into a module
+encode    turn a module into words
 """

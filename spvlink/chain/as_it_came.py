@@ -1,9 +1,9 @@
-"""Stages that linking does not need go out as they came, byte for byte.
+"""Send stages that linking did not need as they came, byte for byte.
 
-The passes look at code in its simplest form, with all calls inlined. A driver's compiler has passes
-of its own for that, and what it makes of our form is a little worse about as often as it is better
-(docs/measurements/isa.md). A module that stays as it is can also be shared with other pipelines.
-So a stage is rewritten only if something crossed one of its borders or its interface changed.
+The passes work on code in its simplest form, with all calls inlined. A driver's compiler has passes
+of its own for that, and its result for our form is a little worse about as often as it is better
+(docs/measurements/isa.md). Other pipelines can share a module that did not change. So a stage is
+rewritten only if something crossed one of its borders, or if its interface changed.
 """
 
 from __future__ import annotations

@@ -1,5 +1,4 @@
-"""Two neighbouring stages and what is known of their border; and borders that passes look at
-together."""
+"""Hold a border of two neighbouring stages, and groups of borders that passes handle together."""
 
 from __future__ import annotations
 

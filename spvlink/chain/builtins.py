@@ -1,4 +1,5 @@
-"""Built-ins that cross borders: opened before the sweep, closed behind it (``link/builtins``)."""
+"""Give built-ins that cross borders their slots before the sweep, and remove the slots after it
+(``link/builtins``)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""All passes over the stages of one pipeline, top to bottom: what happens between decoding and
-checking.
+"""Run all passes over the stages of one pipeline, top to bottom, from decoding to checking.
 
 A stage in the middle is consumer of one border and producer of the next; its inputs and outputs are
 lowered together. A border that is refused, or that the user wants as it is, keeps its interface;
@@ -44,8 +43,8 @@ def link_chain(chain: Chain) -> list[bytes]:
         if border.link is not None:
             forget_all(border.link)  # which would be a cycle
     if chain.state_remarks:
-        told = [remark for _, remark in chain.state_remarks]
-        chain.linked.later.append(lambda: told)
+        state_remarks = [remark for _, remark in chain.state_remarks]
+        chain.linked.later.append(lambda: state_remarks)
     return outputs
 
 

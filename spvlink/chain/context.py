@@ -1,4 +1,4 @@
-"""Borders while passes run over them: all that a row of the table may ask for."""
+"""Give a row of the table the borders and settings that it needs."""
 
 from __future__ import annotations
 
@@ -76,9 +76,9 @@ class PassContext:
     def _transfer(self, link: Link, source: Stage, target: Stage) -> Transfer:
         """What is known of it holds until one of the modules changes."""
         known = fact(link, _transfers, link.version)
-        found = known.get(target)
-        if found is not None:
-            return found
+        transfer = known.get(target)
+        if transfer is not None:
+            return transfer
         grant = Grant(target.visible)
         layout = self.options.layout
         if layout is not None:
@@ -86,8 +86,8 @@ class PassContext:
             ranges, bindings = granted(layout, own)
             shared = shared_descriptors(layout, theirs, own)
             grant = Grant(target.visible, ranges, bindings, shared)
-        found = known[target] = Transfer(source.module, target.module, grant)
-        return found
+        transfer = known[target] = Transfer(source.module, target.module, grant)
+        return transfer
 
 
 class Literal(Transfer):

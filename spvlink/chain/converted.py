@@ -1,15 +1,14 @@
-"""One more sweep over the borders, in which small branches are selects
-(``passes/cleaning/if_conversion``).
+"""Sweep the borders once more with small branches as selects (``passes/cleaning/if_conversion``).
 
-Nothing else sees a value through a branch. But our form of code is no better for a driver than the
-one that came, so this is a trial: a stage goes back to what it was unless something crossed one of
-its borders. Where it did, selects that are left become branches again when the stage is written
+No other pass sees a value through a branch. But a driver gains nothing from our form of the code.
+So the conversion is a trial: a stage goes back to its old code unless something crossed one of its
+borders. If something did, selects that nobody used become branches again when the stage is written
 (``passes/cleaning/reverse_if_conversion``).
 
-A trial comes after all else has crossed, so what crosses without it crosses as it did. Who reads
-such a value makes both of its arms, where its stage made one of them; so it may cost only half as
-much as others (``COST_SHARE``). With the whole limit one pipeline of shaders/ takes 6 % more
-instructions on RADV than it came with (layered_surface), with half of it none does.
+The trial comes last, so everything that crosses without it crosses as before. The reader of such a
+value computes both arms, where its stage computed one. So the value may cost only half as much as
+others (``COST_SHARE``). With the whole limit one pipeline of shaders/ (layered_surface) takes 6 %
+more instructions on RADV than its input; with half of it none does.
 """
 
 from __future__ import annotations
@@ -130,7 +129,7 @@ class _Limits(Limits):
         return root(load.args[0]).imm[:1] in _UNIFORM
 
 
-class _Told:
+class _Report:
     """What the report would say of a border."""
 
     __slots__ = ("cautions", "fate", "link", "notes")
@@ -150,23 +149,23 @@ def sweep_converted(chain: Chain) -> None:
     """Convert branches, sweep, and take back what brought nothing."""
     if not chain.runner.enabled("if_conversion"):
         return
-    came = _convert(chain)
-    if not came:
+    changed = _convert(chain)
+    if not changed:
         return
     links = [(b, link) for b in chain.borders if (link := b.link) is not None]
     links += [(b, built) for b, link in links if (built := link.built) is not None]
-    told = [(border, _Told(link)) for border, link in links]
+    reports = [(border, _Report(link)) for border, link in links]
     versions = {stage: stage.module.version for stage in chain.stages}
     chain.cost_share = COST_SHARE
     sweep_due(chain, True)
     chain.cost_share = 100
     crossed = {stage for stage in chain.stages if stage.module.version != versions[stage]}
-    for stage, before in came.items():
+    for stage, before in changed.items():
         around = chain.around(stage)
         met = {stage, *[b.producer for b in around], *[b.consumer for b in around]}
         if crossed.isdisjoint(met) and before.snapshot.fits(stage.module):
             chain.runner.run("if_conversion", stage, before.restore, stage)
-    for border, said in told:
+    for border, said in reports:
         if border.producer not in crossed and border.consumer not in crossed:
             said.restore()
     for group in chain.groups:
@@ -175,15 +174,15 @@ def sweep_converted(chain: Chain) -> None:
 
 def _convert(chain: Chain) -> dict[Stage, _Came]:
     """The stages that have other code now, each with what it was."""
-    came: dict[Stage, _Came] = {}
-    held = False
+    changed: dict[Stage, _Came] = {}
+    settled = False
     for stage in chain.touched():
         entry = stage.module.entry
         assert entry is not None
         if stage.literal or stage in chain.fixed or len(entry.function.blocks) == 1:
             continue
-        if not held:
-            held = True
+        if not settled:
+            settled = True
             for group in chain.groups:
                 hold_outputs(chain, group)
         limits = _Limits(chain, stage)
@@ -192,6 +191,6 @@ def _convert(chain: Chain) -> dict[Stage, _Came]:
         before, version = _Came(stage), stage.module.version
         chain.runner.on_entry(stage, "if_conversion", stage.selects, limits)
         if stage.module.version != version:
-            came[stage] = before
+            changed[stage] = before
             in_file(stage, clean, chain, stage)
-    return came
+    return changed

@@ -1,4 +1,4 @@
-"""Borders that passes look at together, since they share a module.
+"""Find the borders that passes handle together, because they share a module.
 
     a chain       A->B, B->C                      groups of one border
     a set         A->X, A->Y, B->Y                X with A; Y with A and B; A with X and Y; B with Y
@@ -35,20 +35,20 @@ def note_shared(chain: Chain) -> None:
 
 def groups(chain: Chain) -> list[Group]:
     """Of all borders, first to last; what producers do for all of their consumers comes last."""
-    found: list[Group] = []
+    made: list[Group] = []
     last: list[Group] = []
     for border in chain.borders:
         if not border.shared:
-            found.append(Group([border], ""))
+            made.append(Group([border], ""))
     for stage in chain.stages if chain.is_set else ():
         befores, afters = chain.befores.get(stage, []), chain.afters.get(stage, [])
         if stage in chain.stubs:
             continue
         if befores and befores[0].shared:
-            found.append(Group(befores, CONSUMER))
+            made.append(Group(befores, CONSUMER))
         if afters and afters[0].shared:
             last.append(Group(afters, PRODUCER))
-    return found + last[::-1]
+    return made + last[::-1]
 
 
 def seams(borders: list[Border]) -> list[list[Border]]:
@@ -62,10 +62,10 @@ def seams(borders: list[Border]) -> list[list[Border]]:
 
     for border in borders:
         leaders[find((border.consumer, INPUT))] = find((border.producer, OUTPUT))
-    found: dict[Side, list[Border]] = {}
+    seams_of: dict[Side, list[Border]] = {}
     for border in borders:
-        found.setdefault(find((border.producer, OUTPUT)), []).append(border)
-    return list(found.values())
+        seams_of.setdefault(find((border.producer, OUTPUT)), []).append(border)
+    return list(seams_of.values())
 
 
 def hold_outputs(chain: Chain, group: Group) -> None:
@@ -94,9 +94,9 @@ def _hold(chain: Chain, stage: Stage, seen: set[Stage]) -> None:
             hold_all(stage)
             return
         border.link.gather()
-        found = border.link.settled_outputs()
-        keys |= found[0]
-        variables |= found[1]
+        outputs = border.link.settled_outputs()
+        keys |= outputs[0]
+        variables |= outputs[1]
     if afters:
         invariant.hold(stage.module, frozenset(keys), frozenset(variables))
 

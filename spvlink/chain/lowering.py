@@ -1,4 +1,4 @@
-"""From modules as they came to slots and SSA values.
+"""Turn modules as they came into slots and SSA values.
 
     specialize        constants that the user gave
     give_builtins     what the pipeline says of built-ins
@@ -205,11 +205,11 @@ def lower(chain: Chain) -> None:
     begin = time.perf_counter()
     lows = _analyse(chain)
     borders = [border for border in chain.borders if not border.kept]
-    held, now = -1, _whole(chain, lows)
-    while held != now:  # what stays whole for one stage of a set does so for all of the seam
+    before, now = -1, _whole(chain, lows)
+    while before != now:  # what stays whole for one stage of a set does so for all of the seam
         for border in borders:
             agreement.agree(lows[border.producer], lows[border.consumer])
-        held, now = now, _whole(chain, lows)
+        before, now = now, _whole(chain, lows)
     runner.seconds["analyse"] = time.perf_counter() - begin
     for stage, low in lows.items():
         # cleaning comes next

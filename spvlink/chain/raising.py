@@ -1,4 +1,4 @@
-"""From placements to variables, declared alike on both sides; then whatever that left to clean."""
+"""Turn placements into variables, declared alike on both sides; then clean up."""
 
 from __future__ import annotations
 

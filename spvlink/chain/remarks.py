@@ -1,5 +1,4 @@
-"""What became of every varying, in words: one remark for each group of components that met the same
-fate."""
+"""Describe the fate of every varying: one remark for each group of components with one fate."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The order of the passes, each with its reason, and the hook between them that dumps, times,
-checks and stops."""
+"""Run the passes of a stage in order; between them dump, time, check or stop."""
 
 from __future__ import annotations
 
@@ -125,11 +124,11 @@ class Runner:
         seconds, version = self.seconds, stage.module.version
         begin = perf_counter()
         try:
-            found = act(*args)
+            result = act(*args)
         finally:
             seconds[name] = seconds.get(name, 0.0) + perf_counter() - begin
         self.changed(name, stage, version)
-        return found
+        return result
 
     def changed(self, name: str, stage: Stage, version: int) -> bool:
         """Whether a pass changed a module that had this version before; then it counts."""

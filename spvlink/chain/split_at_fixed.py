@@ -1,10 +1,10 @@
-"""A pipeline in pieces: where a stage stays as it is (``--keep-interface``), what is before it and
-what is behind it have nothing to do with each other.
+"""Cut a pipeline at the stages that stay as they are (``--keep-interface``): the stages before and
+after such a stage do not affect each other.
 
     vert, geom (stays), frag        ->        vert, geom    and    geom, frag
 
-Such a stage stands at the end of both pieces. Each piece has a copy of it to look at and to change
-as it likes, since the module goes out as it came.
+Such a stage stands at the end of both pieces. Each piece may change its own copy, since the
+original module is written.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""The stages of one pipeline and the borders between them, while they are linked. Data only: what
-is done to it, and in which order, says ``chain.py``."""
+"""Hold the stages of one pipeline and the borders between them while they are linked. This is data
+only; ``chain.py`` says what happens to it, in which order."""
 
 from __future__ import annotations
 

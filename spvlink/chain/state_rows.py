@@ -1,5 +1,5 @@
-"""What the pipeline's state says of one stage: one row for each fact, in the order in which they
-run, before any interface is lowered."""
+"""List the passes that use the pipeline's state: one row for each fact. They run in this order,
+before any interface is lowered."""
 
 from __future__ import annotations
 
@@ -198,12 +198,12 @@ STATE: Final = (
     StatePass(
         "state.rasterizer_discard", state_rasterizer_discard,
         "Empty unused fragment shaders",
-        "first: it leaves nothing for the others", ("frag",),
+        "first: no other row has work then", ("frag",),
         when=lambda state: state.discards is True,
     ),
     StatePass(
         "state.attachments", state_attachments, "Drop unattached colours",
-        "early: what only these outputs need is dead for the other rows", ("frag",),
+        "early: code that only these outputs need is dead then", ("frag",),
         when=lambda state: state.outputs is not None,
     ),
     StatePass(
@@ -223,7 +223,7 @@ STATE: Final = (
     ),
     StatePass(
         "state.viewport", state_viewport, "Drop the only viewport's index",
-        "behind all that may take its reader", _LAST,
+        "after the rows that may remove a read of the index", _LAST,
         when=lambda state: state.viewports == 1,
     ),
     StatePass(

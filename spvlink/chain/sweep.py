@@ -1,5 +1,4 @@
-"""The fixpoint over borders: each pass of the table until none has anything to do, then places for
-what is left.
+"""Repeat the passes of all borders until none has anything to do, then place the rest.
 
     sweep               the borders first to last and back, until none is due
     place_to_fixpoint   where everything goes; again, where its new place lets more cross

@@ -1,5 +1,5 @@
-"""What is done at a border: every pass is one row, in this order, each with its reason. A row is
-data: the sweep reads it, ``spvlink passes`` prints it, a test holds ORDER, the docs show it.
+"""List every pass of a border: a row each, in this order, with its reason. A row is data: the sweep
+reads it, ``spvlink passes`` prints it, the docs show it, a test checks ORDER.
 
 Code that moves waits until everything dead is gone (``moving``). What brings code or constants into
 a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).
@@ -276,69 +276,69 @@ TABLE: Final = (
     Pass(
         "payload.constants", payload_constants,
         "Propagate payload constants",
-        "before rows that look at values: the task stage may use them", when=_has_payload,
+        "before rows that look at values: the task stage may use the constants", when=_has_payload,
         adds_code=True,
-        single="a payload that several stages read stays as it is",
+        single="several consumers may read the payload",
     ),
     Pass(
         "payload.members", payload_members, "Remove unread payload members",
-        "before dead: these members keep their values alive", when=_has_payload, adds_code=True,
-        single="a payload that several stages read stays as it is",
+        "before dead: unread members keep their values alive", when=_has_payload, adds_code=True,
+        single="several consumers may read the payload",
     ),
     Pass(
         "dead.varyings", dead_varyings, "Remove unused varyings",
-        "before every row that looks at values: skip those that go", alone=(CONSUMER, PRODUCER),
-        many=(CONSUMER, PRODUCER),
+        "before every row that looks at values: it removes the dead ones",
+        alone=(CONSUMER, PRODUCER), many=(CONSUMER, PRODUCER),
     ),
     Pass(
         "dead.unwritten_builtins", dead_unwritten_builtins,
         "Replace unwritten built-ins",
-        "with dead varyings", when=_has_builtins, beside=True,
-        single="slots of built-ins are those of one border",
+        "next to dead.varyings", when=_has_builtins, beside=True,
+        single="the slots of built-ins belong to one border",
     ),
     Pass(
         "dead.builtins", dead_builtins, "Remove unread built-ins",
-        "with dead varyings", when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
+        "next to dead.varyings", when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
         single="another consumer, or rasterization, may read them",
     ),
     Pass(
         "promote.late_indices", promote_late_indices,
         "Split newly constant indices",
-        "after rows that may make an index constant", when=_has_whole, adds_code=True,
+        "after the rows that may make an index constant", when=_has_whole, adds_code=True,
         fixed_on=True,
-        single="both sides are taken apart at once",
+        single="it splits both sides at once",
     ),
     Pass(
         "unroll.loops", unroll_loops, "Unroll loops over varyings",
         "before arrays: constant indices need no copies", when=_has_whole, adds_code=True,
-        single="both sides are taken apart at once",
+        single="it splits both sides at once",
     ),
     Pass(
         "arrays.dynamic", arrays_dynamic, "Split dynamic arrays",
-        "before dedup: elements become slots like others", when=_has_whole, adds_code=True,
-        single="both sides are taken apart at once",
+        "before dedup: the elements become slots", when=_has_whole, adds_code=True,
+        single="it splits both sides at once",
     ),
     Pass(
         "dedup.outputs", dedup_outputs, "Merge duplicate outputs",
-        "before propagate: moving one copy is cheaper than moving two", alone=(PRODUCER,),
+        "before propagate.values: moving one copy is cheaper than moving two", alone=(PRODUCER,),
         many=(CONSUMER,),
     ),
     Pass(
         "dedup.captured", dedup_captured, "Read captured duplicates",
-        "with duplicates: a captured output crosses in any case",
+        "next to dedup.outputs: a captured output crosses in any case",
         when=lambda link: link.outputs.captured,
-        single="what captures is one producer",
+        single="one producer captures",
     ),
     Pass(
         "propagate.partial_constants", propagate_partial_constants,
         "Complete partial constants",
-        "before propagate, which takes constants alone", adds_code=True,
+        "before propagate.values, which moves whole constants only", adds_code=True,
         single="it changes both sides",
     ),
     Pass(
         "propagate.blended", propagate_blended,
         "Skip blends of equal values",
-        "before propagate: the value may then move",
+        "before propagate.values, which may then move the value",
         when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
         single="it changes both sides",
     ),
@@ -351,24 +351,24 @@ TABLE: Final = (
     Pass(
         "propagate.builtins", propagate_builtins,
         "Propagate known built-ins",
-        "with varyings", when=_has_builtins, beside=True,
-        single="slots of built-ins are those of one border",
+        "next to propagate.values", when=_has_builtins, beside=True,
+        single="the slots of built-ins belong to one border",
     ),
     Pass(
         "halves.words", halves_words, "Drop words of 64-bit values",
-        "after dedup and propagate, whose words it looks for", when=lambda link: link.wide,
+        "after dedup and propagate, which leave words to drop", when=lambda link: link.wide,
         adds_code=True,
         single="it changes both sides",
     ),
     Pass(
         "forward", forward, "Recompute in the next stage",
         "before backward: it saves whole components", moving=True, adds_code=True,
-        single="the other consumers need the outputs",
+        single="other consumers need the outputs",
     ),
     Pass(
         "backward", backward, "Move work to the stage before",
         "after forward: it takes the cheapest cut through the rest", moving=True, adds_code=True,
-        single="it saved next to nothing (docs/explanation/sets.md)",
+        single="it saves next to nothing in sets (docs/explanation/sets.md)",
     ),
     Pass(
         "weighted", weighted, "Move work across blends",
@@ -378,7 +378,7 @@ TABLE: Final = (
     ),
     Pass(
         "share.per_patch", share_per_patch, "Store values once per patch",
-        "last: it asks compact for the Locations that it would save",
+        "last: it asks compact how many Locations it would save",
         when=_in_place, needs=("compact",), moving=True, adds_code=True,
         single="it changes both sides",
     ),
@@ -388,13 +388,13 @@ TABLE: Final = (
 REPACKING: Final = (
     Pass(
         "halves.locations", halves_locations, "Split words to save Locations",
-        "first: words may move where 64-bit numbers could not",
+        "first: words fit where 64-bit numbers do not",
         when=lambda link: link.wide, needs=("compact",),
         single="it changes both sides",
     ),
     Pass(
         "narrow", narrow, "Pack flags and small integers",
-        "after halves, whose words are components like others",
+        "after halves, which makes words that may be packed",
         when=lambda link: narrow_values.possible(link), needs=("compact",),
         single="it changes both sides",
     ),
@@ -431,12 +431,12 @@ ORDER: Final = (
     ("payload.members", "dead.varyings", "unread members would keep their values alive"),
     ("dead.varyings", "dedup.outputs", "values could be read from dead slots"),
     ("unroll.loops", "arrays.dynamic", "arrays that loops index would be copied"),
-    ("arrays.dynamic", "dedup.outputs", "elements of an array are compared with other slots"),
+    ("arrays.dynamic", "dedup.outputs", "elements could not be compared with other slots"),
     ("dedup.outputs", "propagate.values", "duplicates would be moved twice"),
     ("propagate.values", "forward", "motion would pay for components that go anyway"),
     ("propagate.values", "backward", "motion would pay for components that go anyway"),
-    ("backward", "weighted", "it runs when backward finds nothing more"),
-    ("weighted", "share.per_patch", "it counts the Locations of what still crosses"),
+    ("backward", "weighted", "weighted extends the finished graph of backward"),
+    ("weighted", "share.per_patch", "it would count Locations that weighted saves"),
 )  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""What is known of the pipeline's state, told to each stage before its interfaces are lowered."""
+"""Use the pipeline's state in each stage, before its interfaces are lowered."""
 
 from __future__ import annotations
 

@@ -1,19 +1,19 @@
-"""What crosses in a set, and in which slots.
+"""Choose the slots of a set of pipelines, which all of its modules share.
 
-A wire is a component that a producer hands to its consumers, with all producers from which one of
-these reads it, and so on: it has one slot for all of them. Wires that no module declares together
-may share a slot. Wires of one old vector that the same modules declare stay together, as a unit: a
-variable that is declared alike wherever it is declared.
+A wire is a component of a producer with all of its consumers, all other producers from which these
+read it, and so on. It has one slot in all of these modules. Wires that no module declares together
+may share a slot. Wires of one vector that the same modules declare form a unit: one variable, which
+is declared alike in all of them.
 
-    A hands normal.xyz to X, normal.z to Y   ->   units normal.xy {A, X}, normal.z {A, X, Y}
+    A gives normal.xyz to X, normal.z to Y   ->   units normal.xy {A, X}, normal.z {A, X, Y}
 
-Units are placed one after the other where they fit first: a colouring, in which units of one module
-exclude each other. Within a Location a module has one base type and one tuple of qualifiers only
+Units are placed one after the other, each where it fits first: a colouring, in which units of one
+module exclude each other. In one module a Location has one base type and one tuple of qualifiers
 (VUID-StandaloneSpirv-Input-10604). The new places are taken only if no module needs more Locations
 than before and the sum over all modules is smaller.
 
-What stays whole stays in its Locations, and nothing else is put there. Where transform feedback
-captures something, everything stays in its place.
+Variables that stay whole keep their Locations, and nothing else goes there. If transform feedback
+captures something, all variables keep their places.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Crossing:
 
     def _wires(self) -> list[tuple[int, list[Side]]]:
         """(old key, the sides that declare it) of each wire, in order of keys."""
-        found: list[tuple[int, list[Side]]] = []
+        wires: list[tuple[int, list[Side]]] = []
         for key in sorted(set[int]().union(*self.declared.values())):
             left = {side: None for side, keys in self.declared.items() if key in keys}
             while left:
@@ -115,8 +115,8 @@ class Crossing:
                             del left[other]
                             wire.append(other)
                 wire.sort(key=lambda side: (self.order[side[0]], side[1]))
-                found.append((key, wire))
-        return found
+                wires.append((key, wire))
+        return wires
 
     def _met(self, side: Side) -> list[Side]:
         stage, storage = side
@@ -131,9 +131,9 @@ class Crossing:
             slot = self._slot(side, key)
             of = (slot.group, slot.relaxed, slot.extras) if slot is not None else ()
             parts.append((self.order[side[0]], self._kind(side, key), *of))
-            held = self.sides[side].captured.get(key)
-            if held is not None:  # bytes that are neighbours, as the components are
-                parts.append((*held[:3], held[3] - 4 * (key >> 1 & 3)))
+            capture = self.sides[side].captured.get(key)
+            if capture is not None:  # bytes that are neighbours, as the components are
+                parts.append((*capture[:3], capture[3] - 4 * (key >> 1 & 3)))
             if side[0].name == "mesh":  # see ``link/pack/variables``
                 link = self.sites[side]
                 parts.append((frozenset(link.sites[s] for s in link.stores.get(key, ())),))
@@ -238,9 +238,9 @@ class Crossing:
                 name = unit.base, *kind
                 sizes[side][name] = sizes[side].get(name, 0) + unit.size
         return {
-            side: sum((size + LANES - 1) // LANES for size in found.values())
+            side: sum((size + LANES - 1) // LANES for size in lanes_of.values())
             + len({k >> 3 for p in self.sides[side].pinned for k in p.keys})
-            for side, found in sizes.items()
+            for side, lanes_of in sizes.items()
         }
 
     # -- variables -------------------------------------------------------------------------------
@@ -266,13 +266,13 @@ def runs(keys: list[int], base: str) -> list[list[int]]:
     """Keys of one Location as neighbours: what has a gap is more than one variable, since
     everything may stay in its place."""
     step = 4 if base.endswith("64") else 2
-    found: list[list[int]] = []
+    neighbours: list[list[int]] = []
     for key in keys:
-        if found and found[-1][-1] + step == key:
-            found[-1].append(key)
+        if neighbours and neighbours[-1][-1] + step == key:
+            neighbours[-1].append(key)
         else:
-            found.append([key])
-    return found
+            neighbours.append([key])
+    return neighbours
 
 
 def _by_sharing(unit: Unit) -> tuple[int, ...]:

@@ -1,7 +1,11 @@
-"""What a module is while it is linked, and the few ways to change it.
+"""Hold a module while it is linked, and change it.
 
-core      instructions, blocks, functions, modules        types     types and constants
-edit      every edit, and the counters that it moves      known     facts, and how long they hold
-slot      the interface of a stage, one scalar a slot     declared  what a module declares
-debug     debug information beside the code               check     our verifier
+core      instructions, blocks, functions and modules
+types     types and constants
+edit      all edits, which move the version of a module
+known     facts that hold until a version moves
+slot      the interface of a stage: a slot for each scalar
+declared  the declarations of a module, and the needs of an instruction
+debug     debug information, beside the code
+check     our verifier
 """

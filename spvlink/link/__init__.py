@@ -1,9 +1,14 @@
-"""What needs both sides of a border, in wings; a wing imports those before it in this list.
+"""Link the two sides of a border. A wing imports only wings above it in this list.
 
-border, check           the link itself; whether two sides fit
-resources, rounding     what the other stage may read; what rounding may change
-dead                    what nobody reads or writes goes
-shape, values, motion   arrays; equal and constant values; code that crosses
-pack, builtins          fewer Locations; built-ins that the next stage reads
-payload                 what a task shader hands to its mesh shaders
+border      the link itself: slots, stores and loads of both stages
+check       check whether two sides fit
+resources   find the resources that another stage may read
+rounding    decide where a last bit may change
+dead        remove unread and unwritten parts of the interface
+shape       split arrays
+values      merge equal values, propagate known ones
+motion      move code to the other stage
+pack        use fewer Locations
+builtins    link built-ins that the next stage reads
+payload     link the payload of a task shader
 """

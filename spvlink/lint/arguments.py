@@ -44,6 +44,7 @@ facts about the pipeline:
   --complete              these are all stages: without a fragment shader nobody reads the last
                           outputs
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
+  --target-env ENV        vulkan1.0 ... vulkan1.4, for GLSL and HLSL sources
 
 exit status: 0 no errors (there may be warnings); 1 errors, or the input is not valid; 2 usage, or
 a file that cannot be read.

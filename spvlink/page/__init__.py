@@ -1,6 +1,7 @@
-"""One self-contained page about what was linked, for people with a browser.
+"""Write one self-contained page about a link, for people with a browser.
 
-data    what the page shows, as compact JSON
-page    that JSON, our stylesheet and scripts in one HTML file
-*.html *.css *.js    the template; the scripts are joined in the order of ``page.SCRIPTS``
+data        the contents of the page as compact JSON
+untouched   the interfaces of pipelines that stayed as they were
+page        put the JSON, the stylesheet and the scripts into one HTML file
+*.js        the scripts, joined in the order of ``page.SCRIPTS``; ``*.html``, ``*.css`` beside
 """

@@ -1,8 +1,10 @@
-"""What needs one module alone, in the order of a link. A wing imports the wings before it in this
-list and itself; ``opening`` and ``lowering`` do not know each other.
+"""Change one module alone.
 
-    cleaning    smaller code that does the same: branches, constants, equal values, dead code
-    opening     before all else: what the user gave, debug information aside, calls become code
-    lowering    variables and the interface become values and slots
-    raising     slots become variables again, and what only the written module needs
+A wing imports only itself and wings above it in this list; ``opening`` and ``lowering`` do not know
+each other.
+
+    cleaning  simplify code: branches, constants, equal values, dead code
+    opening   apply the user's constants, take debug information aside, inline calls
+    lowering  turn variables and the interface into values and slots
+    raising   turn slots back into variables, and finish the module
 """

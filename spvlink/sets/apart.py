@@ -1,4 +1,4 @@
-"""Stages in a row, of which some are stubs, and what they have that an interface cannot say."""
+"""Find the facts about stages in a row that an interface cannot say; some stages are stubs."""
 
 from __future__ import annotations
 
@@ -58,17 +58,17 @@ def all_of(stage: Stage, storage: int) -> list[Wanted]:
     return wanted
 
 
-def _bases(type: Inst, location: int, lane: int, found: dict[int, str]) -> int:
+def _bases(type: Inst, location: int, lane: int, types_of: dict[int, str]) -> int:
     """Key -> type of each component of a variable; gives the Locations that it takes."""
     if type.op in (ops.OpTypeInt, ops.OpTypeFloat):
-        found[key_of(location, lane)] = base_of(type)
+        types_of[key_of(location, lane)] = base_of(type)
     elif type.op == ops.OpTypeVector:
         for at in range(type.imm[0]):
-            _bases(type.args[0], location, lane + at, found)
+            _bases(type.args[0], location, lane + at, types_of)
     else:
         taken = 0
         for at in range(types.size_of(type)):
-            taken += _bases(types.part_type(type, at), location + taken, lane, found)
+            taken += _bases(types.part_type(type, at), location + taken, lane, types_of)
         return taken
     return 1
 

@@ -1,4 +1,4 @@
-"""A frozen interface: what modules that are linked apart from each other may rely on, as JSON.
+"""Read and write a frozen interface as JSON: the promises that modules linked apart rely on.
 
     {"version": 1, "borders": [{
         "producer": "vert", "consumer": "frag",
@@ -205,14 +205,14 @@ def from_json(document: object) -> list[Contract]:
     version = top.get("version")
     if isinstance(version, bool) or not isinstance(version, int) or version != VERSION:
         raise Usage(f"version {version!r}: only {VERSION} is known")
-    found: list[Contract] = []
+    contracts: list[Contract] = []
     for number, one in enumerate(list_of(top.get("borders"), "borders")):
         contract = _border_in(one, f"borders[{number}]")
-        for other in found:
+        for other in contracts:
             if contract.producer == other.producer or contract.consumer == other.consumer:
                 raise Usage(f"borders[{number}]: one of its stages stands there twice")
-        found.append(contract)
-    return found
+        contracts.append(contract)
+    return contracts
 
 
 def _border_in(value: object, where: str) -> Contract:
@@ -308,7 +308,7 @@ def _fact_in(value: object, kind: str, where: str) -> Fact:
 def _wholes_in(value: object, where: str) -> list[Whole] | None:
     if value is None:
         return None
-    found: list[Whole] = []
+    wholes: list[Whole] = []
     for number, entry in enumerate(list_of(value, where)):
         at = f"{where}[{number}]"
         one = object_of(entry, at, ("location", "component", "type", "name"))
@@ -317,8 +317,8 @@ def _wholes_in(value: object, where: str) -> list[Whole] | None:
             raise Usage(f"{at}.type: expected text")
         place = _number(one.get("location"), f"{at}.location", _MOST_LOCATION)
         lane = _number(one.get("component"), f"{at}.component", len(LANES) - 1)
-        found.append(Whole(place, lane, shape, _name(one, at)))
-    return found
+        wholes.append(Whole(place, lane, shape, _name(one, at)))
+    return wholes
 
 
 def _number(value: object, where: str, most: int) -> int:

@@ -1,5 +1,5 @@
-"""Modules that pipelines share, directly or through others, as a chain whose stages have several
-neighbours.
+"""Find the modules that pipelines share, directly or through others, as one chain whose stages have
+several neighbours.
 
     pipelines   vert A + frag X, vert A + frag Y, vert B + frag Y
     stages      A, B, X, Y

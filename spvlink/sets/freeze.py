@@ -1,4 +1,4 @@
-"""Modules that are linked apart from each other, against a frozen interface (``contract``).
+"""Link modules apart from each other, against a frozen interface (``contract``).
 
     freeze    what the given stages need of each other, and know, becomes the interface
     obey      each stage is linked alone, with a stub before it and one behind (``stub``)
@@ -57,29 +57,31 @@ def link_frozen(
     if options.validate and not validate.available():
         raise validate.missing()
     sources = [s if isinstance(s, Source) else Source(s) for s in stages]
-    found = sorted(read_stages(sources), key=lambda stage: rank(stage.name))
-    for stage, other in zip(found, found[1:]):
+    ordered = sorted(read_stages(sources), key=lambda stage: rank(stage.name))
+    for stage, other in zip(ordered, ordered[1:]):
         if stage.name == other.name:
             raise other.bad(f"a second {other.name} stage")
-    came = [Source(s.source.data, s.source.file, s.source.entry, s.name) for s in found]
+    originals = [Source(s.source.data, s.source.file, s.source.entry, s.name) for s in ordered]
     contracts = from_json(interface) if interface is not None else []
     wrong: list[Flaw] = []
     if interface is None:
-        wrong = flaws([(s.name, s.module, s.source) for s in found], options.target_env or "")
-    named, apart = came, any(map(has_patches_apart, contracts))
-    if apart or any(patches.overlap(s.name, s.module) for s in found):
-        named = [patches.separate(s.name, s.module, source) for s, source in zip(found, came)]
+        wrong = flaws([(s.name, s.module, s.source) for s in ordered], options.target_env or "")
+    named, apart = originals, any(map(has_patches_apart, contracts))
+    if apart or any(patches.overlap(s.name, s.module) for s in ordered):
+        named = [
+            patches.separate(s.name, s.module, source) for s, source in zip(ordered, originals)
+        ]
     linked, contracts = _made(named, contracts, options, interface is not None)
     linked.warnings = wrong
-    if named is not came:
-        _take_back(linked, named, came)
+    if named is not originals:
+        _take_back(linked, named, originals)
     return linked, to_json(contracts)
 
 
-def _take_back(linked: Linked, apart: list[Source], came: list[Source]) -> None:
+def _take_back(linked: Linked, apart: list[Source], originals: list[Source]) -> None:
     """Patch variables that were apart go back."""
-    made = [(r.stage, r.data, a, b) for r, a, b in zip(linked.stages, apart, came)]
-    for result, data, source in zip(linked.stages, patches.back(made), came):
+    made = [(r.stage, r.data, a, b) for r, a, b in zip(linked.stages, apart, originals)]
+    for result, data, source in zip(linked.stages, patches.back(made), originals):
         result.data, result.changed = data, data != source.data
     if not any(result.changed for result in linked.stages):
         linked.stay(UNCHANGED, NOTHING_TO_GAIN)
@@ -97,10 +99,10 @@ def _made(
         try:
             return obey_all(named, contracts, options), contracts
         except Needed as needed:  # what a stage cannot do without by itself crosses
-            held = freezer.held.setdefault(contracts.index(needed.contract), set())
-            if held.issuperset(needed.keys):
+            must_cross = freezer.must_cross.setdefault(contracts.index(needed.contract), set())
+            if must_cross.issuperset(needed.keys):
                 raise
-            held |= needed.keys
+            must_cross |= needed.keys
 
 
 class Freezer:
@@ -110,7 +112,8 @@ class Freezer:
         self.sources = sources
         self.options = options
         self.kept: dict[int, str] = {}  # border, by the number of its producer -> why it stays
-        self.held: dict[int, set[int]] = {}  # the same -> keys that cross whatever is known of them
+        # the same -> keys that cross whatever is known of them
+        self.must_cross: dict[int, set[int]] = {}
 
     def contracts(self) -> list[Contract]:
         while True:
@@ -165,7 +168,7 @@ class Freezer:
                 _keep(contract, border)
                 continue
             assert border.link is not None
-            border.link.held |= self.held.get(number, set())
+            border.link.read_as_is |= self.must_cross.get(number, set())
             why = unsupported(border.link)
             if why:
                 self.kept[number], more = why, True

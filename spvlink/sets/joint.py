@@ -1,9 +1,9 @@
-"""One frozen interface for several producers and several consumers, each linked by itself: for
-pipeline libraries, where any of the former may be joined with any of the latter.
+"""Make one frozen interface for several producers and several consumers, each linked by itself.
 
-What any consumer reads crosses; a constant, an equal component, or what is never written does not,
-if that is so in every producer and if every consumer can make use of it. A module that cannot obey
-is left out, and stays as it is.
+This is for pipeline libraries, where any producer may be joined with any consumer. A component
+crosses if any consumer reads it. A constant, an equal component, or an unwritten one does not
+cross, if that holds in every producer and every consumer can use it. A module that cannot obey is
+left out, and stays as it is.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def link_joint(producers: list[Member], consumers: list[Member]) -> dict[str, ob
     """Link all members against one interface, which is made of them; gives its document, None if
     there is none. The producers end with stages of one kind, the consumers are fragment shaders.
     Any of them that has ``linked`` afterwards fits any other one on the other side that has."""
-    held: set[int] = set()
+    must_cross: set[int] = set()
     while True:
         wanted = _wanted(consumers)
         left = [[m for m in side if not m.reason] for side in (producers, consumers)]
@@ -63,21 +63,23 @@ def link_joint(producers: list[Member], consumers: list[Member]) -> dict[str, ob
                 if not member.reason:
                     member.linked, member.reason = None, ALONE
             return None
-        contract = _contract(left[0][0], wanted, held)
+        contract = _contract(left[0][0], wanted, must_cross)
         if contract is None:
             continue  # with the next producer
-        more = {key for side in left for member in side for key in _obey(member, contract, held)}
+        more = {
+            key for side in left for member in side for key in _obey(member, contract, must_cross)
+        }
         if not more:
             return to_json([contract])
-        held |= more
+        must_cross |= more
 
 
-def _obey(member: Member, contract: Contract, held: set[int]) -> set[int]:
+def _obey(member: Member, contract: Contract, must_cross: set[int]) -> set[int]:
     """Link it; gives what has to cross so that it can obey."""
     try:
         member.linked = obey_all(member.stages, [contract], member.options)
     except CannotObey as unfit:
-        more = unfit.keys - held
+        more = unfit.keys - must_cross
         if not more:
             member.leave(unfit)
         return more
@@ -86,7 +88,7 @@ def _obey(member: Member, contract: Contract, held: set[int]) -> set[int]:
     return set()
 
 
-def _contract(first: Member, wanted: list[Wanted], held: set[int]) -> Contract | None:
+def _contract(first: Member, wanted: list[Wanted], must_cross: set[int]) -> Contract | None:
     """The border behind one producer, as if one shader read all that is wanted; None if it has
     none, and is left out. Whether it fits the other producers, they say."""
     try:
@@ -94,7 +96,7 @@ def _contract(first: Member, wanted: list[Wanted], held: set[int]) -> Contract |
         reader = stub.consumer_for(last.name, "frag", wanted)
         code = Source(reader.source.data, "all fragment shaders", "main", "frag")
         freezer = Freezer([*first.stages, code], first.options)
-        freezer.held[len(first.stages) - 1] = held
+        freezer.must_cross[len(first.stages) - 1] = must_cross
         contract = freezer.contracts()[-1]
         if contract.kept:
             raise BadSpirv(f"its outputs stay as they are: {contract.kept}")
@@ -107,9 +109,9 @@ def _contract(first: Member, wanted: list[Wanted], held: set[int]) -> Contract |
 
 def _together(wires: list[Wire]) -> list[Wire]:
     """Neighbours that were one vector as one again."""
-    found: list[Wire] = []
+    joined: list[Wire] = []
     for wire in wires:
-        last = found[-1] if found else None
+        last = joined[-1] if joined else None
         if (
             last is not None
             and last.location == wire.location
@@ -120,13 +122,13 @@ def _together(wires: list[Wire]) -> list[Wire]:
         ):
             last.keys += wire.keys
         else:
-            found.append(wire)
-    return found
+            joined.append(wire)
+    return joined
 
 
 def _wanted(consumers: list[Member]) -> list[Wanted]:
     """What any of them reads. Who reads a component in another way than one before is left out."""
-    found: dict[int, Wanted] = {}
+    wanted: dict[int, Wanted] = {}
     for member in consumers:
         if member.reason:
             continue
@@ -134,14 +136,14 @@ def _wanted(consumers: list[Member]) -> list[Wanted]:
             if member.reads is None:
                 member.reads = _reads(member)
             for one in member.reads:
-                other = found.get(one.key, one)
+                other = wanted.get(one.key, one)
                 if (one.base, one.qualifiers) != (other.base, other.qualifiers):
                     what = f"it reads Location {place_of(one.key)} in another way than others do"
                     raise BadSpirv(what)
-            found.update((one.key, one) for one in member.reads)
+            wanted.update((one.key, one) for one in member.reads)
         except SpvlinkError as error:
             member.leave(error)
-    return [found[key] for key in sorted(found)]
+    return [wanted[key] for key in sorted(wanted)]
 
 
 def _reads(member: Member) -> list[Wanted]:

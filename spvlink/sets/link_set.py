@@ -1,4 +1,4 @@
-"""Pipelines that share modules, linked so that each module has one version for all of them.
+"""Link pipelines that share modules, so that each module has one version for all of them.
 
     read      modules, and what all pipelines say alike of them
     link      passes, places and new modules of a family (``chain.link_stages``)
@@ -62,14 +62,14 @@ class LinkedSet:
     """``pipelines``: what came of each, in the order given: a ``Linked``, or the error that it has.
     ``shared``: what modules could not drop. ``least``: (Locations that all sides of all modules
     declare, and that they need at least, whatever the others do), of what was linked as a set.
-    ``went``: what became of each module (its bytes), the original included where a pipeline has it;
+    ``versions``: the new versions of each module, and the original where a pipeline has it;
     ``kept``: those that stay because somebody has them so."""
 
     def __init__(self, count: int) -> None:
         self.pipelines: list[Linked | SpvlinkError] = [Linked() for _ in range(count)]
         self.shared: list[Shared] = []
         self.least = (0, 0)
-        self.went: dict[bytes, set[bytes]] = {}
+        self.versions: dict[bytes, set[bytes]] = {}
         self.kept: frozenset[bytes] = frozenset()
         # (pipeline, index of a module in it) -> the components that the stage behind reads
         self.reads: dict[tuple[int, int], frozenset[int]] = {}
@@ -79,18 +79,18 @@ def link_versions(rows: Sequence[Row], most: int, kept: Iterable[bytes] = ()) ->
     """The same with up to ``most`` versions of each module, the original among them where a
     pipeline has that: one that stays as it is, for whatever reason. ``kept``: modules that somebody
     else has as they are."""
-    held = set(kept)
+    fixed = set(kept)
     wrong: dict[int, SpvlinkError] = {}
     while True:
-        made = _versions(rows, most, frozenset(held), wrong)
+        made = _versions(rows, most, frozenset(fixed), wrong)
         wrong |= {at: one for at, one in enumerate(made.pipelines) if isinstance(one, SpvlinkError)}
-        for data in held & made.went.keys():
-            made.went[data].add(data)
-        split = {data for data, went in made.went.items() if len(went) > most} - held
+        for data in fixed & made.versions.keys():
+            made.versions[data].add(data)
+        split = {data for data, versions in made.versions.items() if len(versions) > most} - fixed
         if not split:
             break
-        held |= split
-    made.kept = frozenset(held)
+        fixed |= split
+    made.kept = frozenset(fixed)
     return made
 
 
@@ -106,7 +106,9 @@ def _versions(
         source = rows[row][0][at]
         reads.setdefault((source.data, source.entry), {})[row] = keys
     versions = [[0] * len(sources) for sources, _ in rows]
-    chosen = {module: choose(found, most - (module[0] in kept)) for module, found in reads.items()}
+    chosen = {
+        module: choose(keys_read, most - (module[0] in kept)) for module, keys_read in reads.items()
+    }
     for row, at in made.reads:
         source = rows[row][0][at]
         versions[row][at] = chosen[source.data, source.entry][row]
@@ -182,12 +184,14 @@ class _SetReader:
             which = versions[number] if versions is not None else [0] * len(sources)
             try:
                 try:
-                    found = [self._stage(s, n, known) for s, n in zip(sources, which)]
+                    numbers = [self._stage(s, n, known) for s, n in zip(sources, which)]
                 except SpvlinkError:  # or it has to be found out together which stage is meant
                     named = [_named(stage) for stage in read_stages(list(sources))]
-                    found = [self._stage(s, n, known) for s, n in zip(named, which)]
-                order = sorted(range(len(found)), key=lambda at: rank(self.stages[found[at]].name))
-                row = [found[at] for at in order]
+                    numbers = [self._stage(s, n, known) for s, n in zip(named, which)]
+                order = sorted(
+                    range(len(numbers)), key=lambda at: rank(self.stages[numbers[at]].name)
+                )
+                row = [numbers[at] for at in order]
                 stages = [self.stages[n] for n in row]
                 check_pipeline(stages)
                 given = [(s.name, s.module, sources[at]) for s, at in zip(stages, order)]
@@ -228,10 +232,10 @@ class _SetReader:
             result = made.pipelines[number]
             if isinstance(result, SpvlinkError):
                 for source in sources:
-                    made.went.setdefault(source.data, set()).add(source.data)
+                    made.versions.setdefault(source.data, set()).add(source.data)
                 continue
             for stage, at in zip(result.stages, self.places[number]):
-                made.went.setdefault(sources[at].data, set()).add(stage.data)
+                made.versions.setdefault(sources[at].data, set()).add(stage.data)
 
     def _flaws(self, row: int, given: list[Given]) -> list[Flaw]:
         """What is wrong between the stages of a pipeline. What is wrong with a module itself is
@@ -259,10 +263,10 @@ class _SetReader:
         for row in wanted.values():
             for stage in row[1:]:
                 leaders[find(self.contents[stage])] = find(self.contents[row[0]])
-        found: dict[int, list[int]] = {}
+        families: dict[int, list[int]] = {}
         for number, row in wanted.items():
-            found.setdefault(find(self.contents[row[0]]), []).append(number)
-        return list(found.values())
+            families.setdefault(find(self.contents[row[0]]), []).append(number)
+        return list(families.values())
 
 
 def _named(stage: Stage) -> Source:
@@ -322,7 +326,7 @@ class _Linker:
 
     def link(self) -> None:
         """Raises Refused where everything has to stay."""
-        came = self.sources
+        originals = self.sources
         if any(patches.overlap(s.name, s.module) for s in self.read):
             self.sources = [
                 patches.separate(s.name, read_stage(s.source).module, s.source) for s in self.read
@@ -332,18 +336,18 @@ class _Linker:
             try:
                 family, outputs = self.attempt(unlinkable_borders)
                 break
-            except InterfaceMismatch as odd:
-                unlinkable_borders |= {odd.pair}
+            except InterfaceMismatch as mismatch:
+                unlinkable_borders |= {mismatch.pair}
         final = outputs
-        if self.sources is not came:
+        if self.sources is not originals:
             names = [stage.name for stage in self.read]
-            final = patches.back(list(zip(names, outputs, self.sources, came)))
-        told = [self.result(family, number, final) for number in range(len(self.rows))]
+            final = patches.back(list(zip(names, outputs, self.sources, originals)))
+        results = [self.result(family, number, final) for number in range(len(self.rows))]
         for number, row in enumerate(self.rows):
             for at, pair in enumerate(zip(row, row[1:])):
-                found = family.border(*pair).link
+                link = family.border(*pair).link
                 name = self.numbers[number], self.reader.places[self.numbers[number]][at]
-                self.made.reads[name] = frozenset(found.loads) if found is not None else _ALL
+                self.made.reads[name] = frozenset(link.loads) if link is not None else _ALL
         for border in family.borders:
             if border.link is not None:
                 forget_all(border.link)
@@ -351,7 +355,7 @@ class _Linker:
             self.stay(UNCHANGED, NOTHING_TO_GAIN)
             return
         verdict = self.judge().verdict(outputs, self.options)
-        for at, linked in zip(self.numbers, told):
+        for at, linked in zip(self.numbers, results):
             linked.validated = verdict
             self.made.pipelines[at] = linked
         for line in shared_wires(family):

@@ -1,4 +1,4 @@
-"""Each stage linked by itself, with what stands for its neighbours, against a frozen interface."""
+"""Link each stage by itself against a frozen interface, between stubs for its neighbours."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
     stages = read_stages(sources)
     env = options.target_env or validate.lowest_env([s.module.spirv_version for s in stages])
     linked.target_env = env
-    told: dict[tuple[int, int], Border] = {}
+    borders: dict[tuple[int, int], Border] = {}
     for row, before, behind in _rows(stages, contracts):
-        _Obedient(row, before, behind, options, linked, told).run()
-    for _, border in sorted(told.items()):
+        _Obedient(row, before, behind, options, linked, borders).run()
+    for _, border in sorted(borders.items()):
         remarks.report(linked, border)
         if border.link is not None:
             forget_all(border.link)
@@ -106,11 +106,11 @@ def _rows(
             rows[-1].append(stage)
         else:
             rows.append([stage])
-    found = [(row, fronts.get(row[0].name), backs.get(row[-1].name)) for row in rows]
-    for row, before, behind in found:
+    framed = [(row, fronts.get(row[0].name), backs.get(row[-1].name)) for row in rows]
+    for row, before, behind in framed:
         if before is None and behind is None:
             raise row[0].bad(f"the interface has no {row[0].name} stage")
-    return found
+    return framed
 
 
 def _ends(contract: Contract, given: list[str]) -> tuple[str, str]:
@@ -128,14 +128,14 @@ class _Obedient:
 
     def __init__(
         self, row: list[Stage], before: Contract | None, behind: Contract | None,
-        options: Options, linked: Linked, told: dict[tuple[int, int], Border],
+        options: Options, linked: Linked, borders: dict[tuple[int, int], Border],
     ) -> None:  # fmt: skip
         self.row = row
         self.before = before
         self.behind = behind
         self.options = options
         self.linked = linked
-        self.told = told
+        self.borders = borders
 
     def run(self) -> None:
         """Link them. Raises BadSpirv where one needs more than there is."""
@@ -223,7 +223,7 @@ class _Obedient:
             border.producer.name = contract.producer or border.producer.name
             border.consumer.name = contract.consumer or border.consumer.name
         name = rank(border.producer.name), rank(border.consumer.name)
-        first = self.told.setdefault(name, border)
+        first = self.borders.setdefault(name, border)
         if first is not border and first.link is not None and border.link is not None:
             first.link.remarks.fate.update(border.link.remarks.fate)
 
@@ -312,10 +312,10 @@ class _Obedient:
 
     def check_whole(self, stage: Stage, contract: Contract) -> None:
         """Behind a stage everything stays as it is: it has to write all. Raises BadSpirv."""
-        found = aggregates(stage, OUTPUT)
-        if found is None:
+        written = aggregates(stage, OUTPUT)
+        if written is None:
             return
-        mine = {(v.location, v.component): v.shape for v in found}
+        mine = {(v.location, v.component): v.shape for v in written}
         needed = contract.outputs if contract.outputs is not None else contract.inputs
         for whole in needed or ():
             if mine.get((whole.location, whole.component)) != whole.shape:

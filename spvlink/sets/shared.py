@@ -1,4 +1,4 @@
-"""What a module of a set could not drop, and because of which pipelines."""
+"""Explain which outputs a module of a set could not drop, and because of which pipelines."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def shared_wires(family: Family) -> list[Shared]:
         for stage, behind in zip(stages, [*stages[1:], None]):
             if stage is not None:
                 rows.setdefault(stage, {}).setdefault(behind, []).append(number)
-    found: list[Shared] = []
+    wires: list[Shared] = []
     for number, stage in enumerate(family.stages):
         for crossing in family.crossings:
             if (stage, OUTPUT) in crossing.sides:
                 first = min(min(numbers) for numbers in rows[stage].values())
                 at = first, family.pipelines[first].index(number)
-                found += _of_stage(at, stage, rows[stage], crossing)
-    return found
+                wires += _of_stage(at, stage, rows[stage], crossing)
+    return wires
 
 
 def _of_stage(

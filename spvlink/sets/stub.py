@@ -1,8 +1,7 @@
-"""A module that stands for a stage that is not there: it writes, or reads, what an interface says.
+"""Make a module that stands for a missing stage: it writes, or reads, what an interface says.
 
-a producer stores a constant where one is, the same value where two are equal, nothing where
-nothing is written, and an attribute of its own, of which nothing is known, for all else
-a consumer reads all that crosses, and hands it on
+A producer stores constants as such, one value for equal components, nothing for unwritten ones, and
+an attribute of unknown value for all others. A consumer reads all that crosses, and passes it on.
 """
 
 from __future__ import annotations
@@ -139,10 +138,10 @@ class _Text:
         over = enums.Decoration_Patch not in one.qualifiers
         array = over and self.name in (("tese", "geom") if self.reads else ("tesc",))
         self.variable(name, storage, one.base, one.key >> 3, one.key >> 1 & 3, array)
-        held = set(one.qualifiers)
+        decorations = set(one.qualifiers)
         if self.name == "frag" and one.base != "f32":
-            held.add(enums.Decoration_Flat)
-        for qualifier in sorted(held):
+            decorations.add(enums.Decoration_Flat)
+        for qualifier in sorted(decorations):
             self.notes.append(f"OpDecorate {name} {_NAMES[qualifier]}")
         if not array:
             return name

@@ -1,8 +1,8 @@
-"""Which version of a module each pipeline gets, if there may be several.
+"""Choose a version of a module for each pipeline, if there may be several.
 
-Versions of a producer differ in what they do not write. So pipelines that read the same of it have
-one version; if that makes more than there may be, those two are merged again and again for which
-pipelines would write least in vain: (pipelines x components) together.
+Versions of a producer differ in the outputs that they do not write. So pipelines that read the same
+outputs share a version. If that gives too many versions, two are merged, again and again: those for
+which pipelines write the fewest unread (pipelines x components) together.
 """
 
 from __future__ import annotations

@@ -1,5 +1,9 @@
-"""The printed form of a module, which parses back. For people and tests: the path of ``spvlink
-link`` never imports it.
+"""Print a module as text, and parse it again; ``spvlink link`` never imports this.
+
+printer   print modules, functions and instructions
+parser    parse the text
+tokens    write and read strings, numbers and enumerants
+friendly  choose readable, unique names for ids
 """
 
 from spvlink.text.parser import parse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,9 @@ import pytest
 
 import spvlink
 from spvlink import arguments, cli, driver, layout, report, validate
+from spvlink.batches import arguments as of_batch
 from spvlink.errors import Broken, Refused
+from spvlink.lint import arguments as of_check
 from spvlink.pipeline import Linked, Source, StageResult
 from tests.support.samples import assemble
 
@@ -241,6 +244,45 @@ def test_passes_version_help(capsys: pytest.CaptureFixture[str]) -> None:
         said = capsys.readouterr().out
         assert "stage linking" in said and "symbols" in said
         assert max(map(len, said.splitlines())) <= 100
+
+
+def options_in(text: str) -> set[str]:
+    """The options that a help describes."""
+    lines = [line.strip().split("   ")[0] for line in text.splitlines() if line.startswith("  --")]
+    return {word.strip(",") for line in lines for word in line.split() if word.startswith("--")}
+
+
+@pytest.mark.parametrize("command", ["link", "batch", "check"])
+def test_help_all_describes_every_option(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "--help-all"]) == 0
+    whole = capsys.readouterr().out
+    known = {"link": arguments.WORDS, "batch": of_batch.WORDS, "check": of_check.WORDS}[command]
+    words = {*known.flags, *known.values, *known.lists} - {"-o"}
+    assert words <= set(re.findall(r"--[\w-]+", whole))
+    assert options_in(whole) <= words
+    assert max(map(len, whole.splitlines())) <= 100
+    assert "exit status: 0" in whole
+
+
+@pytest.mark.parametrize("command", ["link", "batch"])
+def test_the_short_help_has_ten_options(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([command, "--help"]) == 0
+    short = capsys.readouterr().out
+    assert len(short.splitlines()) <= 40
+    assert max(map(len, short.splitlines())) <= 100
+    assert f"\n  spvlink {command} " in short  # an example
+    assert cli.main([command, "--help-all"]) == 0
+    whole = capsys.readouterr().out
+    named = options_in(short) - {"--help", "--help-all"}
+    assert len(named) == 10 and "--help-all" in options_in(short)
+    assert named <= set(re.findall(r"--[\w-]+", whole))
+
+
+def test_the_example_of_the_short_help_can_be_parsed() -> None:
+    (link_line,) = (x for x in arguments.HELP.splitlines() if x.startswith("  spvlink link "))
+    assert arguments.parse(link_line.split()[2:]).options.validate
+    (line,) = (x for x in of_batch.HELP.splitlines() if x.startswith("  spvlink batch game"))
+    assert of_batch.parse(line.split()[2:]).archives
 
 
 def test_every_pass_can_be_switched(work: Path) -> None:

@@ -173,6 +173,7 @@ LINES = [  # what stands on the line, and the words that are offered
     (["spvlink", "link", "--ex"], {"--exact", "--expect", "--explain"}),
     (["spvlink", "batch", "--va"], {"--variants"}),
     (["spvlink", "check", "--j"], {"--json"}),
+    (["spvlink", "link", "--he"], {"--help", "--help-all"}),
     (["spvlink", "link", "--pack", "loc"], {"locations"}),
     (["spvlink", "link", "--disable", "ded"], {"dedup", "dedup.captured", "dedup.outputs"}),
 ]
@@ -224,7 +225,7 @@ def test_completions(shell: str, words: list[str], expected: set[str], tmp_path:
 def test_every_option_of_the_help_can_be_completed() -> None:
     from spvlink import arguments
 
-    named = {word.strip(",:") for word in arguments.HELP.split() if word.startswith("--")}
+    named = {word.strip(",:") for word in arguments.HELP_ALL.split() if word.startswith("--")}
     known = {*WORDS["link"].flags, *WORDS["link"].values, *WORDS["link"].lists}
     assert named - known == {"--help", "--version"}
 

@@ -1,4 +1,4 @@
-"""What things cost, in operations of the arithmetic unit."""
+"""Estimate costs in operations of the arithmetic unit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits that several passes of a border make."""
+"""Make edits that several passes of a border share."""
 
 from __future__ import annotations
 

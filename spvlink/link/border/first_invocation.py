@@ -1,16 +1,16 @@
-"""What the first invocation of a workgroup, or of a patch, stores whatever the others do.
+"""Find the stores that the first invocation of a workgroup or patch makes in any case.
 
-    if (gl_LocalInvocationIndex < 2) tint[i] = u.tint;                invocation 0 does
-    if (gl_InvocationID == 0) tint = u.tint;                          invocation 0 does
+    if (gl_LocalInvocationIndex < 2) tint[i] = u.tint;                invocation 0 stores
+    if (gl_InvocationID == 0) tint = u.tint;                          invocation 0 stores
     SetMeshOutputsEXT(v, p);
-    for (uint j = gl_LocalInvocationIndex; j < p; j += 32) ...        it does, unless p is 0
+    for (uint j = gl_LocalInvocationIndex; j < p; j += 32) ...        it stores, unless p is 0
 
-Every workgroup and every patch has an invocation 0. What it stores for certain was made, and the
-buffers that it is made of were read and so are bound, wherever the next stage runs. A fragment is
-behind a mesh workgroup that has a primitive: there neither number of SetMeshOutputsEXT is 0.
+Every workgroup and every patch has an invocation 0. If it stores a value for certain, that value
+exists wherever the next stage runs, and the buffers of the value were read and so are bound. A
+fragment follows a mesh workgroup with a primitive, so no number of SetMeshOutputsEXT is 0 there.
 
-Its way through the code is followed with its number known. A phi is the value that came along the
-one edge by which it was reached. At any doubt both ways are taken.
+The analysis follows invocation 0 through the code, with its number known. A phi is the value of
+the only edge that reaches it. In doubt both ways are taken.
 """
 
 from __future__ import annotations

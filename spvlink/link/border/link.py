@@ -1,4 +1,4 @@
-"""The border of two stages as a first-class object: ``Link`` has every slot, seen from both ends.
+"""Hold the border of two stages: ``Link`` has every slot, seen from both ends.
 
 ``stores`` and ``loads`` are gathered from the code by key, so a slot is alive exactly if an
 instruction says so. ``remarks`` collects the decisions about each key with their reasons, for the
@@ -51,7 +51,6 @@ class Link(Known):
         "gathered",
         "gone",
         "halves",
-        "held",
         "hidden",
         "in_place",
         "inputs",
@@ -61,6 +60,7 @@ class Link(Known):
         "outputs",
         "pack",
         "producer",
+        "read_as_is",
         "read_back",
         "relied",
         "relied_builtins",
@@ -118,7 +118,8 @@ class Link(Known):
         # key of a word that was part of a 64-bit number -> which one (``halves``)
         self.halves: dict[int, str] = {}
 
-        self.held: set[int] = set()  # keys that are better read as they are: of built-ins, mostly
+        # keys that are better read as they are: of built-ins, mostly
+        self.read_as_is: set[int] = set()
 
         self.gone: list[Pinned] = []  # of the producer: stayed whole until nobody read them
         self.remarks = LinkRemarks()

@@ -1,4 +1,4 @@
-"""What was decided at a border, and why: for the report alone, no pass reads it to decide."""
+"""Record the decisions at a border, with reasons. Only the report reads them; no pass does."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""What came over a border is computed where it is first used.
+"""Move a value that replaces an input down to its first use.
 
     in vec4 a, b; ... 500 instructions ... use(b)    b = u.k * u.c:   not above the 500, but here
 
-A driver reads an input where it is first used, wherever the code reads it (HLSL: all of them at the
-top), but it leaves arithmetic where it stands: a value that took the place of an input at the top
-is held in a register until then. So it goes down to its first use, in the innermost block that
-dominates all of them, but into no loop. It is pure, and what it reads nobody writes, so it may.
+A driver reads an input at its first use, wherever the code reads it (HLSL: at the top), but it
+leaves arithmetic in place. A value that replaces an input at the top would occupy a register until
+its use. So it moves to the innermost block that dominates all of its uses, but into no loop. That
+is safe, since the value is pure and nobody writes the memory that it reads.
 """
 
 from __future__ import annotations

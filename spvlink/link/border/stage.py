@@ -1,4 +1,4 @@
-"""One stage while it is being linked."""
+"""Hold one stage while it is linked."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which outputs are equal for all vertices of a primitive."""
+"""Find the outputs that are equal for all vertices of a primitive."""
 
 from __future__ import annotations
 

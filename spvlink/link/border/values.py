@@ -1,4 +1,4 @@
-"""What is stored in a slot, as a value."""
+"""Find the value that is stored in a slot."""
 
 from __future__ import annotations
 

@@ -1,13 +1,10 @@
-"""What is known of built-ins in the stage that reads them.
+"""Merge built-ins and varyings that are equal, in the stage that reads them.
 
     VS: gl_Layer = n; outLayer = n          FS: outLayer is gone, its loads read gl_Layer
 
-What nobody writes is undefined, so any value is right, but where fixed functions have one: Layer
-and ViewportIndex are 0 then (Vulkan, "Built-In Variables"), unless there are views, which may
-choose them (``opening``); points have the size 1 with maintenance5. These values are read.
-
-A built-in and a varying may say the same. The built-in is stored anyway, so it is the varying that
-goes.
+The varying goes, since the built-in is stored in any case. Unwritten built-ins have any value,
+unless fixed functions define one: Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables")
+except where views may choose them (``opening``), and points have size 1 with maintenance5.
 """
 
 from __future__ import annotations
@@ -49,7 +46,7 @@ def merge(link: Link, built: BuiltIns, exact: bool) -> bool:
     sides = _joined(link.outputs, built.outputs), _joined(link.inputs, built.inputs)
     both = Link(link.producer, link.consumer, sides, (0, 2 * BUILTIN_KEYS))
     both.gather()
-    both.held = counted_clip_distances(built)
+    both.read_as_is = counted_clip_distances(built)
     before = [(key, loads) for key, loads in both.loads.items() if key >= BUILTIN_KEYS]
     done = dedup_outputs.dedup_outputs(both, exact)
     for key, loads in before:

@@ -1,22 +1,29 @@
-"""Built-ins that one stage writes and the next one reads become slots, beside what they are.
+"""Link the built-ins that one stage writes and the next stage reads.
 
     VS:  OpStore %gl_Position %p            OpStore %gl_Position %p;  OpStore %copy %p
          OpReturn                     ->    %q = OpLoad %copy; STORE_OUTPUT key %q.x ...; OpReturn
     GS:  %r = OpLoad %gl_in[i].0      ->    %x = LOAD_INPUT key i ...; %r = OpCompositeConstruct ...
 
-The stores stay: fixed functions read what is there. What is stored in a slot says what the next
-stage will read, so the passes that know constants, duplicates and what nobody writes of varyings
-(``dead``, ``dedup``, ``propagate``) know it of built-ins, by the same rules. No other pass sees
-these slots: they are those of a Link of their own (``Link.built``), with keys beyond all Locations.
-``closing`` turns what is left of them into what it was.
+Each such built-in gets slots of its own, in a second Link of the border (``Link.built``), with keys
+beyond all Locations. The producer stores each value twice: in the built-in and in the slot. The
+consumer reads the slot. So the passes that know constants, duplicates and unwritten varyings
+(``dead``, ``dedup``, ``propagate``) treat built-ins by the same rules. No other pass sees these
+slots. ``closing`` removes them at the end.
 
-``%copy`` is a local variable, which promotion turns into values. A control or mesh shader stores
-where others may see it, so there the slot is stored right behind; a control shader may read its own
-outputs back, which becomes LOAD_OUTPUT, like a varying (``read_back``).
+``%copy`` is a local variable, which promotion turns into values. Control and mesh shaders store
+where other invocations may see it, so there the slot is stored right behind the built-in. If a
+control shader reads its own built-in back, that read becomes LOAD_OUTPUT, as for a varying.
 
-Which values come over to the bit: all but ClipDistance and CullDistance in a fragment shader, which
-are interpolated (Vulkan, "Built-In Variables"). The slots of these have a qualifier that no varying
-has, so nothing else is read in their place.
+Why it is right. Built-ins are stored as before, so fixed functions see no change. A slot holds the
+value that the next stage reads, bit for bit. Only ClipDistance and CullDistance of a fragment
+shader are interpolated (Vulkan, "Built-In Variables"); their slots have a qualifier that no varying
+has, so no other slot replaces them.
+
+What breaks it. These built-ins stay without slots: those with a dynamic index or a pointer that
+reaches a function (``side``), those that the two stages declare with different types, and unwritten
+ones that views may choose (multiview).
+
+Cost. None: ``closing`` removes the slots again.
 """
 
 from __future__ import annotations

@@ -37,7 +37,7 @@ def propagate_builtins(built: BuiltIns, transfer: Transfer, exact: bool, limit: 
         if built.into[builtin_of(k)[0]].type.op == ops.OpTypeVector
     }
     handed, used = _uses(built, vectors) if vectors else (vectors, vectors)
-    built.held = (vectors - handed - used) | counted_clip_distances(built)
+    built.read_as_is = (vectors - handed - used) | counted_clip_distances(built)
     before = built.loads.keys()
     propagate_values.propagate_values(built, transfer, exact, limit)
     built.gather()

@@ -1,4 +1,4 @@
-"""The built-ins of one storage class of a stage, and every access to them.
+"""Find the built-ins of one storage class of a stage, and every access to them.
 
     gl_in[i].gl_Position.x    ->   Position, of vertex i, from component 0, one number
     gl_ClipDistance[2]        ->   ClipDistance, of this vertex, from element 2, one number

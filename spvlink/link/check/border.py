@@ -1,4 +1,4 @@
-"""What two neighbouring stages must agree on (Vulkan, "Interface Matching").
+"""Compare the interfaces of two neighbouring stages (Vulkan, "Interface Matching").
 
 Interpolation decorations need not match (the fragment shader's count), nor does RelaxedPrecision,
 nor what transform feedback is told. Signed and unsigned integers are different types by the

@@ -1,4 +1,4 @@
-"""Built-ins that one stage hands to the next, and what stages say of patches and primitives."""
+"""Compare the built-ins of two stages, and their modes for patches and primitives."""
 
 from __future__ import annotations
 

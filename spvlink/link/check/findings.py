@@ -1,4 +1,4 @@
-"""What is wrong between two stages."""
+"""Describe a mismatch of two stages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What breaks a rule between the stages of a pipeline that is linked all the same.
+"""Find broken rules between the stages of a pipeline that is linked all the same.
 
-An input that no stage writes is undefined, so a link may read it as zero, and variables that do not
-match may still do so component by component. Its author would like to know: these are the
-errors of ``spvlink check``, all but those on limits of devices.
+An input that no stage writes is undefined, so a link may read it as zero; and variables that do not
+match may still match component by component. The author should know. These are the errors of
+``spvlink check``, except those about limits of devices.
 """
 
 from __future__ import annotations

@@ -1,22 +1,21 @@
-"""The cross-stage checker: reads two finished modules afresh and holds them against Vulkan's rules
-for interfaces.
+"""Check two finished modules against Vulkan's rules for interfaces.
 
-It shares nothing with the passes but the module's own decorations, so that a mistake of theirs
-shows. spirv-val checks none of this: it sees one module at a time. Rules checked (Vulkan
+The checker shares no code with the passes but the module's own decorations, so it sees their
+mistakes. spirv-val checks none of this, since it sees one module at a time. Rules (Vulkan
 specification, "Shader Input and Output Interfaces"):
 
-* every component of a user Input is declared as Output by the previous stage, as part of a variable
-  of the same Location, Component and type (08743, 07754, 08746), no two variables of a side share a
-  component; the array over vertices or primitives, on the sides that have one, counts for neither;
-* Patch and PerPrimitiveEXT are on both sides or on neither, and what is per primitive shares no
-  Location with what is not; Patch variables share none with others, for theirs are another space;
-* all inputs of a fragment shader that share a Location agree in their interpolation decorations
-  (Input-10604); integers and doubles are Flat (Flat-04744);
-* vectors stay within their Location; 64-bit ones begin at component 0 or 2.
+* The previous stage declares every component of a user Input as Output, as part of a variable of
+  the same Location, Component and type (08743, 07754, 08746). No two variables of a side share a
+  component. An array over vertices or primitives does not count, on the sides that have one.
+* Patch and PerPrimitiveEXT are on both sides or on neither. Per-primitive variables share no
+  Location with others. Patch variables have a space of their own.
+* All inputs of a fragment shader that share a Location agree in their interpolation decorations
+  (Input-10604). Integers and doubles are Flat (Flat-04744).
+* Vectors stay within their Location. 64-bit vectors begin at component 0 or 2.
 
-Each rule has its VUID where it is looked at. ``declared`` and ``check_fragment`` tell ``refuse`` of
-what breaks one: here that raises, for it is our own mistake; ``spvlink check`` (lint/) collects it,
-for it is a user's, and goes on.
+The code names the VUID of each rule. ``declared`` and ``check_fragment`` call ``refuse`` for a
+broken rule. Here that raises, since the mistake is ours; in ``spvlink check`` (lint/) it collects
+the user's mistakes and goes on.
 """
 
 from __future__ import annotations

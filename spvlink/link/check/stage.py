@@ -1,5 +1,4 @@
-"""One stage as the rules between stages see it: what it declares at its borders, and what it
-uses."""
+"""Collect the declarations and uses of one stage, for the rules between stages."""
 
 from __future__ import annotations
 

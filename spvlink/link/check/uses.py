@@ -1,4 +1,4 @@
-"""Which components of its interface variables the code of a stage reads and writes.
+"""Find the components of its interface variables that a stage reads and writes.
 
 Nothing is optimized first: what the code names counts, in branches never taken too. An access whose
 extent is not plain (a dynamic index, a pointer handed to a function) counts for all that it may

@@ -1,4 +1,4 @@
-"""Stores of built-ins of the last stage before rasterization that fixed functions do not take."""
+"""Remove built-in stores that fixed functions ignore, in the last stage before rasterization."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def drop_last(module: Module, builtin: int) -> bool:
 
 def _captured(uses: BuiltInUses, builtin: int) -> bool:
     offset = enums.Decoration_Offset
-    for variable, held in uses.variables.items():
+    for variable, used_members in uses.variables.items():
         struct = struct_of(variable)
-        for at, one in enumerate(held):
+        for at, one in enumerate(used_members):
             if one != builtin:
                 continue
             if uses.tables.find(variable, offset) is not None:

@@ -1,10 +1,10 @@
-"""Stores in place that the same block stores over.
+"""Remove stores that a later store of the same block replaces.
 
     store 0.x, a
     store 0.x, b    ->    store 0.x, b
 
-Control, task and mesh shaders store where their code does; nobody can look between two stores
-of one block unless something with an effect stands there.
+This is for control, task and mesh shaders, whose stores stand where the code stores. No other
+invocation can look between two stores of one block unless an instruction with an effect is there.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What a stage that stays as it is needs of its inputs although nobody needs what it makes of them.
+"""Find the inputs on which a fixed stage relies although nobody needs their results.
 
-Code without a use still runs there: an address that it reads at must be one, a loop must end. So
-what such code relies on (``facts/reliance``) is written as before.
+Code without a use still runs in a stage that stays as it is: an address that it reads must be
+valid, a loop must end. So inputs of such code (``facts/reliance``) are written as before.
 """
 
 from __future__ import annotations

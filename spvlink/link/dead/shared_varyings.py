@@ -1,5 +1,5 @@
-"""Dead varyings of a module that several pipelines have: an output goes if no consumer reads it, an
-input is zero if no producer writes it."""
+"""Remove dead varyings of a module that several pipelines share: an output goes if no consumer
+reads it, an input is zero if no producer writes it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def read_as_zero(links: list[Link]) -> None:
     unwritten: list[set[int]] = []
     for link in links:
         link.gather()
-        unwritten.append(link.loads.keys() - link.stores.keys() - link.held)
+        unwritten.append(link.loads.keys() - link.stores.keys() - link.read_as_is)
     lost = unwritten[0].intersection(*unwritten[1:])
     dead_varyings.zero_loads(links[0], lost)
     why = f"no {links[0].producer.name} stage writes it; read as zero"

@@ -1,10 +1,9 @@
-"""Variables that stay whole (dynamically indexed arrays) and for which one side has no use.
+"""Remove variables that stay whole (arrays with a dynamic index) and that one side does not use.
 
-    written and read back by the producer, read by no consumer  ->  a local variable of the producer
-    read by the consumer, stored to by no producer instruction  ->  zero, at every load
+    the producer writes it and reads it back, no consumer reads it  ->  a local variable
+    the consumer reads it, no instruction of the producer stores it ->  zero, at every load
 
-Both only where all that is done with the variable can be seen: access chains, loads and stores in
-the entry point's function.
+This needs a view of every access: access chains, loads and stores in the entry point's function.
 """
 
 from __future__ import annotations

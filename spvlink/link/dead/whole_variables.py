@@ -1,4 +1,4 @@
-"""Outputs that stay whole (dynamically indexed, or beyond slots) and that nobody reads."""
+"""Remove outputs that stay whole (a dynamic index, or a type beyond slots) and have no reader."""
 
 from __future__ import annotations
 

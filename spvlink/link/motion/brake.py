@@ -1,20 +1,22 @@
-"""The brake: what the consumer would have to hold in registers for a smaller interface.
+"""Limit the registers that the consumer needs for a smaller interface: the brake of ``forward``.
 
     vertex:   o0 = v; o1 = v * u.k           ->   o = v
     fragment: f(in0) ... 500 instructions ... g(in1)
                                              ->   f(in) ... 500 instructions ... g(in * u.k)
 
-An input costs no register before its first use: drivers read it there. Two inputs made one are held
-from the first use of either to the last, so ``forward`` pays for components with registers. Nothing
-is lost while there are some to spare. Where the peak of what lives at once (``facts/pressure.py``)
-is above that and rises, fewer threads run at once, by the share of the new values in the peak, and
-can do less while others wait. Counting that as half of the same share of the whole stage:
+An input costs no register before its first use, since drivers read it there. If one input replaces
+two, it occupies a register from the first use of either to the last. So ``forward`` pays for
+components with registers. That costs nothing while registers are free. If the peak of live values
+(``facts/pressure.py``) is above that limit and rises, fewer threads run at once, by the share of
+the new values in the peak, and less work hides their waiting. The estimate takes half of that share
+of the whole stage:
 
-    a value more at the peak    operations / (2 * values at the peak), once per fragment
+    one value more at the peak    operations / (2 * values at the peak), once per fragment
 
-Outputs that hang together are one family, kept or moved as a whole; those that reach least far come
-first. ``backward`` needs no brake on this side: never do more values cross, each is read where it
-was computed before. On the producer's side ``relocate`` makes those of equal inputs together.
+Outputs that depend on each other form one family, which is kept or moved as a whole; the families
+with the shortest reach come first. ``backward`` needs no brake on this side: it never sends more
+values, and each is read where it was computed before. In the producer ``relocate`` computes values
+of equal inputs next to each other.
 """
 
 from __future__ import annotations

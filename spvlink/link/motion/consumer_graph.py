@@ -1,4 +1,4 @@
-"""What a consumer makes of its inputs, as a graph: the search of ``backward`` runs over it."""
+"""Build the graph of the values that a consumer makes of its inputs; ``backward`` searches it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The minimum cut of a network, by Dinic's algorithm (1970): O(V^2 E) at worst, near linear on
+"""Find the minimum cut of a network by Dinic's algorithm (1970): O(V^2 E) at worst, near linear on
 the shallow networks of ``motion``.
 
 Nodes are numbers, 0 the source and 1 the sink; capacities are integers, and ``INFINITE`` is more

@@ -1,5 +1,4 @@
-"""The values of a consumer that its producer could make (``backward``), and what may be said of
-one by itself."""
+"""Hold the values of a consumer that its producer could compute (``backward``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Weights of open-coded interpolation as polynomials, so that two ways to write one are equal.
+"""Read the weights of open-coded interpolation as polynomials, so that two spellings compare equal.
 
 A weight is a scalar of the evaluation shader. It is read as a polynomial with numbers as
 coefficients over atoms: the components of gl_TessCoord, and every scalar that is not made by sums

@@ -1,4 +1,4 @@
-"""Does what ``backward`` chose: new values in the producer, loads of them in the consumer."""
+"""Carry out the choice of ``backward``: new values in the producer, loads in the consumer."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@
                 D = mix(...) of d, with the same weights      f(C)
                 f(C + D * pc.k)
 
-Notation. A read of an input x is a linear functional of its values at the vertices: L(x) = sum of
-W_i * x_i: of one vertex, or with any weights W_i that the evaluation shader has at hand
-(gl_TessCoord, Bernstein polynomials of it, a value per patch). The same sum of another input is the
-same functional. Weights are compared as polynomials (``polynomials``), so the order of vertices and
-terms, mix against products, fma and matrix * vector make no difference. A functional is written
-down again as the code at that place had it.
+Notation. A read of an input x is a linear functional of its values at the vertices:
+L(x) = sum of W_i * x_i. It reads one vertex, or has any weights W_i that the evaluation shader
+computes (gl_TessCoord, Bernstein polynomials of it, a value per patch). The same sum of another
+input is the same functional. Weights are compared as polynomials (``polynomials``), so these make
+no difference: the order of vertices and terms, mix or products, fma, matrix * vector. The pass
+writes a functional as the code at that place did.
 
 Why it is right. A functional is linear: L(x) + L(y) = L(x + y) and c * L(x) = L(c * x) for c equal
 at all vertices; L(x) + c = L(x + c) if the W_i sum to one. Two functionals of one x add up to a

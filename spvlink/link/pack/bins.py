@@ -1,4 +1,4 @@
-"""Locations that are being filled by compaction."""
+"""Hold Locations while compaction fills them."""
 
 from __future__ import annotations
 

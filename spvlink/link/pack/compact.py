@@ -1,26 +1,31 @@
-"""What is left goes into the fewest Locations.
+"""Pack the remaining components into the fewest Locations.
 
-The unit is a group: the live components of one vector, which stay together where that costs
-nothing. A Location takes groups of one interpolation qualifier tuple only
-(VUID-StandaloneSpirv-Input-10604) and of one base type (SPIR-V has no rule against mixed types, but
-drivers and GLSL do). Groups are placed largest first where they fit (best-fit decreasing); then, as
-long as all components of one qualifier tuple would fit into a Location less, one is dissolved into
-the holes of the others (``dissolve`` says which, and what is not torn for that). Flat components of
-different base types may share that way, as uint through OpBitcast, which keeps every bit; floats
-never carry integers, since a float may lose its payload or be flushed to zero on the way.
+    Location 0: a.xyz    1: b.xy    2: c.x      ->      0: a.xyz, c.x    1: b.xy
 
-64-bit scalars take two components, at 0 or 2, and share with 64-bit ones only; a vector of three or
-four runs on in the next Location and stays one variable, as matrices and arrays do, where that
-costs no Location. 16-bit numbers take a whole component each. What stays whole (dynamically indexed
-arrays) is placed first, as a whole; its free components are open to the rest.
+The unit is a group: the live components of one vector.
 
-What the consumer does not read, because only transform feedback takes it or the producer reads it
-back, comes last: into holes, then into Locations behind those that are read. A captured component
-takes its place in the buffer along (``captures``), and only neighbours there are one variable.
+1. Variables that stay whole (arrays with a dynamic index, matrices) get their Locations first.
+2. The groups follow, the largest first, each where it fits best (best-fit decreasing).
+3. If all components of one kind would fit into one Location less, one Location is emptied into the
+   holes of the others (``dissolve`` chooses which).
+4. Captured components, and those that only the producer reads back, come last (``unread``).
 
-The new placement is taken only if it needs fewer Locations than what is alive at its old places, or
-the same number and a lower highest one, or fewer variables, and never one whose highest Location is
-higher (gaps between whole variables could cause that). So a second run finds nothing to do.
+64-bit scalars take two components, at 0 or 2, and share a Location with 64-bit ones only. A 64-bit
+vector of three or four continues in the next Location. 16-bit numbers take a whole component.
+
+Why it is right. Both stages declare the same new places, and no value changes. A Location holds one
+tuple of interpolation qualifiers only (VUID-StandaloneSpirv-Input-10604) and one base type: SPIR-V
+has no rule against mixed types, but GLSL and drivers have. Flat components of different base types
+may share it as uint through OpBitcast, which keeps every bit.
+
+What breaks it.
+* Floats that carry integers: a NaN may lose its payload, a denormal may be flushed. Never done.
+* Transform feedback: a captured component keeps its place in the buffer (``captures``), and only
+  neighbours in the buffer become one variable.
+
+Cost. None at run time, unless a vector is torn (``dissolve``). The new placement is taken only if
+it needs fewer Locations than before; or as many, with a lower highest Location or fewer variables.
+The highest Location never rises. So a second run finds nothing to do.
 """
 
 from __future__ import annotations

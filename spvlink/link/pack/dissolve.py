@@ -1,19 +1,19 @@
-"""A Location is emptied into the holes of others.
+"""Empty one Location into the holes of others.
 
-Four holes or more stand against at most three components to move, so that always succeeds, but it
-may tear a vector over two Locations. What a tear costs, and whom:
+There are four holes or more for at most three components, so that always succeeds, but it may tear
+a vector over two Locations. The cost of a torn vector depends on its use:
 
-    an image coordinate     a driver that reads it as one wants it in neighbouring registers: on
-                            Adreno each lookup gets moves and interpolates component by component
-    another vector          nothing, where code works on components anyway (AMD, Adreno, NVIDIA)
+    an image coordinate     a driver that reads it as a vector wants it in neighbouring registers:
+                            Adreno adds moves to each lookup and interpolates each component
+    another vector          nothing, if the code works on components (AMD, Adreno, NVIDIA)
 
-So the Location is dissolved whose vectors are torn least, the emptiest of these: of xyz, xyz, xyz
-and a coordinate xy one xyz is torn. Of several such the first, which most shaders compute first: a
-late one beside early ones makes all of them wait in neighbouring registers for it (RADV takes 24
-VGPRs for the vertex shaders of Vulkan-Samples with a normal, a way to the eye and one to the lamp,
-36 where the last is torn). But before an attribute that is handed on as it came, which lies in
-neighbouring registers already (Adreno moves each part of it that does not). ``Options.pack`` says
-what may be torn at all: by default everything but image coordinates.
+So the choice is the Location whose vectors are torn least, and the emptiest of these: of xyz, xyz,
+xyz and a coordinate xy it is one xyz. Among several such it is the first, which most shaders
+compute first. A late one would wait with the early ones in neighbouring registers: RADV takes 24
+VGPRs for the vertex shaders of Vulkan-Samples with a normal and two directions, and 36 if the last
+is torn. An attribute that is only passed on is torn last, since it lies in neighbouring registers
+already, and Adreno moves each part of it that does not. ``Options.pack`` limits the choice: by
+default image coordinates are never torn.
 """
 
 from __future__ import annotations

@@ -10,25 +10,24 @@
 
 A component holds up to 32 flags, integers that leave bits free, or two values of 16 bits.
 
-Why it is right. A flag is a slot to which every store writes one of two values: constants, choices
-between these, numbers masked to one bit, conversions of such. Whatever its type, one bit says
-which. Only values that cross to the bit are packed (``Link.carries_bits``: Flat, per primitive, or
-between stages before rasterization), so the word, a u32, is as good. An integer of 32 bits that the
-code shows to need fewer (``small_numbers``) is a field beside the flags. Values of 16 bits are put
-together as a vector and cast; both stages can compute with them, or they would be whole; nothing is
-rounded.
+Why it is right. Every store to a flag writes one of two values: constants, choices between them,
+numbers masked to one bit, or conversions of these. One bit tells the two apart, for any type. Only
+values that cross bit for bit are packed (``Link.carries_bits``: Flat, per primitive, or between
+stages before rasterization), so a u32 word carries them as well. A 32-bit integer that needs fewer
+bits (``small_numbers``) becomes a field next to the flags. Two 16-bit values become a vector and
+are bit-cast, without rounding.
 
 What breaks it.
-* Different qualifiers: all parts of a word have the same.
+* Different qualifiers: all parts of a word must have the same.
 * Partial stores. A site that stores some parts stores zero bits for the others, which were
-  undefined there. Where stores are seen at once (control and mesh shaders) all parts must be stored
-  at the same sites, once each, and must not be read back.
+  undefined there. Other invocations see the stores of control and mesh shaders at once. So there
+  all parts must be stored at the same sites, once each, and must not be read back.
 * Transform feedback and Invariant: these values stay as they are.
 
-Cost. A bit costs the consumer three operations (and, compare, select; most often the code compared
-and chose already), a field two, a half one. Each component that goes is worth ``COMPONENT_PRICE``
-(``propagate``). But three flags in one Location cost no more to store or fetch than one, so the
-pass packs only if it saves a whole Location, and as few parts as that takes.
+Cost. The consumer needs three operations for a flag (and, compare, select; often the code had the
+last two), two for a field, one for a 16-bit value. Each saved component is worth
+``COMPONENT_PRICE`` (``propagate``). But three flags in one Location cost no more than one, so the
+pass packs only if that saves a whole Location, and only as many parts as needed.
 """
 
 from __future__ import annotations

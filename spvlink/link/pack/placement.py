@@ -1,4 +1,4 @@
-"""Where everything at a border goes."""
+"""Hold the places of everything at a border."""
 
 from __future__ import annotations
 

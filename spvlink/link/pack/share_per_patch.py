@@ -9,24 +9,24 @@
                 indices[p] = ...                              tint[p] = payload.tint
     fragment:   in vec4 tint                             ->   perprimitiveEXT in vec4 tint
 
-An output per vertex is stored for each vertex of a patch, and counts as often against the limits; a
-Patch output is stored once. Constants, and values that the consumer can compute, have been
-propagated. The rest comes from PrimitiveId, the payload, uniforms that the consumer may not read,
-or the stage before: one vertex of the patch, or values that are equal at all of its vertices.
+An output per vertex is stored for each vertex of a patch, and each store counts against the limits.
+A Patch output is stored once. Values that the consumer can compute were propagated before. The
+others come from PrimitiveId, the payload, uniforms that the consumer may not read, or the stage
+before: one vertex of the patch, or values that are equal at all of its vertices.
 
-Why it is right. All stores of the output write one value, which ``divergence`` shows to be equal
-for a patch or workgroup and which is made outside of all loops. A vertex that nobody stored was
-undefined, so it may have the value of the others.
+Why it is right. All stores of the output write one value. ``divergence`` shows that it is equal for
+the patch or workgroup, and it is computed outside of all loops. A vertex without a store was
+undefined, so it may have that value, too.
 
-Patch: all invocations may store it, since they store the same. Undefined is only "two invocations
-[that] attempt to write different values to the same per-patch output in a single phase" (Vulkan,
-"Tessellation Control Shader Execution"). So no store needs to move under a condition. The bits are
-those that came over before, at whichever vertex they were read, so ``--exact`` allows it.
+Patch: all invocations may store the value, since it is the same. Undefined is only "two
+invocations [that] attempt to write different values to the same per-patch output in a single phase"
+(Vulkan, "Tessellation Control Shader Execution"). So no store needs a condition. Every vertex gave
+the same bits before, so ``--exact`` allows the change.
 
-Per primitive: the stores go where the indices of the primitives are stored. A primitive whose
-indices nobody stored is undefined, so every drawn primitive gets its value. Each of these places
-must be a plain store to one element, and the value must be known there, or be made again of
-constants, uniforms, the payload and built-ins.
+Per primitive: the stores move to the stores of the primitives' indices. A primitive without indices
+is undefined, so every drawn primitive gets its value. Each store of indices must be a plain store
+to one element. The value must be known there, or be computed again from constants, uniforms, the
+payload and built-ins.
 
 What breaks it.
 * Read-back in the control shader, and Invariant: these outputs stay.
@@ -34,10 +34,10 @@ What breaks it.
   without ``--exact`` and where the fragment stage preserves no infinities, NaNs and zeros.
 * The SPIR-V version: the fragment stage must be 1.4, as SPV_EXT_mesh_shader needs it.
 
-Cost. Locations count: per vertex times the number of vertices, and the others once for a patch and
-times the number of primitives for a mesh. That must become less, and the number of Locations no
-more; as many components of one kind move as make it least. A mesh with as many primitives as
-vertices gains nothing.
+Cost. The pass counts stored Locations: per-vertex Locations times the number of vertices, Patch
+Locations once, per-primitive Locations times the number of primitives. It moves the number of
+components that makes the count least. The count must fall, and the interface must not need more
+Locations. A mesh with as many primitives as vertices gains nothing.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""How many bits a whole number needs, as far as the code says.
+"""Find the number of bits that an unsigned value needs.
 
     x & 0xffffu: 16    x >> 24: 8    x % 5u: 3    b ? 9u : 2u: 4    uint(u16): 16    f: 32
 
-Only what is not negative: the bits above are zero.
+Only values that are not negative count: all bits above are zero.
 """
 
 from __future__ import annotations

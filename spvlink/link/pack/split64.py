@@ -1,4 +1,4 @@
-"""A 64-bit varying crosses as two words of 32 bits where that saves a component or a Location.
+"""Split a 64-bit varying into two words of 32 bits if that saves a component or a Location.
 
     VS  d = packDouble2x32(uvec2(a, b))              w = b
     FS  x = unpackDouble2x32(d).y               ->   x = w
@@ -6,24 +6,22 @@
     VS  n = uint64_t(a); m = int64_t(i)              n = a; m = i
     FS  f(n, m)                                 ->   f(uint64_t(n), int64_t(m))    (by their bits)
 
-A slot of 64 bits covers two components. ``halves_words`` splits it into two slots of 32 bits if a
-word of it need not cross: no reader uses it (they all take the number apart and drop it), all
-stores give it the same constant, it is the sign of the other word, or another slot or word says the
-same, so that ``dedup`` finds it. Words are looked behind on both sides (``words``), so what was
-packed crosses as what it was packed from. ``halves_locations`` comes after all else and splits what
-is left if that saves a Location: 64-bit numbers share Locations with nothing else, words do, as
-u32. Everything else stays whole, as the code has it.
+A 64-bit slot covers two components. ``halves_words`` splits it into two slots of 32 bits if one
+word need not cross: no reader uses it, all stores give it the same constant, it is the sign of the
+other word, or another slot equals it, so that ``dedup`` finds it. ``words`` looks for the 32-bit
+values behind a word on both sides; these cross in its place. ``halves_locations`` comes last. It
+splits the others if that saves a Location: 64-bit numbers share Locations with nothing else, but
+words do, as u32. All others stay whole.
 
-Why it is right: only what comes over to the bit is split (``Link.carries_bits``), which in a
-fragment shader must be Flat or per primitive for 64-bit numbers anyway
-(VUID-StandaloneSpirv-Flat-04744), and casts give back every bit (``words``). OpBitcast between 64
-bits and a pair of 32 needs nothing but the type that both stages have already. Stores become two
-stores in the same place, so who stores what when stays as it was.
+Why it is right. Only values that cross bit for bit are split (``Link.carries_bits``). In a fragment
+shader 64-bit numbers must be Flat or per primitive anyway (VUID-StandaloneSpirv-Flat-04744), and
+bit-casts keep every bit (``words64``). OpBitcast between 64 bits and a pair of 32 needs only the
+type that both stages have. A store becomes two stores in its place.
 
-Two words never need more components than the number did. They could need more Locations while
-others stay whole beside them, so ``halves_locations`` splits these as well if that saves what was
-lost; and nothing is split at a border where a 64-bit varying must stay whole (captured by transform
-feedback, read back, Invariant, indexed dynamically), whose Locations it may share now.
+Two words never need more components than the number. They could need more Locations if others stay
+whole next to them, so ``halves_locations`` splits these as well if that pays. Nothing is split at a
+border where a 64-bit varying must stay whole (captured, read back, Invariant, dynamic index),
+because it may share its Locations now.
 """
 
 from __future__ import annotations

@@ -1,13 +1,13 @@
-"""What a producer stores and the next stage does not read, but that must stay: transform feedback
-captures it, or the producer reads it back. Compaction places it last.
+"""Place outputs that must stay although the next stage does not read them: captured ones, and those
+that the producer reads back. Compaction places them last.
 
     captured and read: 0.xyzw        read: 0.xyzw, 1.xy
     captured only:     1.xyz   ->    captured only: 1.zw, 2.z        (the same bytes in the buffer)
     read:              2.xy
 
-Only the producer declares it, so nothing else has to agree: captured components fill the holes of
-any Location, whatever its interpolation, and as integers even beside others of 32 bits. Floats
-carry nothing else, since a payload could be lost on the way.
+Only the producer declares them, so nothing else has to match. Captured components fill the holes of
+any Location, of any interpolation; as integers also next to other 32-bit types. Floats carry no
+other type, since a NaN could lose its payload on the way.
 """
 
 from __future__ import annotations

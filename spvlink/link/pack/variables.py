@@ -1,4 +1,4 @@
-"""The variables that the slots of a Location become, with names and decorations."""
+"""Make variables of the slots of a Location, with names and decorations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Matrices, arrays and structs that keep their shape, and where they go."""
+"""Place matrices, arrays and structs that keep their shape."""
 
 from __future__ import annotations
 

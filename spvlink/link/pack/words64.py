@@ -1,4 +1,4 @@
-"""What the two 32-bit words of a 64-bit number are made of.
+"""Find the two 32-bit words of a 64-bit number.
 
     packDouble2x32(uvec2(a, b))      low: a             high: b
     uint64_t(a)                      low: a             high: 0
@@ -6,14 +6,13 @@
     uint64_t(a) << 32 | uint64_t(b)  low: b             high: a
     d                                low: bitcast(d).x  high: bitcast(d).y
 
-"Any single component of S (mapping to multiple components of L) maps its lower-order bits to the
-lower-numbered components of L" (SPIR-V, OpBitcast), and so do PackDouble2x32 and UnpackDouble2x32
-(GLSL.std.450). OpBitcast is "a bit pattern-preserving type conversion": it is none of what may or
-must flush denormal numbers (conversions, arithmetic, relations and GLSL.std.450 instructions;
-VK_KHR_shader_float_controls, issue 1) and computes nothing that could be rounded or made another
-NaN. The two GLSL.std.450 instructions are among these, so where the mode DenormFlushToZero asks
-for flushing doubles ``halves`` splits nothing; elsewhere bits that stay are what they may give. The
-rest is integer arithmetic.
+OpBitcast maps low bits to low components: "Any single component of S (mapping to multiple
+components of L) maps its lower-order bits to the lower-numbered components of L" (SPIR-V). So do
+PackDouble2x32 and UnpackDouble2x32 (GLSL.std.450). OpBitcast is "a bit pattern-preserving type
+conversion", so it neither rounds nor flushes denormals; only conversions, arithmetic, relations and
+GLSL.std.450 instructions may or must flush (VK_KHR_shader_float_controls, issue 1). The two
+GLSL.std.450 instructions are among these. So where DenormFlushToZero holds for doubles ``halves``
+splits nothing; elsewhere they may keep all bits. The rest is integer arithmetic.
 """
 
 from __future__ import annotations

@@ -1,38 +1,35 @@
-"""What a task shader hands to its mesh shaders: a variable of TaskPayloadWorkgroupEXT, linked like
-any other interface.
+"""Link the payload of a task shader (TaskPayloadWorkgroupEXT) like any other interface.
 
     task:  payload.tint = pc.tint          mesh:  colour[i] = payload.tint * payload.fade
            payload.fade = 1.0                     (payload.unread is not read)
            payload.unread = noise(id)
     ->     EmitMeshTasksEXT(n, 1, 1)              colour[i] = pc.tint
 
-The payload is memory of the task shader's workgroup: each of its invocations may write any of it,
-and read it back after a barrier; EmitMeshTasksEXT, itself a barrier, hands all of it over. A mesh
-shader only reads it (SPV_EXT_mesh_shader, "Storage Class"). So to the task shader it is what Patch
-outputs are to a control shader, accessed in place (``promote``), and to the mesh shader it is an
-input that never changes. That is all that the passes over a border rest on: what nobody reads goes
-with the code behind it, what every store gives the same constant or uniform value is made by the
-mesh shader, equal members are one, and code crosses. A member on which nobody stored is undefined,
-as an output is.
+The payload is memory of the task shader's workgroup. Each invocation may write any of it, and read
+it back after a barrier. EmitMeshTasksEXT, itself a barrier, hands it over. A mesh shader only reads
+it (SPV_EXT_mesh_shader, "Storage Class"). So for the task shader it is like Patch outputs of a
+control shader, accessed in place (``promote``), and for the mesh shader it is an input that never
+changes. The passes over a border need no more: unread members go, with the code behind them; the
+mesh shader computes constants and uniforms; equal members merge; code moves. A member without a
+store is undefined, like such an output.
 
-While it is linked the payload has Locations, which only number its parts: ``open_payload`` lends
-them, and they are gone with ``raise_side``, which makes one struct of all that is left, the same on
-both sides: a mesh shader must declare the type that the task shader passes to EmitMeshTasksEXT
-(VUID-RuntimeSpirv-MeshEXT "payload" rules; drivers go by offsets, which follow from the type). Each
+While it is linked the payload has Locations, which only number its parts: ``open_payload`` gives
+them, ``raise_side`` removes them. ``raise_side`` makes one struct of the rest, the same on both
+sides: a mesh shader must declare the type that the task shader passes to EmitMeshTasksEXT
+(VUID-RuntimeSpirv-MeshEXT "payload" rules; drivers use offsets, which follow from the type). A
 stage may have one such variable only.
 
-What stays whole are the parts that are indexed dynamically, used by atomics or by functions that
-stay, and those that hold no numbers (``lower_io.pin_odd``); each such part alone, an element of an
-array or a member of a struct (``agreement``). The whole payload stays if the stages
-declare it differently, if the size of an array is a specialization constant, if it is not handed
-over by every EmitMeshTasksEXT, and if accesses carry operands of the Vulkan memory model, which
-slots do not.
+Parts with a dynamic index, with atomics, in functions that stay, or without numbers stay whole
+(``lower_io.pin_odd``), each by itself: an element of an array or a member of a struct
+(``agreement``). The whole payload stays if the stages declare it differently, if the size of an
+array is a specialization constant, if some EmitMeshTasksEXT does not hand it over, or if an access
+has operands of the Vulkan memory model, which slots lack.
 
-What an invocation reads back of members to which only one constant is ever stored is that constant
-(or undefined): ``payload_constants``. Everything else that is read back stays.
+If every store to a member is one constant, a read-back of it is that constant
+(``payload_constants``). Other read-backs stay.
 
-There are no Locations to save: members stay in their order, vectors without their dead components.
-The report counts 32-bit words as components.
+There are no Locations to save: members stay in order, vectors lose their dead components. The
+report counts 32-bit words as components.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The resources of a module, and where things lie in them.
+"""Find the resources of a module, and the offsets of their members.
 
 A resource is the same in two modules if its descriptor set and binding are (or if both are push
 constants), and a member is the same if it lies at the same byte offset with the same type: names

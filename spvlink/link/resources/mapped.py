@@ -1,4 +1,4 @@
-"""Which descriptors are the same in two stages.
+"""Find the descriptors that are the same in two stages.
 
 A pipeline that uses descriptor heaps (VK_EXT_descriptor_heap) has no pipeline layout. Each of its
 stages has a mapping, which says for a descriptor set and binding which bytes of a heap, of push

@@ -1,4 +1,4 @@
-"""Whether expressions of two modules, both movable into a third, are the same one."""
+"""Decide whether expressions of two modules, both movable into a third, are equal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Copies a value's expression from one module into another.
+"""Copy the expression of a value from one module into another.
 
 An expression is made of constants, pure operations and loads of read-only resources (uniform
 buffers, push constants) through constant indices. A resource is the same in two modules if its

@@ -1,5 +1,5 @@
-"""What holds of a stage before linking changes anything: the resources that it uses statically, and
-whether it may be changed at all."""
+"""Record two facts of a stage before linking changes it: the resources that it uses statically, and
+whether it may change at all."""
 
 from __future__ import annotations
 

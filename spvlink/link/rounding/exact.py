@@ -1,4 +1,4 @@
-"""Inputs that may come to the bit, although interpolation would round them.
+"""Choose the inputs that may be Flat, although interpolation would round them.
 
     VS  outTint = per-primitive value          Location 0: Flat id, Flat tint
     FS  in vec4 tint (smooth)             ->   one Location in place of two

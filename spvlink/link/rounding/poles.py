@@ -1,10 +1,10 @@
-"""How far the operands of a function with a pole are from it.
+"""Bound how close the operand of a function comes to its pole.
 
-A division, a square root, a logarithm (SINGULAR) enlarges a difference of its operand without
-bound beside zero: a sum of large terms of which nothing is left has no digits there that could be
-relied on. Where the operand cannot come near zero, whatever is read, the function enlarges it by
-its slope alone: ``1 / (abs(x) + 0.5)``, ``sqrt(max(x, 0.01))``. That is looked for backward from
-the operand; what is read is any number. NaNs and infinities are not considered.
+A division, a square root, a logarithm (SINGULAR) enlarges a difference of its operand without bound
+near zero: a sum of large terms that cancel has no reliable digits there. If the operand stays away
+from zero for all inputs, the function enlarges a difference by its slope at most:
+``1 / (abs(x) + 0.5)``, ``sqrt(max(x, 0.01))``. The search goes backward from the operand; an input
+may be any number. NaNs and infinities are not considered.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Ranges of real numbers, and what operations make of them.
+"""Compute ranges of real numbers through operations.
 
-A range holds a scalar before and after linking: it may be off by a last bit, and by whose fault
-(``Range.keys``) is known.
+A range holds a scalar before and after linking. The two may differ in the last bit; ``Range.keys``
+names the inputs that cause it.
 """
 
 from __future__ import annotations

@@ -1,24 +1,26 @@
-"""What would come out otherwise if an interpolated value came exact.
+"""Find the inputs that may come exact in place of interpolated, without a change of the picture.
 
     vertex:   flag = 1.0                             fragment sees 0.99999994, 1.0 or 1.0000001
     fragment: if (flag > 0.5) ...                    the same for all of these: flag may be exact
               x = floor(flag)                        0 or 1: flag stays interpolated
 
-Interpolating values that are equal at all vertices gives c * (1 + e), |e| small; 0 gives 0. Where
-c is to come exact instead (``propagate``, a Flat twin in ``dedup``, ``compact``, ``shared``) the
-picture stays the same if whatever is not continuous has one result for all of these values. That is
-looked at forward from the loads, lane by lane: each value that depends on one has a range in which
-it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
-but c + u need not be). A comparison whose ranges do not meet, or of a sign with zero, is decided;
-so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
-same. A sum of something so large that its last bit is much, and of which little may be left, is
-not. What is compared with something unknown (a uniform, a texel, another varying) is not; nor are
-texture coordinates, whose filter nobody knows, but for layers, which are rounded. A value that is
-only known to be equal at all vertices is any value, and keeps its sign, unless it is a choice
-that may be a constant -0.
+Interpolating values that are equal at all vertices gives c * (1 + e) with a small |e|; 0 gives 0. A
+pass may send the exact c instead (``propagate``, a Flat duplicate in ``dedup``, ``compact``,
+``share``). The picture stays the same if every operation that is not continuous has one result for
+all of these values.
 
-All inputs are looked at together; each undecided place keeps all inputs that it depends on. The
-others stay right, since a kept input lies in its range, too.
+The analysis goes forward from the loads, lane by lane. Each value that depends on one has a range,
+which holds it before and after, and a fact: whether it keeps its sign (c * u is zero exactly if it
+was; c + u need not be). These are decided: a comparison of ranges that do not meet, or of a kept
+sign with zero; floor, fract, a conversion to an integer and the like if both ends of the range give
+the same. These are not: a sum of terms so large that their last bit matters, if little may be left
+of them; a comparison with an unknown value (a uniform, a texel, another varying); texture
+coordinates, whose filter is unknown, except layers, which are rounded. A value that is only known
+to be equal at all vertices may be any number, and keeps its sign, unless it is a choice that may
+be a constant -0.
+
+All inputs are analysed together. Each undecided place keeps all inputs that it depends on. The
+result for the others stays right, since a kept input lies in its range, too.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""What depends on the last bit of a value, in the code behind it.
+"""Find the values on whose last bit something depends, in the code that follows.
 
-A value that is rounded in another way than before (moved across a border, ``motion``) must not
-decide anything: what goes through arithmetic, phis, variables and calls into an operation that is
-not continuous (DISCONTINUOUS: comparisons, floor, conversions to integers, lookups), into the
-depth that a fragment is tested with, or into what this code does not see, stays as it is. Lane by
-lane: an alpha that is tested says nothing of the colour beside it. Outputs of a stage in the middle
-count as what the next stage does with them (``beyond``).
+A value that is rounded differently (because it moved across a border, ``motion``) must not decide
+anything. So a value stays if arithmetic, phis, variables and calls carry it to one of these: an
+operation that is not continuous (DISCONTINUOUS: comparisons, floor, conversions to integers,
+lookups), the depth of a fragment, or code that this analysis does not see. It works lane by lane:
+an alpha test says nothing of the colour next to it. For outputs of a stage in the middle the next
+stage counts (``beyond``).
 
-Beside a pole (a zero of what is divided by; SINGULAR) a last bit is enlarged without bound. So what
-goes there is not rounded otherwise either (``poles_at``), unless it is known to stay away from the
-pole (``poles``).
+Near a pole (a zero of a divisor; SINGULAR) a last bit grows without bound. So an operand of such a
+function is not rounded differently either (``poles_at``), unless it stays away from the pole
+(``poles``).
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
-"""What stays whole on one side of a border stays whole on the other: interfaces match variable by
-variable (Vulkan, "Interface Matching"), so an array on one side may not face separate variables on
-the other."""
+"""Keep a variable whole on both sides of a border if one side needs it whole.
+
+Interfaces match variable by variable (Vulkan, "Interface Matching"), so an array on one side may
+not face separate variables on the other.
+"""
 
 from __future__ import annotations
 

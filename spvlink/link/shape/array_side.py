@@ -1,4 +1,4 @@
-"""What one stage does with an array that stays whole, and which parts of it that reaches."""
+"""Find the accesses of one stage to an array that stays whole, and the elements that they reach."""
 
 from __future__ import annotations
 

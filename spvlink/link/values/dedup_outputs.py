@@ -10,9 +10,10 @@ fewer paths may read one that stores on more, since it was undefined on the othe
 reverse would lose values. Equal values stay equal through equal interpolation, so both slots must
 have the same qualifiers.
 
-A Centroid copy of an output that is also read without is read by InterpolateAtCentroid: "the value
-that would be assigned if it were decorated as Centroid" (GLSL.std.450). The invocation interpolates
-at the same place as before. There is no way from Centroid back to the middle of the pixel.
+If an output crosses both with Centroid and without, the Centroid copy goes, and
+InterpolateAtCentroid reads the other: "the value that would be assigned if it were decorated as
+Centroid" (GLSL.std.450). The invocation interpolates at the same place as before. There is no way
+from Centroid back to the middle of the pixel.
 
 What breaks it.
 * The sign of a zero. Negation commutes with every interpolation except for it (a sum that cancels
@@ -96,7 +97,7 @@ def dedup_outputs(
     for key in _order(link):
         sites = _sites(link, key)
         twin = None
-        if kept and key not in link.held:
+        if kept and key not in link.read_as_is:
             twin = _twin(link, key, sites, kept, rules, agreeing)
         if twin is not None:
             merged[key] = twin
@@ -266,7 +267,7 @@ def _agrees(link: Link, key: int, twin: Twin, rules: DedupRules) -> bool:
             return False
     sites = _sites(link, key)
     return (
-        key not in link.held
+        key not in link.read_as_is
         and all(_seen(stored, how) is not None for stored in sites.values())
         and _covers(link, other, sites, how)
         and _way(link, key, other, how, rules) == way
@@ -323,8 +324,8 @@ def _way_if_equal(link: Link, key: int, other: int, rules: DedupRules) -> int | 
         return None
     if _flat(mine.qualifiers) and not _flat(theirs.qualifiers):
         return None  # a Flat value comes over to the bit: an index in a float must not be rounded
-    odd = mine.width in rules.preserved or unbounded(link, key)
-    special = _flat(theirs.qualifiers) and not _flat(mine.qualifiers) and odd
+    specials_matter = mine.width in rules.preserved or unbounded(link, key)
+    special = _flat(theirs.qualifiers) and not _flat(mine.qualifiers) and specials_matter
     if special and rules.fast_math:
         return None
     if not equal_on_primitive(link, other, divergence_of(link)):

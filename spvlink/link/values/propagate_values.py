@@ -143,8 +143,10 @@ def _candidates(
         candidate = groups.setdefault(slot.group, Candidate())
         candidate.keys.append(key)
         candidate.values.append(stored)
-        odd = slot.width in asked.preserved or sensitive.unbounded(link.producer.module, stored)
-        if not link.carries_bits(slot) and odd and stored.op not in types.CONSTANTS:
+        specials_matter = slot.width in asked.preserved or sensitive.unbounded(
+            link.producer.module, stored
+        )
+        if not link.carries_bits(slot) and specials_matter and stored.op not in types.CONSTANTS:
             candidate.special.add(key)
     for candidate in groups.values():
         candidate.cost = joint_cost(transfer, candidate.values)
@@ -155,7 +157,7 @@ def _candidates(
 def _movable(link: Link, transfer: Transfer, key: int, exact: bool) -> Inst | None:
     """What is stored in a slot that the consumer may make itself; None if that is nothing to speak
     of. Raises Cannot."""
-    if key not in link.stores or key in link.held:
+    if key not in link.stores or key in link.read_as_is:
         return None
     stored = single_value(link, key)
     if stored is None or transfer.varies(stored):

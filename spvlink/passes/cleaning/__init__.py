@@ -1,9 +1,16 @@
-"""Smaller code that does the same; ``chain/runner`` repeats these until nothing changes.
+"""Simplify the code of one stage; ``chain/runner`` repeats these passes until nothing changes.
 
-simplify    one walk over values; it uses      fold   constants      vectors   components
-branches    constant conditions, empty selections, straight lines
-dce         dead code, by component            flow   blocks that nothing reaches; their order
-unroll_loop     the rounds of a loop, one after the other     twins   copies of blocks
-attributes      one load for all components of a vertex attribute
-images          images and samplers in the block that uses them
+simplify               fold constants, apply algebra, number values, in one walk
+fold                   compute an instruction on constants
+vectors                look through vectors for a component
+branches               resolve constant branches, join blocks
+if_conversion          turn small branches into selects
+reverse_if_conversion  turn such selects back into branches
+dce                    remove dead code, by component
+flow                   remove unreachable blocks and keep the order of blocks
+unroll_loop            unroll one counted loop
+twins                  copy blocks
+attributes             read vertex attributes once
+images                 load images in the block that uses them
+snapshot               restore the code of a module after a trial
 """

@@ -1,11 +1,16 @@
-"""Components of a vertex attribute are read from one load of the whole.
+"""Read all components of a vertex attribute from one load.
 
     %p = OpAccessChain %ptr %inUv 0     ->     %v = OpLoad %v2float %inUv
     %x = OpLoad %float %p                      %x = OpCompositeExtract %float %v 0
 
-glslang reads ``inUv.x`` through a pointer and ``inUv`` as a whole; only if both look alike is it
-seen that an output says what another one says. An Input never changes, so it makes no difference.
-Done where an attribute is read more than once, since a single component is as well read alone.
+glslang reads ``inUv.x`` through a pointer, and ``inUv`` as a whole. Only if both look alike can
+``dedup`` see that two outputs are equal.
+
+Why it is right. An Input never changes, so each load gives the same value.
+
+What breaks it. A dynamic index: that access stays.
+
+Cost. None. An attribute that is read once stays as it is.
 """
 
 from __future__ import annotations
@@ -44,14 +49,14 @@ def read_attributes_once(module: Module) -> None:
     aggregates: dict[Inst, Inst] = {}
     for block in entry.function.blocks:
         for inst in block.insts:
-            found = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
-            if found is None or inst.imm or inst in signatures or reads[found] < 2:
+            vector = pointers.get(inst.args[0]) if inst.op == ops.OpLoad else None
+            if vector is None or inst.imm or inst in signatures or reads[vector] < 2:
                 continue
-            assert found.type is not None
-            whole = aggregates.get(found)
+            assert vector.type is not None
+            whole = aggregates.get(vector)
             if whole is None:
-                whole = value(module, ops.OpLoad, found.type.args[0], [found], ())
-                aggregates[found] = whole
+                whole = value(module, ops.OpLoad, vector.type.args[0], [vector], ())
+                aggregates[vector] = whole
             index = types.index_of(inst.args[0].args[1]) or 0
             rewrite(module, inst, ops.OpCompositeExtract, [whole], (index,))
     # in front of everything, so that no construct is kept for the load in it

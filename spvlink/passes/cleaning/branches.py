@@ -1,13 +1,17 @@
-"""Branches: constant conditions, empty selections, straight-line blocks.
+"""Resolve constant branches and empty selections; join straight-line blocks.
 
     OpSelectionMerge %m; OpBranchConditional true %a %b   ->  OpBranch %a
     OpSelectionMerge %m; OpBranchConditional c %m %m'     ->  OpSelect    (both arms empty)
     %a: ... OpBranch %b;  %b: (no other predecessor)      ->  one block
 
-A header may lose its merge instruction only if no block inside branches to the merge block from
-within another construct, since only the merge instruction makes that branch legal (specification
-2.11.2). Turning phis into selects executes nothing that was not executed before, as the arms are
-empty.
+Why it is right. A constant condition always takes the same way. Empty arms execute nothing, so a
+select in place of their phi executes nothing new.
+
+What breaks it. Structured control flow. A branch out of a construct to the merge block is legal
+only while the header has its merge instruction (specification 2.11.2). So the header keeps it if a
+block inside branches there from within another construct. A loop keeps its back edge.
+
+Cost. None.
 """
 
 from __future__ import annotations
@@ -216,8 +220,18 @@ def select_phis(module: Module, merge: Block, condition: Inst, yes: Block, no: B
 
 
 def join(module: Module, function: Function) -> None:
-    """Append to a block its only successor, if it is that one's only predecessor and no header
-    names it. The merge instruction of a loop header moves along to the new end."""
+    """Append to a block its only successor.
+
+        %a: ... OpBranch %b;  %b: (no other predecessor)      ->  one block
+
+    Why it is right. The same instructions run in the same order. The merge instruction of a loop
+    header moves to the new end.
+
+    What breaks it. A second predecessor, or a header that names the successor as its merge block or
+    continue target: the blocks stay apart.
+
+    Cost. None.
+    """
     if len(function.blocks) == 1:
         return
     cfg = Cfg.of(module, function)

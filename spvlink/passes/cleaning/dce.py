@@ -1,21 +1,25 @@
-"""Dead code elimination, by component and with control flow.
+"""Remove dead code, by component and with control flow.
 
-Everything is dead until something with an effect needs it (Cytron et al. 1991, section 7.1, as
-SPIRV-Tools' aggressive dead code elimination does it for structured control flow). Two refinements:
+    %v = OpCompositeConstruct %vec3 %a %b %c       %v = OpCompositeConstruct %vec3 %a %zero %zero
+    %x = OpCompositeExtract %float %v 0       ->   %x = OpCompositeExtract %float %v 0
 
-* By component: a vector, matrix, array or struct is live in the lanes that are read. Lane-wise
+Everything is dead until an instruction with an effect needs it (Cytron et al. 1991, section 7.1).
+There are two refinements:
+
+* Components. A vector, matrix, array or struct is live in the lanes that are read. Lane-wise
   operations, constructs, shuffles, extracts, inserts, phis, selects and products of matrices pass
-  the lanes on (``facts.live_lanes``). What only feeds dead lanes of a construct is dead and a zero
-  stands in for it.
-* A construct (selection or loop) in which nothing is live, and whose merge block needs no value
-  from inside, is replaced by a branch to its merge block. A live instruction makes the constructs
-  around it live, with all their ways out.
+  the lanes on (``facts.live_lanes``). A zero replaces an operand that feeds dead lanes only.
+* Constructs. A selection or loop with nothing live inside becomes a branch to its merge block, if
+  that block needs no value from inside. A live instruction makes the constructs around it live,
+  with all their exits.
 
-``mark`` holds the live lanes (bit i: lane i); of a scalar, and of what has too many, all bits.
+Why it is right. No live instruction reads a dead value, and dead code has no effect.
 
-Uses come after definitions, phis and the ways out of constructs aside. So one walk from the end of
-the function to its beginning finds nearly all; what it learns about an instruction that it has
-passed goes to a work list.
+What breaks it. Effects: stores, atomics, barriers, discards, calls. They are the roots of the walk.
+
+Cost. None. One walk from the end of the function to its start finds nearly everything, since
+definitions precede uses; a work list takes the rest (phis and exits of constructs). ``mark`` has a
+bit for each live lane of a value; all bits for scalars, and for values with too many lanes.
 """
 
 from __future__ import annotations
@@ -350,8 +354,8 @@ class _Marker:
     def sweep(self) -> None:
         module, structure = self.module, self.structure
         changed = flow = False
-        if (told := noted(module)) is not None:
-            told.look_at_lanes()
+        if (debug_info := noted(module)) is not None:
+            debug_info.look_at_lanes()
         for inst in reversed(self.moves):
             mark = inst.mark & ALL
             if mark and (mark != ALL or inst.op == ops.OpVectorShuffle):

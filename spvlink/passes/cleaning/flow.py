@@ -1,5 +1,5 @@
-"""Keeps the blocks of a function in order: what nothing reaches goes, except what structured
-control flow must name, and blocks stand after those that dominate them.
+"""Keep the blocks of a function in order: remove unreachable ones, except those that structured
+control flow must name, and put blocks after those that dominate them.
 
 An edge that goes may change what dominates a block: a switch on a constant that falls through into
 a ``default`` that stands first leaves that block before the case that alone leads to it. A pass

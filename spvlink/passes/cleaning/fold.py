@@ -1,4 +1,4 @@
-"""Constant folding: the constant that an instruction on constants equals.
+"""Fold constants: compute the constant that an instruction on constants equals.
 
 Only what every device computes alike is folded; ``rules/arithmetic.py`` says what that means for
 numbers (rounding, NaN, denormals, zeros) and holds the per-component operations. Here stand the
@@ -242,8 +242,8 @@ def _bitcast(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...])
         if not _plain(scalar, bits):
             return None
         joined |= bits << (index * width)
-    found = [joined >> (index * to) & ((1 << to) - 1) for index in range(count)]
-    return build(module, type, found) if all(_plain(target, b) for b in found) else None
+    lane_bits = [joined >> (index * to) & ((1 << to) - 1) for index in range(count)]
+    return build(module, type, lane_bits) if all(_plain(target, b) for b in lane_bits) else None
 
 
 def _unpack_half(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:
@@ -266,13 +266,13 @@ def _floats32(value: Inst) -> list[float] | None:
     values = lanes(value)
     if values is None or value.type is None or component(value.type).imm != (32,):
         return None
-    found = []
+    numbers = []
     for bits in values:
         number = from_bits(32, bits)
         if number is None or number - number != 0.0:
             return None
-        found.append(number)
-    return found
+        numbers.append(number)
+    return numbers
 
 
 def _pack_half(module: Module, type: Inst, args: list[Inst], imm: tuple[int, ...]) -> Inst | None:

@@ -1,13 +1,13 @@
-"""If-conversion: turn small branches without side effects into selects while linking.
+"""Turn small branches without side effects into selects while linking.
 
     OpSelectionMerge %m; OpBranchConditional c %a %b          %x = OpFMul %p %two
     %a: %x = OpFMul %p %two; OpBranch %m                      %y = OpFMul %q %three
     %b: %y = OpFMul %q %three; OpBranch %m             ->     OpBranch %m
     %m: %z = OpPhi %x %a %y %b                                %m: %z = OpSelect c %x %y
 
-Passes over borders look at expressions. A phi is none, so they do not see through a branch, and
-compilers of GLSL write one for nearly every ``?:``. Linking therefore looks at selects; those that
-are left in the end become branches again (``reverse_if_conversion``).
+Passes over borders look at expressions, and a phi is no expression. But compilers of GLSL write a
+branch with a phi for nearly every ``?:``. So linking works on selects; at the end, those without a
+use for linking become branches again (``reverse_if_conversion``).
 
 Why it is right. Code in an arm runs where it did not run before, so it must be SPECULATABLE: no
 side effect, no trap, a result for all operands. That leaves out integer division, conversions of
@@ -22,7 +22,8 @@ keeps its control flow (``facts.invariant``), and so does a branch with DontFlat
 switches stay. A select crosses only with its condition: where a texture or an interpolated value
 decides, the branch stays (``may_cross``).
 
-Cost. The reader of such a value computes both arms; so it may cost half as much as others.
+Cost. The consumer of such a value computes both arms, so the value may cost only half as much as
+others.
 """
 
 from __future__ import annotations
@@ -78,11 +79,11 @@ def if_conversion(
     """Convert what may be, inner branches first. ``made``: the selects that are made, each with the
     number of its merge block."""
     while len(function.blocks) > 1:
-        found = _Round(module, function, limits)
-        if not found.branches:
+        candidates = _Round(module, function, limits)
+        if not candidates.branches:
             return
-        for one in found.branches:
-            found.convert(one, made)
+        for one in candidates.branches:
+            candidates.convert(one, made)
         flow_changed(module)
         sweep(module, function)
         drop_unreachable(module, function)
@@ -119,9 +120,9 @@ class _Round:
         self.branches: list[_Branch] = []
         for header, merge in self.structure.merge_of.items():
             if self.is_selection(header, merge):
-                found = self.look_at(header, merge)
-                if found is not None:
-                    self.branches.append(found)
+                selection = self.look_at(header, merge)
+                if selection is not None:
+                    self.branches.append(selection)
 
     def is_selection(self, header: Block, merge: Block) -> bool:
         """Whether a construct is a selection of two ways that meet in ``merge`` alone."""
@@ -144,30 +145,30 @@ class _Round:
             return None
         ways = [(blocks or [header])[-1] for blocks in (yes, no)]
         moved = [i for block in yes + no for i in block.insts[:-1]]
-        found = _Branch(header, merge, ways, moved)
-        if set(self.cfg.preds[merge]) != set(ways) or not may_be_selects(found.phis):
+        selection = _Branch(header, merge, ways, moved)
+        if set(self.cfg.preds[merge]) != set(ways) or not may_be_selects(selection.phis):
             return None
         if not all(map(self.is_movable, moved)):
             return None
-        if sum(map(cost_of, moved)) + sum(map(_lanes, found.phis)) > MAX_COST:
+        if sum(map(cost_of, moved)) + sum(map(_lanes, selection.phis)) > MAX_COST:
             return None
         settled = invariant.settled(self.module)
-        if not settled.isdisjoint(moved) or not settled.isdisjoint(found.phis):
+        if not settled.isdisjoint(moved) or not settled.isdisjoint(selection.phis):
             return None
         limits = self.limits
-        if not limits.may_cross(found.condition):
+        if not limits.may_cross(selection.condition):
             return None
-        return found if limits.is_useful([found.condition, *found.phis]) else None
+        return selection if limits.is_useful([selection.condition, *selection.phis]) else None
 
-    def convert(self, found: _Branch, made: dict[Inst, int]) -> None:
-        select_phis(self.module, found.merge, found.condition, *found.ways)
-        for phi in found.phis:
+    def convert(self, selection: _Branch, made: dict[Inst, int]) -> None:
+        select_phis(self.module, selection.merge, selection.condition, *selection.ways)
+        for phi in selection.phis:
             if phi.op == ops.OpSelect:
-                made[phi] = found.merge.id
-        found.header.insts[-2:] = [*found.moved, branch(found.merge)]
-        told = noted(self.module)
-        if told is not None:
-            told.shifted.update(found.moved)
+                made[phi] = selection.merge.id
+        selection.header.insts[-2:] = [*selection.moved, branch(selection.merge)]
+        debug_info = noted(self.module)
+        if debug_info is not None:
+            debug_info.shifted.update(selection.moved)
 
     def blocks_of(self, arm: Inst, header: Block, merge: Block) -> list[Block] | None:
         """The blocks of an arm, which follow each other; None if it is more than that."""

@@ -1,13 +1,13 @@
-"""Reverse if-conversion: turn selects that linking made of branches, and did not need, into
-branches again, so that a stage runs no more code than before.
+"""Turn the selects that linking made of branches, and did not use, back into branches, so that a
+stage runs no more code than before.
 
     %x = OpFMul %p %two                     OpSelectionMerge %m; OpBranchConditional c %a %b
     %y = OpFMul %q %three                   %a: %x = OpFMul %p %two; OpBranch %m
     %z = OpSelect c %x %y            ->     %b: %y = OpFMul %q %three; OpBranch %m
                                             %m: %z = OpPhi %x %a %y %b
 
-An arm takes the operations that only its side of these selects uses: pure ones, and loads of
-memory that nobody writes, of the same block. Without any work in the arms a select stays a select.
+An arm takes the operations of the block that only its side of these selects uses: pure operations,
+and loads of memory that nobody writes. A select without such work stays a select.
 
 Why it is right. A pure operation may run only where its result is used.
 
@@ -111,9 +111,9 @@ class _Reverse:
             and _condition(i) is condition
         ]  # fmt: skip
         for among in (members, [select]):
-            found = self.arms_of(block, among)
-            if found is not None:
-                return found
+            both = self.arms_of(block, among)
+            if both is not None:
+                return both
         return None
 
     def arms_of(self, block: Block, members: list[Inst]) -> _Arms | None:
@@ -132,19 +132,19 @@ class _Reverse:
 
     def only_for(self, block: Block, members: Sequence[Inst], side: int) -> list[Inst]:
         """What a block computes for one side of these selects and for nothing else, in order."""
-        found: set[Inst] = set()
+        computed: set[Inst] = set()
         out: list[Inst] = []
         for inst in reversed(block.insts):
             uses = self.uses.get(inst)
             if not uses or not self.may_sink(inst):
                 continue
             for user in uses:
-                if user in found:
+                if user in computed:
                     continue
                 if user not in members or user.args[0] is inst or user.args[3 - side] is inst:
                     break
             else:
-                found.add(inst)
+                computed.add(inst)
                 out.append(inst)
         out.reverse()
         return out
@@ -192,9 +192,9 @@ class _Reverse:
         ]
         for after in dict.fromkeys(merge.successors()):
             retarget_phis(module, after, block, merge)
-        told = noted(module)
-        if told is not None:
-            told.shifted.difference_update(gone)
+        debug_info = noted(module)
+        if debug_info is not None:
+            debug_info.shifted.difference_update(gone)
         return [*blocks, merge]
 
 

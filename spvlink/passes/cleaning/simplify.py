@@ -1,25 +1,30 @@
-"""One walk that folds constants, applies the algebraic rules, looks through vectors and numbers
-values.
+"""Fold constants, apply the algebraic rules, look through vectors and number values, in one walk.
 
-Blocks are visited in reverse postorder, so that what a value is made of (back edges of loops aside)
-is simple already when the value is looked at. Two instructions that compute the same from the same
-operands are one value if the first dominates the second (dominator-based value numbering, Briggs,
-Cooper, Simpson 1997).
+    %a = OpFAdd %float %x %y              %a = OpFAdd %float %x %y
+    %b = OpFAdd %float %x %y        ->    (%b is %a)
+    %c = OpIMul %int %n %int_1            (%c is %n)
 
-What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads from memory that
-nothing writes during the draw. Convergent operations (derivatives, implicit-LOD sampling) are pure
-in this sense: the value that dominates was computed by at least the same invocations of the quad.
-Operations with the co-convergent fact (ballots and the like: their result depends on which
-invocations take part) are merged only within one block. That images are used in the block that
-loads them is seen to at the end (passes/cleaning/images.py). Decorations count: a value with
-NoContraction or RelaxedPrecision is not the same as one without. Floats that an Invariant output
-depends on are numbered, and that is all: another pipeline has the same operations.
+The walk visits blocks in reverse postorder, so operands are simple before their users (except round
+loops). Two instructions with the same operation and operands are one value if the first dominates
+the second (dominator-based value numbering: Briggs, Cooper, Simpson 1997). Two phis of a block are
+one value if they agree on every edge. For the header of a loop the pass assumes that, then checks
+the values that come round (optimistic, as Alpern, Wegman, Zadeck 1988, for at most ``_BUDGET``
+pairs of values).
 
-Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
-not known when its header is visited, so afterwards two phis of a header that begin alike are taken
-to be equal, and are if what they bring round is equal then, looked at through their operands and
-through other phis of one block (optimistic, as Alpern, Wegman, Zadeck 1988, but only as far as
-``_BUDGET`` pairs go).
+Why it is right. Each rule is proven (``spvlink/rules``). The pass merges only PURE operations, and
+loads from memory that nothing writes during the draw (``grammar/info.py``). Derivatives and
+implicit-LOD sampling count as PURE: at least the same invocations of the quad computed the
+dominating value.
+
+What breaks it.
+* Ballots and the like, whose result depends on the invocations that take part (co-convergent): they
+  are merged within one block only.
+* Decorations: a value with NoContraction or RelaxedPrecision differs from one without.
+* Invariant outputs: the floats that they depend on are numbered and otherwise left alone, since
+  another pipeline computes the same operations.
+
+Cost. None: it only removes and replaces operations. An image must be loaded in the block that uses
+it; ``images`` restores that at the end.
 """
 
 from __future__ import annotations
@@ -208,9 +213,9 @@ class _SimplifyWalk:
             if inst.op == ops.OpPhi:
                 inst.args = [resolve(a) for a in inst.args]
                 key = (inst.type, *inst.args, self.effects.signatures.get(inst))
-                found = seen.setdefault(key, inst)
-                if found is not inst:
-                    become(self.module, inst, found)
+                equal = seen.setdefault(key, inst)
+                if equal is not inst:
+                    become(self.module, inst, equal)
             elif not IS_LINE[inst.op]:
                 break
 
@@ -310,13 +315,13 @@ class _SimplifyWalk:
         if first not in self.equal_to:
             self.equal_to[first] = Dominating(first, self.place(first, block))
         among = self.equal_to[first]
-        nearest = found = among.find(self.cfg, block)
-        while found is not None and not self.same_invocations(found.block, block, flags):
-            found = found.above
-        if found is None:
+        nearest = candidate = among.find(self.cfg, block)
+        while candidate is not None and not self.same_invocations(candidate.block, block, flags):
+            candidate = candidate.above
+        if candidate is None:
             among.add(self.cfg, inst, block, nearest)
             return False
-        become(self.module, inst, found.value)
+        become(self.module, inst, candidate.value)
         return True
 
     def same_invocations(self, above: Block, block: Block, flags: int) -> bool:

@@ -1,4 +1,4 @@
-"""The code of a module at some time, to go back to: for passes that are tried."""
+"""Save the code of a module, so that a trial of a pass can be undone."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Snapshot:
         self.words = module.annotations[:]
         self.globals = module.globals[:]
         self.bound = module.bound
-        told = noted(module)
-        self.notes: list[Note] = told.notes[:] if told is not None else []
-        self.shifted: set[Inst] = set(told.shifted) if told is not None else set()
+        debug_info = noted(module)
+        self.notes: list[Note] = debug_info.notes[:] if debug_info is not None else []
+        self.shifted: set[Inst] = set(debug_info.shifted) if debug_info is not None else set()
 
     def fits(self, module: Module) -> bool:
         """Whether all that the code names is still there."""
@@ -49,7 +49,7 @@ class Snapshot:
             module.globals[:] = self.globals
             module.pool, module.by_op = {}, []
         module.bound = self.bound
-        told = noted(module)
-        if told is not None:
-            told.notes, told.shifted = self.notes, self.shifted
+        debug_info = noted(module)
+        if debug_info is not None:
+            debug_info.notes, debug_info.shifted = self.notes, self.shifted
         flow_changed(module)

@@ -1,4 +1,4 @@
-"""Copies of blocks: a callee's for one call, a loop's for one round."""
+"""Copy blocks: those of a callee for one call, those of a loop for one round."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def twins_of(module: Module, blocks: list[Block], table: dict[Inst, Inst]) -> li
     tables = Decorations.of(module)
     decorated, with_ids = tables.targets, tables.with_ids
     notes: list[Inst] = []
-    held = noted(module)
+    debug_info = noted(module)
     for block in blocks:
         twin = Block(module.new_id())
         table[block] = twin
@@ -27,8 +27,8 @@ def twins_of(module: Module, blocks: list[Block], table: dict[Inst, Inst]) -> li
                 continue
             made = Inst(inst.op, inst.type, inst.args, inst.imm, module.new_id() if inst.id else 0)
             twin.insts.append(made)
-            if held is not None:
-                held.like(made, inst)
+            if debug_info is not None:
+                debug_info.like(made, inst)
             table[inst] = made
             if inst.id:
                 for words in decorated.get(inst, ()):

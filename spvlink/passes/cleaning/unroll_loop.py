@@ -1,4 +1,4 @@
-"""The rounds of a counted loop (``facts/trip_counts``), one after the other.
+"""Unroll the rounds of a counted loop (``facts/trip_counts``).
 
     header:  i = phi 0, i + 1              header':  ... store c[0] ...
              loop merge                    header'': ... store c[1] ...
@@ -69,11 +69,11 @@ def unroll_loop(module: Module, function: Function, loop: CountedLoop) -> None:
 
 def _counters(module: Module, loop: CountedLoop, number: int) -> dict[Inst, Inst]:
     """The counters of one round as constants."""
-    found: dict[Inst, Inst] = {}
+    counters: dict[Inst, Inst] = {}
     for phi, value in loop.rounds[number].items():
         assert phi.type is not None
-        found[phi] = types.constant(module, phi.type, value & 0xFFFFFFFF)
-    return found
+        counters[phi] = types.constant(module, phi.type, value & 0xFFFFFFFF)
+    return counters
 
 
 def _twin(table: dict[Inst, Inst], block: Block) -> Block:
@@ -105,12 +105,12 @@ def _enter(function: Function, loop: CountedLoop, first: Block) -> None:
 
 def _copy_notes(module: Module, loop: CountedLoop, table: dict[Inst, Inst]) -> None:
     """What debug information says of variables in the loop it says of each round."""
-    held = noted(module)
-    if held is None:
+    debug_info = noted(module)
+    if debug_info is None:
         return
     inside = set(loop.blocks)
     arounds: dict[int, list[Inst]] = {}
-    for note in held.notes.copy():
+    for note in debug_info.notes.copy():
         if note.block not in inside or len(note.inst.args) <= _VALUE:
             continue
         around = arounds.get(id(note.around))
@@ -120,4 +120,4 @@ def _copy_notes(module: Module, loop: CountedLoop, table: dict[Inst, Inst]) -> N
         args = [table.get(resolve(arg), arg) for arg in note.inst.args]
         inst = Inst(note.inst.op, note.inst.type, args, note.inst.imm, module.new_id())
         block = _twin(table, note.block)
-        held.notes.append(Note(inst, note.place, block, around, note.at, note.path))
+        debug_info.notes.append(Note(inst, note.place, block, around, note.at, note.path))

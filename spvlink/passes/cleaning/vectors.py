@@ -1,4 +1,4 @@
-"""Looks through vectors: a component is found behind constructs, shuffles, inserts and extracts.
+"""Find a component behind constructs, shuffles, inserts and extracts of vectors.
 
 Each rule gives the value that an instruction equals, or rewrites it in place into one that costs no
 more:
@@ -296,7 +296,7 @@ def as_whole(module: Module, inst: Inst, lanes: int) -> Inst | None:
     assert type is not None
     if types.size_of(type) != len(inst.args):
         return None
-    found: Inst | None = None
+    composite: Inst | None = None
     path: tuple[int, ...] = ()
     for index, arg in enumerate(inst.args):
         size = types.lanes_of(arg.type)
@@ -306,15 +306,15 @@ def as_whole(module: Module, inst: Inst, lanes: int) -> Inst | None:
         if arg.op != ops.OpCompositeExtract or arg.imm[-1] != index:
             return None
         source = resolve(arg.args[0])
-        if found is None:
-            found, path = source, arg.imm[:-1]
-        elif found is not source or path != arg.imm[:-1]:
+        if composite is None:
+            composite, path = source, arg.imm[:-1]
+        elif composite is not source or path != arg.imm[:-1]:
             return None
-    if found is None or _at(found, path) is not type:
+    if composite is None or _at(composite, path) is not type:
         return None
     if not path:
-        return found
-    rewrite(module, inst, ops.OpCompositeExtract, [found], path)
+        return composite
+    rewrite(module, inst, ops.OpCompositeExtract, [composite], path)
     return None
 
 

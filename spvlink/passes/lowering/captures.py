@@ -1,4 +1,4 @@
-"""What transform feedback captures of an output, component by component.
+"""Find the components of an output that transform feedback captures.
 
     out vec4 v  (XfbBuffer 0, XfbStride 32, Offset 16)    ->    v.x at byte 16, v.y at 20, ...
 
@@ -70,11 +70,11 @@ def pin(tables: Decorations, variable: Inst, node: PartNode) -> None:
         part.why = CAPTURED_WHY
 
 
-def pin_stream(tables: Decorations, node: PartNode, why: str, held: set[int]) -> None:
-    """Keep whole what must not be touched, for its decorations ``held``: of a block that goes to
-    another vertex stream each member by itself, since nobody reads those that are not captured."""
+def pin_stream(tables: Decorations, node: PartNode, why: str, decorations: set[int]) -> None:
+    """Keep a variable with these ``decorations`` whole: of a block that goes to another vertex
+    stream each member by itself, since nobody reads those that are not captured."""
     parts = [node]
-    if enums.Decoration_Stream in held and is_block(tables, node.type) and node.split():
+    if enums.Decoration_Stream in decorations and is_block(tables, node.type) and node.split():
         parts = node.children
     for part in parts:
         part.pin(why)
@@ -123,11 +123,11 @@ def block_words(tables: Decorations, variable: Inst) -> Sequence[Words]:
 def at(words: Sequence[Words], shift: int, block: Sequence[Words]) -> Capture | None:
     """What is captured ``shift`` bytes into the variable or member that has these decorations (a
     member's own come last), in a block with those."""
-    found = {w[0]: w[1] for w in (*block, *words) if len(w) == 2}
-    if not has_offset(words) or _BUFFER not in found or _STRIDE not in found:
+    values = {w[0]: w[1] for w in (*block, *words) if len(w) == 2}
+    if not has_offset(words) or _BUFFER not in values or _STRIDE not in values:
         return None
-    stream = found.get(enums.Decoration_Stream, -1)
-    return found[_BUFFER], found[_STRIDE], stream, found[_OFFSET] + shift
+    stream = values.get(enums.Decoration_Stream, -1)
+    return values[_BUFFER], values[_STRIDE], stream, values[_OFFSET] + shift
 
 
 def note(

@@ -1,11 +1,10 @@
-"""What a pass may keep of a variable in SSA values: the tree of its parts, split only where the
-code looks inside.
+"""Split a variable into the parts that code uses, and say which parts may become SSA values.
 
-A variable's type is a tree of structs, arrays and matrices over vectors and scalars. Every access
+The type of a variable is a tree of structs, arrays and matrices over vectors and scalars. An access
 with constant indices names a node of it. A node that only whole loads and stores touch stays one
-value, whatever its type (so that vector and matrix code stays as it is); a node that is looked into
-splits into its children; a node that is indexed dynamically, or whose address goes where we cannot
-follow (a function, an atomic), stays in memory, alone: its neighbours are still free.
+value of any type, so vector and matrix code stays as it is. A node with accesses to its parts
+splits into its children. A node with a dynamic index, or whose address goes out of sight (a
+function, an atomic), stays in memory by itself; its neighbours may still become values.
 """
 
 from __future__ import annotations

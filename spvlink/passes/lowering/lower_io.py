@@ -1,4 +1,4 @@
-"""The interface of a stage becomes scalar slots.
+"""Turn the interface of a stage into scalar slots.
 
 Every way in which code touches an interface variable (plain variables, blocks and their members,
 structs, matrices, arrays; access chains, whole-aggregate loads and stores, OpCopyMemory, partial
@@ -168,34 +168,34 @@ class Lowering:
             if side is None or variable in self.sides:
                 continue
             words = self.all_words(variable)
-            held = {w[0] for w in words if w != (enums.Decoration_Stream, 0)}
-            if enums.Decoration_BuiltIn in held and self.builtin(variable):
+            decorations = {w[0] for w in words if w != (enums.Decoration_Stream, 0)}
+            if enums.Decoration_BuiltIn in decorations and self.builtin(variable):
                 continue
             if self.only is not None and variable not in self.only:
                 continue
-            node = self.interface_root(variable, side is self.inputs, held)
+            node = self.interface_root(variable, side is self.inputs, decorations)
             self.sides[variable] = side
-            if self.captures and side is self.outputs and enums.Decoration_Offset in held:
+            if self.captures and side is self.outputs and enums.Decoration_Offset in decorations:
                 self.captured.add(variable)
                 captures.pin(self.tables, variable, node)
             if why := self.why_whole(node.type):
                 node.pin(why)
             if variable in elsewhere:
                 node.pin("a function that could not be inlined uses it")
-            if why := untouchable(self.tables, variable, held):
-                captures.pin_stream(self.tables, node, why, held)
+            if why := untouchable(self.tables, variable, decorations):
+                captures.pin_stream(self.tables, node, why, decorations)
 
-    def interface_root(self, variable: Inst, is_input: bool, held: set[int]) -> PartNode:
+    def interface_root(self, variable: Inst, is_input: bool, decorations: set[int]) -> PartNode:
         """The node of an interface variable: of its element type where it is an array over
-        vertices. ``held``: its decorations and those of its members."""
+        vertices. ``decorations``: its decorations and those of its members."""
         node = self.root(variable)
         if self.model == enums.ExecutionModel_Fragment:
-            arrayed = is_input and enums.Decoration_PerVertexKHR in held
+            arrayed = is_input and enums.Decoration_PerVertexKHR in decorations
         elif is_input:
             arrayed = self.model in _ARRAYED_INPUTS
         else:
             arrayed = self.model in _ARRAYED_OUTPUTS
-        if not arrayed or enums.Decoration_Patch in held:
+        if not arrayed or enums.Decoration_Patch in decorations:
             if variable.args and not is_input and self.model in _ARRAYED_OUTPUTS:
                 node.pin("it has an initializer")
             return node
@@ -354,12 +354,12 @@ class Lowering:
 
     def memory_nodes(self, side: Interface) -> list[PartNode]:
         """The nodes of a side that stay whole."""
-        found: list[PartNode] = []
+        nodes: list[PartNode] = []
         for variable, owner in self.sides.items():
             root = self.roots[variable]
             if owner is side and root.kind != WHOLE:
-                found += [leaf for leaf in root.leaves() if leaf.kind == MEMORY]
-        return found
+                nodes += [leaf for leaf in root.leaves() if leaf.kind == MEMORY]
+        return nodes
 
     def pin_keys(
         self, side: Interface, keys: set[int], shape: PartNode | None, why: str, pins: int = 0
@@ -416,7 +416,7 @@ class Lowering:
         promotion.replace_places()
         promotion.unswept = unswept
         promotion.rename(output_stores.output_stores if self.outputs is not None else None)
-        for node, side in sorted(whole, key=lambda held: held[1] is self.outputs):
+        for node, side in sorted(whole, key=lambda pair: pair[1] is self.outputs):
             self.make_pinned(node, side)
 
     def measure(self, root: PartNode, side: Interface) -> None:
@@ -442,13 +442,15 @@ class Lowering:
         if spot.component + min(size * step, 4) > 4:
             raise BadSpirv(f"{name or 'an interface variable'} runs over the end of its Location")
         leaf.is_input = side is self.inputs
-        held: list[int] = []  # empty for most
+        decorations: list[int] = []  # empty for most
         for words in spot.words:
             if words[0] != enums.Decoration_Location:
-                held.append(words[0])
-        qualifiers = self.qualifiers(held, leaf.is_input) if held else ()
-        relaxed = enums.Decoration_RelaxedPrecision in held
-        extras = ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in held else ()
+                decorations.append(words[0])
+        qualifiers = self.qualifiers(decorations, leaf.is_input) if decorations else ()
+        relaxed = enums.Decoration_RelaxedPrecision in decorations
+        extras = (
+            ((enums.Decoration_Invariant,),) if enums.Decoration_Invariant in decorations else ()
+        )
         base, length = base_of(scalar), self.arrayed.get(variable)
         first = key_of(spot.location, spot.component)  # the next Location has the keys after it
         keys = range(first, first + 2 * size * step, 2 * step)
@@ -502,20 +504,20 @@ class Lowering:
     def qualifiers(self, decorations: list[int], is_input: bool) -> tuple[int, ...]:
         """What may share a Location must agree in these. How a value is interpolated matters where
         a fragment shader reads it, and nowhere else."""
-        held = qualifiers_of(decorations)
+        agreed = qualifiers_of(decorations)
         if is_input and self.model != enums.ExecutionModel_Fragment:
-            return _kind_of(held)
-        return held
+            return _kind_of(agreed)
+        return agreed
 
     def kinds(self, side: Interface) -> dict[int, tuple[int, ...]]:
         """Key -> Patch or PerPrimitiveEXT, as this side declares each component."""
-        found: dict[int, tuple[int, ...]] = {}
+        kinds: dict[int, tuple[int, ...]] = {}
         for variable, owner in self.sides.items():
             if owner is side:
                 for leaf in self.roots[variable].leaves():
                     kind = _kind_of(qualifiers_of([w[0] for w in self.spots[leaf].words]))
-                    found.update(dict.fromkeys(self.keys_of(leaf), kind))
-        return found
+                    kinds.update(dict.fromkeys(self.keys_of(leaf), kind))
+        return kinds
 
     def declare(self, variable: Inst, spot: Spot) -> None:
         """Decorate and list the variable that a pinned part of another one became."""

@@ -1,4 +1,4 @@
-"""Small questions about instructions that touch memory, and the parts of composite values."""
+"""Answer small questions about instructions that touch memory, and about parts of composites."""
 
 from __future__ import annotations
 
@@ -109,8 +109,9 @@ def lower_copies(module: Module, block: Block) -> None:
             continue
         target, source = inst.args
         assert source.type is not None and target.type is not None
-        (held,) = source.type.args or target.type.args  # one of them may be an untyped pointer
-        load = value(module, ops.OpLoad, held, [source], ())
+        # one of them may be an untyped pointer
+        (copied_type,) = source.type.args or target.type.args
+        load = value(module, ops.OpLoad, copied_type, [source], ())
         insts += [load, Inst(ops.OpStore, None, [target, load], ())]
     block.insts = insts
 

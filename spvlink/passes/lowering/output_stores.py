@@ -1,4 +1,4 @@
-"""What goes out when a vertex, or an invocation, is done."""
+"""Store the outputs of a vertex or an invocation where it ends."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ def output_stores(promotion: Promotion, block: Block) -> list[Inst]:
     for cell, node in enumerate(promotion.cells):
         if not node.keys or node.is_input or node.in_place:
             continue
-        found = promotion.now(cell, block) if promotion.at_emits else promotion.lookup(cell, block)
-        if found.op == ops.OpUndef:
+        stored = promotion.now(cell, block) if promotion.at_emits else promotion.lookup(cell, block)
+        if stored.op == ops.OpUndef:
             continue
         if node.type.op != ops.OpTypeVector:
-            out.append(store_slot(node.keys[0], found, None))
+            out.append(store_slot(node.keys[0], stored, None))
             continue
         for lane, key in enumerate(node.keys):
-            part = extract(promotion.module, found, (lane,), node.type.args[0], out)
+            part = extract(promotion.module, stored, (lane,), node.type.args[0], out)
             if part.op != ops.OpUndef:
                 out.append(store_slot(key, part, None))
     return out

@@ -1,4 +1,4 @@
-"""Variables become SSA values: locals, Private globals, and a stage's interface, in one renaming.
+"""Turn variables into SSA values: locals, Private globals and the interface, in one renaming.
 
     %v = OpVariable %ptr Function            %x = ...
     OpStore %v %x                      ->    OpStore gone
@@ -146,11 +146,11 @@ class Promotion:
             if touch:
                 root.pin("it is accessed for all vertices at once")
             return PointerTarget(root, None, [])
-        found = find(root, indices[1:], touch)
-        found.vertex = indices[0]
-        if found.node.kind == MEMORY:
-            found.rest = [indices[0], *found.rest]
-        return found
+        target = find(root, indices[1:], touch)
+        target.vertex = indices[0]
+        if target.node.kind == MEMORY:
+            target.rest = [indices[0], *target.rest]
+        return target
 
     def use(self, inst: Inst) -> None:
         op, args, pointers = inst.op, inst.args, self.pointers
@@ -326,19 +326,19 @@ class Promotion:
         at: Block | None = block
         first = self.first.get(cell, 0)
         while at is not None and self.cfg.index[at] >= first:
-            found = self.at_exit[at].get(cell)
-            if found is not None:
+            current = self.at_exit[at].get(cell)
+            if current is not None:
                 break
             trail.append(at)
             at = self.cfg.idom.get(at)
         else:
-            found = self.start.get(cell)
-            if found is None:
-                found = types.undef(self.module, self.cells[cell].type)
-        found = resolve(found)
+            current = self.start.get(cell)
+            if current is None:
+                current = types.undef(self.module, self.cells[cell].type)
+        current = resolve(current)
         for passed in trail:
-            self.at_exit[passed][cell] = found
-        return found
+            self.at_exit[passed][cell] = current
+        return current
 
     def block(
         self, block: Block, stores: Callable[[Promotion, Block], list[Inst]] | None = None
@@ -475,14 +475,14 @@ class Promotion:
             return self.load_slots(node, vertex, out)
         if not node.is_input:
             return self.now(node.cell, block)
-        found = self.at_exit[block].get(node.cell)
-        if found is None:
-            found = self.inputs.find(node.cell, block)
-            if found is None:
-                found = self.load_slots(node, None, out)
-                self.inputs.add(node.cell, found, block)
-            self.at_exit[block][node.cell] = found
-        return found
+        current = self.at_exit[block].get(node.cell)
+        if current is None:
+            current = self.inputs.find(node.cell, block)
+            if current is None:
+                current = self.load_slots(node, None, out)
+                self.inputs.add(node.cell, current, block)
+            self.at_exit[block][node.cell] = current
+        return current
 
     def load_slots(self, node: PartNode, vertex: Inst | None, out: list[Inst]) -> Inst:
         """Load each component of an interface node and put them together."""
@@ -501,15 +501,15 @@ class Promotion:
         return out[-1]
 
     def now(self, cell: int, block: Block) -> Inst:
-        found = self.at_exit[block].get(cell)
-        if found is None:
+        current = self.at_exit[block].get(cell)
+        if current is None:
             above = self.cfg.idom.get(block)
             if above is not None:
-                found = self.lookup(cell, above)
+                current = self.lookup(cell, above)
             else:
-                found = self.start.get(cell) or types.undef(self.module, self.cells[cell].type)
-            self.at_exit[block][cell] = found
-        return resolve(found)
+                current = self.start.get(cell) or types.undef(self.module, self.cells[cell].type)
+            self.at_exit[block][cell] = current
+        return resolve(current)
 
     def store(self, inst: Inst, place: PointerTarget, block: Block, out: list[Inst]) -> None:
         node, stored = place.node, inst.args[1]

@@ -1,15 +1,19 @@
-"""Outputs of a control shader that the invocation that wrote them reads back.
+"""Reuse outputs of a control shader that the invocation which wrote them reads back.
 
     STORE_OUTPUT 8 %x %id                    STORE_OUTPUT 8 %x %id; OpStore %own %x
     OpControlBarrier ...               ->    OpControlBarrier ...
     %y = LOAD_OUTPUT 8 %id                   %y = OpLoad %own
 
-``%own`` is a local variable, which promotion turns into values. It holds what the element of this
-invocation holds if nobody else writes that element: every store to it must be indexed by
-InvocationId. A load of another invocation's element stays. A Patch output is everybody's: its
-stores count for its loads only where no barrier gives others a turn in between (without a barrier
-their writes race with ours, and the value is undefined if they differ: Vulkan, "Tessellation
-Control Shader Output"), so it is left alone in a shader that has one.
+``%own`` is a local variable, which promotion turns into values.
+
+Why it is right. ``%own`` equals the element of this invocation if no other invocation writes that
+element: every store must have InvocationId as its index.
+
+What breaks it. A load of another invocation's element: it stays. Patch outputs in a shader with a
+barrier: others may store in between. Without a barrier their writes race with ours, and the value
+is undefined if they differ (Vulkan, "Tessellation Control Shader Output"), so these are reused.
+
+Cost. None: promotion removes the variable.
 """
 
 from __future__ import annotations
@@ -48,13 +52,13 @@ def promote_own_outputs(module: Module) -> bool:
 
 
 def _variable(module: Module, variables: dict[int, Inst], key: int, type: Inst | None) -> Inst:
-    found = variables.get(key)
-    if found is None:
+    variable = variables.get(key)
+    if variable is None:
         assert type is not None
         storage = enums.StorageClass_Function
         pointer = types.pointer(module, storage, type)
-        found = variables[key] = value(module, ops.OpVariable, pointer, [], (storage,))
-    return found
+        variable = variables[key] = value(module, ops.OpVariable, pointer, [], (storage,))
+    return variable
 
 
 def _own_keys(module: Module, function: Function) -> set[int]:

@@ -36,12 +36,12 @@ def promote_repeated_reads(module: Module) -> bool:
             if inst.op == STORE_OUTPUT:
                 known[inst.imm[0]] = [(inst.args[1:], inst.args[0])]  # it may be any vertex's
             elif inst.op == LOAD_OUTPUT:
-                held = known.setdefault(inst.imm[0], [])
-                found = next((resolve(v) for vertex, v in held if vertex == inst.args), None)
-                if found is None:
-                    held.append((inst.args, inst))
-                elif found.type is inst.type:
-                    become(module, inst, found)
+                values = known.setdefault(inst.imm[0], [])
+                same = next((resolve(v) for vertex, v in values if vertex == inst.args), None)
+                if same is None:
+                    values.append((inst.args, inst))
+                elif same.type is inst.type:
+                    become(module, inst, same)
             elif inst.op != ops.OpPhi and not effects.flags(inst) & info.REMOVABLE:
                 known = {}
     if module.version == version:

@@ -1,16 +1,21 @@
-"""Local copies of what the vertices have, read with a dynamic index.
+"""Read a local copy of per-vertex inputs, with a dynamic index, from the inputs themselves.
 
     %all = OpLoad %array %in                    (in slots: one LOAD_INPUT a vertex and component)
     OpStore %copy %all
     %p = OpAccessChain %ptr %copy %i %int_1
     %x = OpLoad %float %p                 ->    %x = LOAD_INPUT %i 10
 
-A function that takes an array by value is handed such a copy, and HLSL's InputPatch and
-geometry inputs are arrays of structs that are put together of several variables. The copy would
-keep every component of every vertex alive. An input never changes, so what element ``i`` of the
-copy holds can be read from the vertex ``i``, if each element holds the same components of its own
-vertex. What breaks it: a store that comes after a load, on another path or with another value; two
-stores to one part; an element of another vertex; a load of the whole copy.
+A function with an array parameter gets such a copy. HLSL's InputPatch and geometry inputs are
+arrays of structs that are filled from several variables. The copy would keep every component of
+every vertex alive.
+
+Why it is right. An input never changes. If each element of the copy holds the same components of
+its own vertex, element ``i`` is read from vertex ``i``.
+
+What breaks it. A store after a load, on another path, or of another value; two stores to one part;
+an element of another vertex; a load of the whole copy: the copy stays.
+
+Cost. None.
 """
 
 from __future__ import annotations
@@ -54,8 +59,8 @@ def promote_vertex_copies(module: Module, function: Function) -> bool:
 def _is_array(inst: Inst) -> bool:
     if inst.op != ops.OpVariable or inst.args or inst.type is None:
         return False
-    held = inst.type.args[0]
-    return held.op == ops.OpTypeArray and types.size_of(held) > 0
+    pointee = inst.type.args[0]
+    return pointee.op == ops.OpTypeArray and types.size_of(pointee) > 0
 
 
 def _gather(function: Function, copies: dict[Inst, _Copy]) -> None:
@@ -113,7 +118,7 @@ class _Copy:
 
     def read(self, module: Module, made: dict[Inst, list[Inst]]) -> bool:
         """Read the inputs in place of all loads; ``made``: what comes before each."""
-        found: dict[Inst, Inst] = {}
+        parts: dict[Inst, Inst] = {}
         for _, _, load, indices in self.loads:
             path = [types.index_of(index) for index in indices[1:]]
             known = [number for number in path if number is not None]
@@ -122,8 +127,8 @@ class _Copy:
             part = self.part(module, load.type, known, indices[0], made.setdefault(load, []))
             if part is None:
                 return False
-            found[load] = part
-        for load, part in found.items():
+            parts[load] = part
+        for load, part in parts.items():
             become(module, load, part)
         return True
 
@@ -149,18 +154,18 @@ class _Copy:
         """One number of an element: a load of the same input in all of them, or one constant."""
         first: Inst | None = None
         for number in range(types.size_of(self.type)):
-            held = self.held(module, (number, *path))
-            if held is None:
+            component = self.held(module, (number, *path))
+            if component is None:
                 return None
-            first = first or held
-            if held.op != LOAD_INPUT:
-                if held is not first or held.op not in types.CONSTANTS:
+            first = first or component
+            if component.op != LOAD_INPUT:
+                if component is not first or component.op not in types.CONSTANTS:
                     return None
             elif (
                 first.op != LOAD_INPUT
-                or held.imm != first.imm
-                or len(held.args) != 1
-                or types.index_of(held.args[0]) != number
+                or component.imm != first.imm
+                or len(component.args) != 1
+                or types.index_of(component.args[0]) != number
             ):
                 return None
         if first is None or first.op != LOAD_INPUT:

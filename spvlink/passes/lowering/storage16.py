@@ -1,20 +1,21 @@
-"""Numbers of 16 bits in a module that may only load, convert and store them.
+"""Link 16-bit numbers of a module that may only load, convert and store them.
 
-StorageInputOutput16 without Float16 (Int16) allows no more than that: no constant, no vector put
-together or taken apart, no phi (specification, "Universal Validation Rules"). ``lend`` gives such a
-module the missing capability while it is linked, so that its 16-bit varyings are slots like others;
-``settle`` takes it back and says everything with 32 bits that the module may not say with 16:
+StorageInputOutput16 without Float16 (Int16) allows no more: no constant, no composite, no phi
+(specification, "Universal Validation Rules"). ``lend`` gives such a module the missing capability
+while it is linked, so its 16-bit varyings become slots. ``settle`` takes it back, and uses 32 bits
+wherever the module may not use 16:
 
     %a = OpLoad %half %x                          %a = OpLoad %half %x
     %v = OpCompositeConstruct %halves %a %b       %c = OpFConvert %float %a       (%d of %b)
     %w = OpFConvert %floats %v               ->   %w = OpCompositeConstruct %floats %c %d
 
-Each number of 16 bits is one of 32, so what is widened, moved about and narrowed again has its
-bits. A sum that a pass made is rounded to 16 bits after it was done in 32, which is the rounding of
-16 bits: 24 bits hold twice 11 and two more.
+Why it is right. Each 16-bit number is also a 32-bit number, so widening and narrowing keeps its
+bits. A sum that a pass made is rounded to 16 bits after it was computed in 32. That equals
+rounding in 16 bits: 24 bits are twice 11 and two more.
 
-Only modules in which each load is converted, and each store is of a conversion, are lent anything:
-what is handed on as it is might be a denormal number, which a conversion may flush.
+What breaks it. A 16-bit number that is stored as it was loaded: it may be a denormal, which a
+conversion may flush. So a module gets the capability only if every load is converted and every
+store is of a conversion.
 """
 
 from __future__ import annotations
@@ -52,11 +53,11 @@ _OUTSIDE: Final = types.CONSTANTS | {ops.OpUndef}
 def lend(module: Module) -> None:
     """Declare what the module lacks to compute with the 16-bit numbers of its interface, if it does
     no more with them than it may."""
-    held = {c.imm[0] for c in module.sections[CAPABILITIES]}
-    if enums.Capability_StorageInputOutput16 not in held:
+    capabilities = {c.imm[0] for c in module.sections[CAPABILITIES]}
+    if enums.Capability_StorageInputOutput16 not in capabilities:
         return
     small = [t for t in module.globals if types.is_plain_number(t) and t.imm[0] == _WIDTH]
-    wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - held
+    wanted = {types.CAPABILITIES_OF[t.op, _WIDTH] for t in small} - capabilities
     if not wanted:
         return
     module.borrowed_capabilities = frozenset(wanted)
@@ -119,8 +120,8 @@ def settle(module: Module) -> None:
     """Take back what was lent. Raises Refused where something is computed with 16 bits that is not
     known how to do with 32."""
     _Settling(module).run()
-    held = module.sections[CAPABILITIES]
-    held[:] = [c for c in held if c.imm[0] not in module.borrowed_capabilities]
+    capabilities = module.sections[CAPABILITIES]
+    capabilities[:] = [c for c in capabilities if c.imm[0] not in module.borrowed_capabilities]
     module.borrowed_capabilities = frozenset()
     touched(module)
 
@@ -257,14 +258,14 @@ class _Settling:
         return self.add(_conversion(type), type, [wide], ())
 
     def widened(self, inst: Inst) -> Inst:
-        found = self.wide.get(inst)
-        if found is not None:
-            return found
+        wide = self.wide.get(inst)
+        if wide is not None:
+            return wide
         if inst.op not in _OUTSIDE:
             raise self.refuse(inst)
         assert inst.type is not None
-        found = self.wide[inst] = self.constant(inst, self.twin(inst.type))
-        return found
+        wide = self.wide[inst] = self.constant(inst, self.twin(inst.type))
+        return wide
 
     def constant(self, inst: Inst, type: Inst) -> Inst:
         """A constant of 16 bits with 32."""

@@ -1,4 +1,4 @@
-"""Debug information leaves the functions before the first pass and comes back after the last.
+"""Take debug information out of the functions before the first pass; it comes back after the last.
 
     DebugScope %set %a                    (taken out: places of the instructions behind it)
     DebugDeclare %set %x %variable %e     (taken out: a note)
@@ -131,45 +131,45 @@ class _Lines:
 
 def take_notes(module: Module) -> None:
     """Take what else speaks of code out of the functions, after calls were inlined."""
-    held = noted(module)
+    debug_info = noted(module)
     nonsemantic = Effects.of(module).nonsemantic
-    if held is None or not nonsemantic:
+    if debug_info is None or not nonsemantic:
         return
     sets = debug_sets(module)
     for function in module.functions:
         for block in function.blocks:
             if any(i.op in _EXTENDED and i.args[0] in nonsemantic for i in block.insts):
-                _take(held, nonsemantic, sets, function, block)
+                _take(debug_info, nonsemantic, sets, function, block)
                 touched(module)
 
 
 def _take(
-    held: Debug, nonsemantic: set[Inst], sets: set[Inst], function: Function, block: Block
+    debug_info: Debug, nonsemantic: set[Inst], sets: set[Inst], function: Function, block: Block
 ) -> None:
     kept: list[Inst] = []
-    found: list[tuple[Inst, int]] = []
+    taken: list[tuple[Inst, int]] = []
     for inst in block.insts:
         if inst.op in _EXTENDED and inst.args[0] in nonsemantic:
-            found.append((inst, len(kept)))
+            taken.append((inst, len(kept)))
         else:
             kept.append(inst)
     block.insts = kept
     around = kept.copy()
-    for inst, at in found:
+    for inst, at in taken:
         inst.args = [resolve(a) for a in inst.args]
-        note = Note(inst, held.places.get(inst, NOWHERE), block, around, at)
+        note = Note(inst, debug_info.places.get(inst, NOWHERE), block, around, at)
         number = inst.imm[0] if inst.args[0] in sets else -1
         if number == debug.DebugFunctionDefinition:
-            held.definitions[function] = inst
+            debug_info.definitions[function] = inst
         elif number != debug.DebugDeclare or len(inst.args) < 4:
-            held.notes.append(note)
+            debug_info.notes.append(note)
         elif inst.args[2].op in (ops.OpVariable, ops.OpFunctionParameter):
-            held.declares.setdefault(inst.args[2], []).append(note)
+            debug_info.declares.setdefault(inst.args[2], []).append(note)
         else:  # an argument that is a value: no variable
             type = inst.args[2].type
             if type is not None and type.op != ops.OpTypePointer:
                 inst.imm = (debug.DebugValue,)
-                held.notes.append(note)
+                debug_info.notes.append(note)
 
 
 # -- inlining --------------------------------------------------------------------------------------
@@ -187,11 +187,11 @@ def drops_definition(module: Module, inst: Inst) -> bool:
 
 def inlined(module: Module, body: list[Block], call: Inst) -> None:
     """The scopes of a callee's code, now that it stands in place of a call."""
-    held = noted(module)
-    if held is None:
+    debug_info = noted(module)
+    if debug_info is None:
         return
-    frame = _Frame(module, held, held.places.get(call, NOWHERE))
-    places = held.places
+    frame = _Frame(module, debug_info, debug_info.places.get(call, NOWHERE))
+    places = debug_info.places
     for block in body:
         for inst in block.insts:
             place = places.get(inst)
@@ -203,9 +203,9 @@ def inlined(module: Module, body: list[Block], call: Inst) -> None:
 class _Frame:
     """One inlined call."""
 
-    def __init__(self, module: Module, held: Debug, call: Place) -> None:
+    def __init__(self, module: Module, debug_info: Debug, call: Place) -> None:
         self.module = module
-        self.held = held
+        self.debug_info = debug_info
         self.call = call
         self.known: dict[Inst | None, Inst] = {}
 
@@ -214,18 +214,18 @@ class _Frame:
         outer = self.call[2]
         if outer is None or outer.args[0] is not inst.args[0]:
             return inst
-        found = self.known.get(inst)
-        if found is None:
+        scope = self.known.get(inst)
+        if scope is None:
             at = self.at(inst.args[2] if len(inst.args) > 2 else None)
             args = [*inst.args[:2], at]
-            found = self.known[inst] = Inst(ops.OpExtInst, inst.type, args, inst.imm)
-        return found
+            scope = self.known[inst] = Inst(ops.OpExtInst, inst.type, args, inst.imm)
+        return scope
 
     def at(self, inner: Inst | None) -> Inst:
         """The DebugInlinedAt of what had this one in the callee, or none."""
-        found = self.known.get(inner)
-        if found is not None:
-            return found
+        location = self.known.get(inner)
+        if location is not None:
+            return location
         outer = self.call[2]
         assert outer is not None
         if inner is None:
@@ -236,9 +236,9 @@ class _Frame:
             first = len(_inlined_ids(inner)) - 1  # the one that it is inlined at comes last
             rest = inner.args[first] if first < len(inner.args) else None
             args = [*inner.args[:first], self.at(rest)]
-        found = self.known[inner] = Inst(ops.OpExtInst, outer.type, args, imm)
-        self.held.made.add(found)
-        return found
+        location = self.known[inner] = Inst(ops.OpExtInst, outer.type, args, imm)
+        self.debug_info.made.add(location)
+        return location
 
     def line(self) -> tuple[list[Inst], tuple[int, ...]]:
         """The set and the line of the call; 0 if that is not known."""
@@ -284,9 +284,9 @@ def forget_functions(module: Module) -> None:
 def trim(module: Module, live: set[Inst]) -> set[Inst]:
     """The debug instructions at module scope that stay: all but those that speak of what is gone.
     Of a global variable it may be said that there is none any more."""
-    held = noted(module)
-    if held is not None:
-        _follow(module, held, live)
+    debug_info = noted(module)
+    if debug_info is not None:
+        _follow(module, debug_info, live)
     sets, nothing = debug_sets(module), _Nothing(module)
     there: set[Inst] = {v for v in module.globals if v.op == ops.OpVariable and v in live}
     gone: set[Inst] = set()  # also what is a local variable now
@@ -296,17 +296,17 @@ def trim(module: Module, live: set[Inst]) -> set[Inst]:
             lost = [a for a in inst.args if a in gone]
             if lost:
                 nothing.replace(inst, lost)
-    found = _globals(module)
-    _spread(found, gone)
-    return {i for i in found if i not in gone}
+    asides = _globals(module)
+    _spread(asides, gone)
+    return {i for i in asides if i not in gone}
 
 
-def _spread(found: list[Inst], gone: set[Inst]) -> None:
+def _spread(asides: list[Inst], gone: set[Inst]) -> None:
     """What speaks of what is gone is gone, chain by chain."""
     changed = True
     while changed:
         changed = False
-        for inst in found:
+        for inst in asides:
             if inst not in gone and not gone.isdisjoint(inst.args):
                 gone.add(inst)
                 changed = True
@@ -318,13 +318,13 @@ def _globals(module: Module) -> list[Inst]:
     return [i for i in module.globals if i.op in _EXTENDED and i.args[0] in nonsemantic]
 
 
-def _follow(module: Module, held: Debug, live: set[Inst]) -> None:
+def _follow(module: Module, debug_info: Debug, live: set[Inst]) -> None:
     """A DebugGlobalVariable of what is the same variable in another place goes behind that one,
     unless something names it."""
     named = {a for i in module.globals for a in i.args}
     for inst in _globals(module):
         for at, arg in enumerate(inst.args):
-            other = held.moved.get(arg)
+            other = debug_info.moved.get(arg)
             if other is None or other not in live or inst in named:
                 continue
             if arg not in live and inst.imm[0] == debug.DebugGlobalVariable:
@@ -336,9 +336,9 @@ def _follow(module: Module, held: Debug, live: set[Inst]) -> None:
 def rename_globals(module: Module, renamed: dict[Inst, Inst | None]) -> None:
     """Variables are other ones from now on, further below, or gone (None)."""
     nothing = _Nothing(module)
-    found = [i for i in _globals(module) if not renamed.keys().isdisjoint(i.args)]
+    users = [i for i in _globals(module) if not renamed.keys().isdisjoint(i.args)]
     named = {a for i in module.globals for a in i.args}
-    for inst in found:
+    for inst in users:
         for at, arg in enumerate(inst.args):
             other = renamed.get(arg)
             if other is not None and inst not in named:
@@ -362,16 +362,16 @@ class _Nothing:
 
     def of(self, user: Inst) -> Inst:
         set_ = user.args[0]
-        found = self.known.get(set_)
-        if found is None:
+        nothing = self.known.get(set_)
+        if nothing is None:
             at = self.module.globals.index(user)
             for inst in self.module.globals[:at]:
                 if inst.op == user.op and inst.imm == (0,) and inst.args == [set_]:
-                    found = inst
+                    nothing = inst
                     break
             else:
                 id = self.module.new_id()
-                found = Inst(ops.OpExtInst, user.type, [set_], (debug.DebugInfoNone,), id)
-                self.module.globals.insert(at, found)
-            self.known[set_] = found
-        return found
+                nothing = Inst(ops.OpExtInst, user.type, [set_], (debug.DebugInfoNone,), id)
+                self.module.globals.insert(at, nothing)
+            self.known[set_] = nothing
+        return nothing

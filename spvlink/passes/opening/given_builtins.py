@@ -1,4 +1,4 @@
-"""Built-in inputs whose value the pipeline gives: a load of one is a constant.
+"""Replace loads of built-in inputs whose value the pipeline gives by constants.
 
 %n = OpLoad %gl_PatchVerticesIn        ->    %n is 3
 """

@@ -1,5 +1,4 @@
-"""Calls become the code of the callee, so that the entry point's function holds all that touches
-the interface.
+"""Inline calls, so that the entry point's function holds all code that touches the interface.
 
     head: ... call f ...                 head:  ... OpSelectionMerge %tail; OpSwitch %0 %entry
                                  ->      entry: ... the callee's blocks; each return goes to %tail

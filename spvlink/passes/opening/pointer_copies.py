@@ -1,4 +1,4 @@
-"""A copy of a pointer is the pointer.
+"""Replace copies of pointers by the pointers.
 
     %q = OpCopyObject %ptr %p           every use of %q is %p
     OpStore %q %x               ->      OpStore %p %x
@@ -28,14 +28,14 @@ def forward_pointer_copies(module: Module) -> None:
         return
     tables = Decorations.of(module)
     for function in module.functions:
-        found: list[Inst] = []
+        copies: list[Inst] = []
         for block in function.blocks:
             for inst in block.insts:
                 if inst.op == ops.OpCopyObject and _is_plain(tables, inst):
-                    found.append(inst)
-        for inst in found:
+                    copies.append(inst)
+        for inst in copies:
             become(module, inst, inst.args[0])
-        if found:
+        if copies:
             sweep(module, function)
 
 

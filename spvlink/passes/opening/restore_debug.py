@@ -1,4 +1,4 @@
-"""Debug information comes back into the functions after the last pass (see ``debuginfo``)."""
+"""Put debug information back into the functions after the last pass (see ``debuginfo``)."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _FIRST: Final = frozenset((ops.OpPhi, ops.OpVariable))  # nothing but OpLine may
 
 def restore_debug(module: Module) -> None:
     """Put everything back into the functions that is left of it."""
-    held = noted(module)
-    if held is None or held.woven:
+    debug_info = noted(module)
+    if debug_info is None or debug_info.woven:
         return
-    held.woven = True
+    debug_info.woven = True
     used = {a for f in module.functions for b in f.blocks for i in b.insts for a in i.args}
     outside = set(module.globals)
     outside = {
@@ -35,7 +35,7 @@ def restore_debug(module: Module) -> None:
     ways: list[_Weaver] = []
     written: set[Inst] = set()  # by any function: inlined code has the lines of its callee
     for function in module.functions:
-        ways.append(_Weaver(module, held, function, outside, written))
+        ways.append(_Weaver(module, debug_info, function, outside, written))
     for way in ways:
         way.run()
     touched(module)
@@ -45,11 +45,11 @@ class _Weaver:
     """One function."""
 
     def __init__(
-        self, module: Module, held: Debug, function: Function, outside: set[Inst],
+        self, module: Module, debug_info: Debug, function: Function, outside: set[Inst],
         written: set[Inst],
     ) -> None:  # fmt: skip
         self.module = module
-        self.held = held
+        self.debug_info = debug_info
         self.function = function
         self.outside = outside
         self.cfg = Cfg.of(module, function)
@@ -71,7 +71,7 @@ class _Weaver:
     def run(self) -> None:
         self.place_notes()
         function = self.function
-        places, blocks = self.held.places, function.blocks
+        places, blocks = self.debug_info.places, function.blocks
         self.now = NOWHERE
         for at, block in enumerate(blocks):
             for inst, lead in ((function, function.lead), (block, block.lead)):
@@ -90,9 +90,9 @@ class _Weaver:
         others say would hold too long."""
         placed: list[tuple[Note, Inst]] = []
         lost: set[tuple[object, ...]] = set()
-        told: set[tuple[object, ...]] = set()  # of which something is known
+        known: set[tuple[object, ...]] = set()  # of which something is known
         spots: dict[Note, tuple[dict[Inst, list[Note]], Inst, int]] = {}
-        for note in self.held.notes:
+        for note in self.debug_info.notes:
             spot = self.spot(note)
             if spot is None:
                 lost.add(_variable_of(note))
@@ -101,12 +101,12 @@ class _Weaver:
             if inst is None:
                 continue
             if not _is_value(note.inst) or inst.args[2].op != ops.OpUndef:
-                told.add(_variable_of(note))
+                known.add(_variable_of(note))
             spots[note] = spot
             placed.append((note, inst))
         for note, inst in placed:
             key = _variable_of(note)
-            if _is_value(note.inst) and (key in lost or key not in told):
+            if _is_value(note.inst) and (key in lost or key not in known):
                 continue
             note.inst = inst
             table, anchor, _ = spots[note]
@@ -115,17 +115,17 @@ class _Weaver:
     def spot(self, note: Note) -> tuple[dict[Inst, list[Note]], Inst, int] | None:
         """The instruction before or after which a note goes, and the index there in its block."""
         homes, around = self.homes, note.around
-        held = self.left.get(id(around))
-        if held is None:
-            shifted = self.held.shifted
-            held = [at for at, i in enumerate(around) if i in homes and i not in shifted]
-            self.left[id(around)] = held  # ``around`` lives as long as its note
-        first = bisect_left(held, note.at)
-        if first < len(held):
-            inst = around[held[first]]
+        indices = self.left.get(id(around))
+        if indices is None:
+            shifted = self.debug_info.shifted
+            indices = [at for at, i in enumerate(around) if i in homes and i not in shifted]
+            self.left[id(around)] = indices  # ``around`` lives as long as its note
+        first = bisect_left(indices, note.at)
+        if first < len(indices):
+            inst = around[indices[first]]
             return self.before, inst, homes[inst][1]
-        if held:
-            inst = around[held[-1]]
+        if indices:
+            inst = around[indices[-1]]
             return self.behind, inst, homes[inst][1] + 1
         if note.block in self.blocks:
             return self.starts, note.block, 0  # type: ignore[return-value]
@@ -157,13 +157,13 @@ class _Weaver:
         """Whether a value is there at this place."""
         if arg in self.outside or arg in self.function.params or arg is self.function:
             return True
-        found = self.homes.get(arg)
-        if found is None:
+        home_of = self.homes.get(arg)
+        if home_of is None:
             return False
-        if found[0] is home:
-            return found[1] < at or arg.op in _FIRST
+        if home_of[0] is home:
+            return home_of[1] < at or arg.op in _FIRST
         index = self.cfg.index
-        return home in index and found[0] in index and self.cfg.dominates(found[0], home)
+        return home in index and home_of[0] in index and self.cfg.dominates(home_of[0], home)
 
     # -- blocks ------------------------------------------------------------------------------------
 
@@ -171,7 +171,7 @@ class _Weaver:
         """Write one block with all that belongs into it."""
         insts = block.insts
         self.out = []
-        places = self.held.places
+        places = self.debug_info.places
         last = len(insts) - 1
         end = last - 1 if block.merge() is not None else last
         late: list[Note] = list(self.starts.get(block, ()))
@@ -206,11 +206,11 @@ class _Weaver:
 
     def declare(self) -> None:
         """The function's DebugFunctionDefinition, and its variables that still are some."""
-        held, homes = self.held, self.homes
-        definition = held.definitions.get(self.function)
+        debug_info, homes = self.debug_info, self.homes
+        definition = debug_info.definitions.get(self.function)
         if definition is not None:
             self.out.append(definition)
-        for variable, notes in held.declares.items():
+        for variable, notes in debug_info.declares.items():
             if variable in homes or variable in self.function.params:
                 for note in notes:
                     self.note(note)
@@ -245,7 +245,7 @@ class _Weaver:
     def fresh(self, line: Inst) -> Inst:
         """A line or scope to be written: itself the first time, later a copy."""
         for arg in line.args:
-            if arg in self.held.made:
+            if arg in self.debug_info.made:
                 self.define(arg)
         if line not in self.written:
             self.written.add(line)
@@ -258,10 +258,10 @@ class _Weaver:
     def define(self, inlined_at: Inst) -> None:
         """Put a DebugInlinedAt among the module's debug information, those it names first."""
         chain = [inlined_at]
-        while chain[-1].args[-1] in self.held.made:
+        while chain[-1].args[-1] in self.debug_info.made:
             chain.append(chain[-1].args[-1])
         for inst in reversed(chain):
-            self.held.made.remove(inst)
+            self.debug_info.made.remove(inst)
             inst.id = self.module.new_id()
             self.module.sections[GLOBALS].append(inst)
 
@@ -292,15 +292,15 @@ def _same(a: Inst | None, b: Inst | None) -> bool:
 
 def restore_debug_globals(module: Module) -> None:
     """Lines of types, constants and variables; again after what they stood before is gone."""
-    held = noted(module)
-    if held is None:
+    debug_info = noted(module)
+    if debug_info is None:
         return
     out: list[Inst] = []
     now: Inst | None = None
     for inst in module.globals:
         if inst.op in _LINES:
             continue
-        line = held.places.get(inst, NOWHERE)[0]
+        line = debug_info.places.get(inst, NOWHERE)[0]
         if not _same(line, now):
             if line is None:
                 out.append(Inst(ops.OpNoLine, None, [], ()))

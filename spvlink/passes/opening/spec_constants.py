@@ -1,5 +1,4 @@
-"""Specialization constants whose value the user gave become plain constants, and what is made of
-them folds.
+"""Replace specialization constants by the user's values, and fold the expressions over them.
 
 Only what was given counts as known: the default in the module is what a pipeline gets that says
 nothing, and unless ``defaults`` is set we are not told that it says nothing.

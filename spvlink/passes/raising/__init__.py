@@ -1,9 +1,9 @@
-"""Slots become variables again, and what only the written module needs.
+"""Turn slots back into variables, and finish the module that is written.
 
-raise_io            the variables, declared alike on both sides
-tidy                vectors put together again; what raising left behind
-interface_wrapper   another interface around code that stays as it is
-sample_rate         a stage that ran once per sample still does
-indices             constant indices that must not be negative
-trim                types, constants, functions that nothing needs any more
+raise_io           declare the variables, alike on both sides, and access them
+interface_wrapper  give a stage another interface and leave its code as it is
+tidy               put vectors together again
+sample_rate        keep the sample rate of a stage
+indices            hide negative constant indices
+trim               remove unused types, constants and functions
 """

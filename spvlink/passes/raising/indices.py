@@ -1,12 +1,18 @@
-"""Constant indices that an access chain must not have.
+"""Hide negative constant indices of access chains behind a copy.
 
     %p = OpAccessChain %ptr %array %int_-1     ->     %i = OpCopyObject %int %int_-1
                                                       %p = OpAccessChain %ptr %array %i
 
-An index that is computed may turn out to be negative once it is folded. What the access does is not
-defined then, and was not before (it may never run); but a constant index must not be negative
-(spirv-val: "may not have a negative value"), so it is no constant to the eye. One that is too large
-is allowed. The last pass over a stage's code, since others look through copies.
+A computed index may turn out to be negative when it is folded. spirv-val rejects a negative
+constant ("may not have a negative value"), but accepts a computed index. It accepts a constant that
+is too large. The pass runs last, since other passes look through copies.
+
+Why it is right. The index has the same value as before. An access with it was undefined before, and
+may never run.
+
+What breaks it. Nothing.
+
+Cost. One copy for each such index of a block, in code that cannot run without undefined behaviour.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Another interface around code that stays as it is: what Mesa's nir_lower_io_to_temporaries does.
+"""Give a stage another interface and leave its code, like Mesa's nir_lower_io_to_temporaries.
 
     in vec3 n; in vec2 uv;              in vec4 a; in float b;
     main() { ... n ... uv.x ... }   ->  private vec3 n; private vec2 uv;
@@ -256,12 +256,12 @@ class _InterfaceWrapper:
         """Where the entry point begins: the old inputs of the new ones."""
         out: list[Inst] = []
         loaded: dict[int, Inst] = {}
-        lost = {held: lanes for old, held in kept if (lanes := self.lost(old))}
+        lost = {private: lanes for old, private in kept if (lanes := self.lost(old))}
         if lost and relies(self.module, lost):
             raise NotWrappable
-        for old, held in kept:
+        for old, private in kept:
             whole = self.put_together(old.type, iter(old.slots), loaded, out)
-            out.append(Inst(ops.OpStore, None, [held, whole], ()))
+            out.append(Inst(ops.OpStore, None, [private, whole], ()))
         return out
 
     def lost(self, old: _Old) -> int:
@@ -307,8 +307,8 @@ class _InterfaceWrapper:
         """Before a return: the new outputs of the old ones."""
         out: list[Inst] = []
         lanes: dict[int, dict[int, Inst]] = {}
-        for old, held in kept:
-            out.append(value(self.module, ops.OpLoad, old.type, [held], ()))
+        for old, private in kept:
+            out.append(value(self.module, ops.OpLoad, old.type, [private], ()))
             whole = out[-1]
             for number, slot in enumerate(old.slots):
                 if slot.key not in self.raised.where:

@@ -1,4 +1,4 @@
-"""Scalar slots become variables again, declared alike on both sides.
+"""Turn scalar slots back into variables, declared alike on both sides.
 
     STORE_OUTPUT 8 %a; STORE_OUTPUT 10 %b   ->   OpStore %uv (OpCompositeConstruct %vec2 %a %b)
     %x = LOAD_INPUT 8                       ->   %v = OpLoad %vec2 %uv; %x = OpCompositeExtract %v 0
@@ -159,9 +159,9 @@ class Raise:
         if enums.Decoration_Sample in varying.qualifiers:
             need_capability(module, enums.Capability_SampleRateShading)
         list_variable(module, made)
-        told = noted(module)
-        if told is not None and mine and is_same(mine, type):
-            told.moved[mine[0].variable] = made
+        debug_info = noted(module)
+        if debug_info is not None and mine and is_same(mine, type):
+            debug_info.moved[mine[0].variable] = made
         return made
 
     def array_of(self, type: Inst, length: Inst, slots: list[Slot]) -> Inst:
@@ -185,13 +185,13 @@ class Raise:
         wanted = _INPUTS
         for block in self.cfg.order:
             if self.is_input:
-                found = [
+                loads = [
                     at
                     for at, inst in enumerate(block.insts)
                     if inst.op in wanted and inst.imm[0] in self.where
                 ]
-                if found:
-                    self.loads(block, found)
+                if loads:
+                    self.loads(block, loads)
             elif self.in_place:
                 if not _OUTPUTS.isdisjoint([inst.op for inst in block.insts]):
                     InPlace(self, block).run()
@@ -228,12 +228,12 @@ class Raise:
         self.types[id(varying)] = made
         return made
 
-    def loads(self, block: Block, found: list[int]) -> None:
+    def loads(self, block: Block, indices: list[int]) -> None:
         """Loads of one variable share one OpLoad, at the first of them that dominates the others:
-        inputs do not change. ``found``: where they stand in the block."""
+        inputs do not change. ``indices``: where they stand in the block."""
         out: list[Inst] = []
         start = 0
-        for at in found:
+        for at in indices:
             inst = block.insts[at]
             out += block.insts[start:at]
             start = at + 1
@@ -249,8 +249,8 @@ class Raise:
                 whole = self.load(varying, inst, out)
                 self.loaded.add(key, whole, block)
                 out.append(whole)
-                if (told := noted(self.module)) is not None:
-                    told.like(whole, inst)
+                if (debug_info := noted(self.module)) is not None:
+                    debug_info.like(whole, inst)
                 self.aggregates.append((block, len(out), whole))
             self.take_lane(inst, whole, varying, lane)
         block.insts = out + block.insts[start:]
@@ -298,9 +298,9 @@ class Raise:
         share it."""
         wire = self.wire_type(varying)
         lanes = self.lanes.setdefault(whole, {})
-        held = lanes.get(lane)
-        if held is not None:
-            become(self.module, inst, held[-1])
+        extracted = lanes.get(lane)
+        if extracted is not None:
+            become(self.module, inst, extracted[-1])
             return
         made: list[Inst] = []
         part = whole
@@ -327,8 +327,8 @@ class Raise:
 
     def shift(self, inst: Inst) -> None:
         """An instruction goes next to the load of the whole."""
-        if (told := noted(self.module)) is not None:
-            told.shifted.add(inst)
+        if (debug_info := noted(self.module)) is not None:
+            debug_info.shifted.add(inst)
 
     def take_column(self, whole: Inst, varying: Varying, column: int) -> Inst:
         """A column or element next to the load of the whole: what its components are put together
@@ -368,8 +368,8 @@ class Raise:
             for varying, lanes in stored.values():
                 self.store_one(varying, lanes, self.variables[id(varying)], out)
                 any_stored = True
-            if (told := noted(self.module)) is not None:
-                told.inside(out[mark:], insts[end])
+            if (debug_info := noted(self.module)) is not None:
+                debug_info.inside(out[mark:], insts[end])
             out.append(insts[end])
             start = end + 1
         if any_stored:
@@ -425,7 +425,7 @@ class InPlace:
         self.block = block
         self.out: list[Inst] = []
         # varying -> (it, [the vertex], the components stored)
-        self.held: dict[int, tuple[Varying, list[Inst], dict[int, Inst]]] = {}
+        self.pending: dict[int, tuple[Varying, list[Inst], dict[int, Inst]]] = {}
         self.loaded: dict[tuple[int, ...], Inst] = {}  # read back, as long as nothing happened
         self.sources: dict[int, Inst] = {}  # varying -> the last of its stores
 
@@ -449,23 +449,23 @@ class InPlace:
     def hold(self, inst: Inst) -> None:
         varying, lane = self.side.where[inst.imm[0]]
         vertex = inst.args[1:]
-        held = self.held.get(id(varying))
-        if held is not None and held[1] != vertex:
+        pending = self.pending.get(id(varying))
+        if pending is not None and pending[1] != vertex:
             self.flush()
-            held = None
-        if held is None:
-            held = self.held[id(varying)] = (varying, vertex, {})
-        held[2][lane] = inst.args[0]
+            pending = None
+        if pending is None:
+            pending = self.pending[id(varying)] = (varying, vertex, {})
+        pending[2][lane] = inst.args[0]
         self.sources[id(varying)] = inst
         self.loaded = {}
 
     def flush(self) -> None:
         """Write what is held back."""
-        told, mark = noted(self.side.module), len(self.out)
+        debug_info, mark = noted(self.side.module), len(self.out)
         last: Inst = Inst(0, None, [], ())  # none so far
-        for varying, vertex, lanes in self.held.values():
-            if told is not None:
-                told.all_like(self.out[mark:], last)
+        for varying, vertex, lanes in self.pending.values():
+            if debug_info is not None:
+                debug_info.all_like(self.out[mark:], last)
                 mark, last = len(self.out), self.sources[id(varying)]
             if len(lanes) == len(varying.keys):
                 pointer = self.side.pointer(varying, vertex, None, self.out)
@@ -476,9 +476,9 @@ class InPlace:
                 first = column * size
                 mine = {n - first: lanes[n] for n in range(first, first + size) if n in lanes}
                 self.write_column(varying, vertex, column, mine)
-        if told is not None:
-            told.all_like(self.out[mark:], last)
-        self.held = {}
+        if debug_info is not None:
+            debug_info.all_like(self.out[mark:], last)
+        self.pending = {}
 
     def write_column(
         self, varying: Varying, vertex: list[Inst], column: int, parts: dict[int, Inst]
@@ -535,17 +535,17 @@ def move_whole(module: Module, variable: Inst, location: int, qualifiers: Iterab
     """Give a variable that stays whole its new Location, and the qualifiers that the other side
     has."""
     ungroup(module, variable)
-    held: set[int] = set()
+    decorations: set[int] = set()
     for inst in module.annotations:
         if inst.op == ops.OpDecorate and inst.args[0] is variable:
-            held.add(inst.imm[0])
+            decorations.add(inst.imm[0])
             if inst.imm[0] == enums.Decoration_Location and inst.imm[1] != location:
                 reword(module, inst, (enums.Decoration_Location, location))
     for qualifier in qualifiers:
         if (
-            qualifier not in held
+            qualifier not in decorations
             and qualifier not in info.READING_DECORATIONS
-            and enums.Decoration_Location in held
+            and enums.Decoration_Location in decorations
         ):
             annotate(module, [Inst(ops.OpDecorate, None, [variable], (qualifier,))])
             if qualifier == enums.Decoration_Sample:

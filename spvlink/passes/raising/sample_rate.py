@@ -1,4 +1,4 @@
-"""What makes a fragment shader run once per sample (Vulkan, "Sample Shading")."""
+"""Keep a fragment shader running once per sample if it did (Vulkan, "Sample Shading")."""
 
 from __future__ import annotations
 

@@ -1,8 +1,15 @@
-"""The small cleaning after the interface was raised: vectors are put together again, and what that
-leaves unused goes.
+"""Put vectors together again after raising, and remove the parts that are no longer used.
 
-Values were numbered and code was cleaned while the interface was scalar; raising only adds loads,
-extracts and constructs, so looking through vectors and dropping what nobody reads is enough.
+    %x = OpCompositeExtract %float %v 0
+    %y = OpCompositeExtract %float %v 1
+    %w = OpCompositeConstruct %vec2 %x %y     ->     (%w is %v, if %v has two components)
+
+Why it is right. The rules of ``vectors`` move whole components and compute nothing new. Raising
+adds only loads, extracts and constructs to code that is clean already, so no other pass is needed.
+
+What breaks it. The same as for ``dce``: instructions with an effect stay.
+
+Cost. None.
 """
 
 from __future__ import annotations

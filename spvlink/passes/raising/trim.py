@@ -1,10 +1,18 @@
-"""The module without what nothing needs any more: functions that are not called, types, constants
-and variables that nobody uses, names and decorations of what is gone. The outer interface stays
-declared: outputs of the last stage, and every capability (a driver may have been told of it).
+"""Remove everything from the module that nothing needs any more.
 
-What pipeline creation reads without any code stays too: execution modes with what they name, and
-constants that are built-ins (WorkgroupSize). A specialization constant that nothing uses goes: a
-pipeline may give values to constants that no module has (Vulkan, "Specialization Constants")."""
+That is: functions without a call, types, constants and variables without a use, and the names and
+decorations of these.
+
+Why it is right. Code and pipeline creation cannot see these instructions. A specialization constant
+without a use goes, too: a pipeline may give values to constants that no module has (Vulkan,
+"Specialization Constants").
+
+What breaks it. These stay without a use: outputs of the last stage; capabilities, which a driver
+may have been asked for; execution modes with the ids that they name; constants that are built-ins
+(WorkgroupSize).
+
+Cost. None.
+"""
 
 from __future__ import annotations
 
