@@ -1,0 +1,1 @@
+"""Proof on paper: graphs of values of both pipelines, normalized and compared."""
