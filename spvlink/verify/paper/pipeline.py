@@ -19,6 +19,11 @@ _FLAT_BUILTINS: Final = frozenset(
     (enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex, enums.BuiltIn_PrimitiveId)
 )
 _DISTANCES: Final = frozenset((enums.BuiltIn_ClipDistance, enums.BuiltIn_CullDistance))
+# All vertices of a primitive agree on these: no primitive has vertices of two instances.
+_OF_THE_DRAW: Final = frozenset((
+    enums.BuiltIn_InstanceIndex, enums.BuiltIn_InstanceId, enums.BuiltIn_BaseInstance,
+    enums.BuiltIn_BaseVertex, enums.BuiltIn_DrawIndex, enums.BuiltIn_ViewIndex,
+))  # fmt: skip
 _SAMPLES: Final = frozenset((enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition))
 
 
@@ -120,4 +125,6 @@ class _Supplies:
             return self.graph.undefined(leaf.kind)
         if number in _SAMPLES and self.stage is not None:
             self.stage.sample_rate = True
+        if number in _OF_THE_DRAW:
+            return self.graph.node("builtin", leaf.kind, (), leaf.key[1:])
         return self.graph.leaf("builtin", leaf.kind, self.name, *leaf.key[1:])

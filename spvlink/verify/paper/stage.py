@@ -77,7 +77,7 @@ class Stage(Acts):
     def start(self) -> Edge:
         """What there is when the entry point begins."""
         cells: dict[object, Value] = {
-            MEMORY: self.graph.node("memory", MEMORY, (), ()),
+            MEMORY: self.graph.leaf("memory", MEMORY),
             DEMOTED: self.graph.false,
         }
         used = set(self.entry.inst.args[1:])
