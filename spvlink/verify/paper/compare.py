@@ -8,7 +8,7 @@ operands of which that is true. ``care`` is what is known of the paths that lead
 from __future__ import annotations
 
 from spvlink.verify.paper.graph import BOOL, CONST, ITE, UNDEF, Graph, Node
-from spvlink.verify.paper.simplify import COMMUTATIVE
+from spvlink.verify.paper.normal import COMMUTATIVE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time

@@ -8,7 +8,7 @@ Shifts by the width or more and divisions by zero are undefined and never folded
 
 from __future__ import annotations
 
-from spvlink.verify.paper import fold
+from spvlink.verify.paper import folding as fold
 from spvlink.verify.paper.graph import BOOL, CONST, Graph, Node
 
 TYPE_CHECKING = False

@@ -45,7 +45,9 @@ class Pipeline:
         self.stages: list[Stage] = []
         self.provoking = terms.graph.node("provoking", "o")
 
-    def add(self, name: str, module: Module, specialized: dict[int, int], defaults: bool) -> None:
+    def add(
+        self, name: str, module: Module, specialized: dict[int, str | bytes], defaults: bool
+    ) -> None:
         """Walks the next stage. Raises Stuck."""
         before = self.stages[-1] if self.stages else None
         stage = None

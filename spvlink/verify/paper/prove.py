@@ -92,13 +92,11 @@ class _Proof:
                 return wrong
         return Verdict(EQUAL, PAPER, axioms=self.reals.used)
 
-    def specialized(self, stage: str) -> dict[int, int]:
-        found: dict[int, int] = {}
+    def specialized(self, stage: str) -> dict[int, str | bytes]:
+        found: dict[int, str | bytes] = {}
         for (name, number), value in self.options.spec.items():
             if name == stage:
-                if isinstance(value, str):
-                    raise Unsupported("specialization constants as text")
-                found[number] = int.from_bytes(value, "little")
+                found[number] = value
         return found
 
     def differing(self, mine: Stage, other: Stage, last: bool) -> Verdict | None:

@@ -17,7 +17,7 @@ to six digits.
 
 from __future__ import annotations
 
-from spvlink.verify.paper import fold
+from spvlink.verify.paper import folding as fold
 from spvlink.verify.paper.compare import GUARDED
 from spvlink.verify.paper.graph import BOOL, CONST, ITE, Graph, Node
 from spvlink.verify.paper.terms import Terms
@@ -173,9 +173,11 @@ class Reals:
             monomial, factor = kept[0]
             if not monomial:
                 bits = fold.bits_of(kind, factor)
-                return self.graph.node("poly", kind, (), (_digits(factor),)) if (
-                    bits is None
-                ) else self.graph.const(kind, bits)
+                return (
+                    self.graph.node("poly", kind, (), (_digits(factor),))
+                    if (bits is None)
+                    else self.graph.const(kind, bits)
+                )
             if factor == 1.0 and len(monomial) == 1:
                 return monomial[0]
         kept.sort(key=lambda pair: [n.id for n in pair[0]])

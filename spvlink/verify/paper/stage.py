@@ -6,6 +6,7 @@ from spvlink.grammar import enums, info, ops
 from spvlink.ir import core
 from spvlink.ir.core import Inst, Module
 from spvlink.ir.types import bits_of
+from spvlink.verify.paper import folding as fold
 from spvlink.verify.paper import places
 from spvlink.verify.paper.acts import Acts
 from spvlink.verify.paper.graph import BOOL, Node, Unsupported
@@ -48,7 +49,7 @@ class Stage(Acts):
 
     def __init__(
         self, name: str, module: Module, terms: Terms, side: str, supply: Supply,
-        specialized: dict[int, int], defaults: bool,
+        specialized: dict[int, str | bytes], defaults: bool,
     ) -> None:  # fmt: skip
         super().__init__(Shapes(module), terms, side)
         assert module.entry is not None
@@ -185,7 +186,7 @@ class Stage(Acts):
         number = self.shapes.of(inst).get(enums.Decoration_SpecId)
         if number is None or self.defaults or number[0] in self.specialized:
             if number is not None and number[0] in self.specialized:
-                return self.graph.const(kind, self.specialized[number[0]])
+                return self.graph.const(kind, given_bits(kind, self.specialized[number[0]]))
             if inst.op == ops.OpSpecConstant:
                 bits = inst.imm[0] | (inst.imm[1] << 32 if len(inst.imm) > 1 else 0)
                 return self.graph.const(kind, bits & ((1 << type.imm[0]) - 1))
@@ -394,6 +395,22 @@ class Stage(Acts):
             if inst.args and inst.args[0] is self.entry.function:
                 found.add((*inst.imm, *[str(self.constant(a)) for a in inst.args[1:]]))
         return found
+
+
+def given_bits(kind: str, value: str | bytes) -> int:
+    """The bits of a specialization constant that a user gave: text, or bytes as Vulkan has them."""
+    size = fold.width(kind)
+    if isinstance(value, bytes):
+        bits = int.from_bytes(value, "little")
+        return int(bits != 0) if kind == BOOL else bits & ((1 << size) - 1)
+    if kind == BOOL:
+        return int(value in ("true", "1"))
+    try:
+        if fold.is_float(kind):
+            return fold.bits_of(kind, float(value)) or 0
+        return int(value, 0) & ((1 << size) - 1)
+    except ValueError:
+        raise Unsupported("a specialization constant that cannot be read") from None
 
 
 def flat_leaves(tree: Any) -> list[Leaf]:

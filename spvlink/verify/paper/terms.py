@@ -10,7 +10,7 @@ number of phis make no difference. Loops end: one that does not end is undefined
 
 from __future__ import annotations
 
-from spvlink.verify.paper import simplify
+from spvlink.verify.paper import normal
 from spvlink.verify.paper.graph import BOOL, CONST, ITE, Graph, Node, Unsupported
 
 TYPE_CHECKING = False
@@ -29,7 +29,7 @@ class Terms:
         self.moved: dict[Node, dict[Node, Node]] = {}  # by vertex
 
     def op(self, op: str, kind: str, args: list[Node], imm: tuple[object, ...] = ()) -> Node:
-        return simplify.apply(self.graph, op, kind, args, imm)
+        return normal.apply(self.graph, op, kind, args, imm)
 
     def rebuilt(self, node: Node, args: list[Node]) -> Node:
         """A node of other operands."""

@@ -8,7 +8,8 @@ negation, one of them stands for both.
 
 from __future__ import annotations
 
-from spvlink.verify.paper import fold, integers
+from spvlink.verify.paper import folding as fold
+from spvlink.verify.paper import integers
 from spvlink.verify.paper.graph import BOOL, CONST, ITE, Graph, Node
 
 TYPE_CHECKING = False
