@@ -48,6 +48,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.batches.api import Batched
     from spvlink.options import Settings
     from spvlink.sources import Given
+    from spvlink.verify.verdict import Verdict
 
 if _collecting:
     gc.enable()
@@ -73,6 +74,7 @@ __all__ = [
     "check",
     "link",
     "link_frozen",
+    "verify",
 ]
 
 
@@ -175,6 +177,26 @@ def link_frozen(
     from spvlink.sets.freeze import link_frozen as run
 
     return run(sources_of(stages, _target(options, {})), interface, options)
+
+
+def verify(
+    originals: Iterable[Given],
+    linked: Iterable[Given],
+    options: Options | None = None,
+    seconds: float = 1.0,
+) -> Verdict:
+    """Prove that linked modules do what the original ones do, as ``spvlink verify`` does.
+
+    ``originals`` and ``linked`` as ``link`` takes stages; ``options``: those of the link, of which
+    ``exact``, ``spec`` and ``spec_defaults`` count. Gives a ``Verdict``: ``outcome`` is "equal",
+    "unknown" (with ``place`` and ``reason``) or "unequal", ``axioms`` has the rules of rounding
+    that the proof used. Raises ``BadSpirv`` and ``Usage`` as ``link`` does.
+    """
+    from spvlink.verify.api import verify as run
+
+    target = _target(options, {})
+    before, after = sources_of(originals, target), sources_of(linked, target)
+    return run(before, after, options or Options(), seconds)
 
 
 def _html(linked: Linked) -> str:

@@ -161,7 +161,7 @@ VALUES: Final = (
 )  # fmt: skip
 LISTS: Final = ("--enable", "--disable", "--keep-interface")
 WORDS: Final = OptionWords(
-    (*FLAGS, "--explain", "--time"),
+    (*FLAGS, "--explain", "--time", "--verify"),
     (
         *VALUES,
         "--embed",
@@ -189,7 +189,7 @@ class Command:
 
     __slots__ = (
         "dump", "embed", "explain", "html", "inputs", "interface", "layout", "options", "out_dir",
-        "print_after", "report", "state", "time", "write_interface",
+        "print_after", "report", "state", "time", "verify", "write_interface",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -206,6 +206,7 @@ class Command:
         self.dump: str | None = None
         self.print_after: str | None = None
         self.time = False
+        self.verify = False
         self.options = Options()
 
 
@@ -371,6 +372,7 @@ def _apply(command: Command, given: dict[str, str]) -> None:
     command.dump = given.get("--dump")
     command.print_after = given.get("--print-after")
     command.time = "--time" in given
+    command.verify = "--verify" in given
     apply(options, given)
     if command.embed is not None:
         _one_of("--embed", command.embed, ("c", "c-array"))

@@ -15,6 +15,7 @@ from spvlink import output, pipeline, report, sources, validate
 from spvlink.arguments import HELP, HELP_ALL, SEE, Command, meant, parse, passes
 from spvlink.driver import link
 from spvlink.errors import Broken, Refused, SpvlinkError, Usage
+from spvlink.options import Options
 from spvlink.pipeline import Flaw, Linked, Source, StageResult
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ COMMANDS = (
     "link",
     "batch",
     "check",
+    "verify",
     "layer",
     "library",
     "passes",
@@ -87,6 +89,8 @@ def _main(words: Sequence[str]) -> int:
         return _batch(list(rest))
     if command == "check":
         return _check(list(rest))
+    if command == "verify":
+        return _verify(list(rest))
     if ALL in words:
         return _print(HELP_ALL)
     if "--help" in words or command in ("-h", "help"):
@@ -179,7 +183,27 @@ def _link(command: Command) -> int:
     else:
         linked = _guarded(lambda: _frozen(command, stages, more), stages, command.dump)
     linked.seconds = {"read": reading, **linked.seconds}
+    if command.verify:
+        linked = _verified(stages, linked, options)
     return _finish(command, linked, names, more)
+
+
+def _verified(stages: list[Source], linked: Linked, options: Options) -> Linked:
+    """Prove the result; a wrong one does not go out."""
+    from spvlink.verify.api import as_json, sentence, verify
+    from spvlink.verify.verdict import UNEQUAL
+
+    entries = {source.file: source for source in stages}
+    after = []
+    for stage in linked.stages:
+        source = entries[stage.file]
+        after.append(Source(stage.data, stage.file, source.entry, source.stage))
+    verdict = verify(stages, after, options)
+    if verdict.outcome == UNEQUAL:
+        why = f"the result is another pipeline: {verdict.reason}"
+        linked = _untouched(stages, f"a defect of spvlink: {why}", why)
+    linked.verified = sentence(verdict), as_json(verdict)
+    return linked
 
 
 def _frozen(command: Command, stages: list[Source], more: list[tuple[str, bytes]]) -> Linked:
@@ -322,6 +346,15 @@ def _check(words: list[str]) -> int:
     if "--help" in words or "-h" in words or ALL in words:
         return _print(HELP_OF_CHECK)
     return check(words, __version__, _print_all)
+
+
+def _verify(words: list[str]) -> int:
+    from spvlink.verify.command import HELP as HELP_OF_VERIFY
+    from spvlink.verify.command import main as verify
+
+    if "--help" in words or "-h" in words:
+        return _print(HELP_OF_VERIFY)
+    return verify(words, _print_all)
 
 
 # -- files -----------------------------------------------------------------------------------------

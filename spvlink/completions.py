@@ -8,6 +8,7 @@ from spvlink.errors import Usage
 from spvlink.lint import arguments as of_check
 from spvlink.pipeline import PACKINGS, STAGES
 from spvlink.validate import ENVIRONMENTS
+from spvlink.verify import command as of_verify
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,14 @@ if TYPE_CHECKING:
     from typing import Final
 
 SHELLS: Final = ("bash", "zsh", "fish")
-WORDS: Final = {"link": arguments.WORDS, "batch": of_batch.WORDS, "check": of_check.WORDS}
+WORDS: Final = {
+    "link": arguments.WORDS,
+    "batch": of_batch.WORDS,
+    "check": of_check.WORDS,
+    "verify": arguments.OptionWords(
+        of_verify.FLAGS, ("--linked", *of_verify.VALUES), of_verify.LISTS, of_verify.SEE
+    ),
+}
 
 
 def _values() -> dict[str, Sequence[str]]:

@@ -177,6 +177,7 @@ class Linked:
         "stages",
         "target_env",
         "validated",
+        "verified",
         "warnings",
         "written",
     )
@@ -192,6 +193,8 @@ class Linked:
         self.passed_through: str | None = None
         self.defect: str | None = None  # a defect of spvlink made it pass through (exit status 3)
         self.validated: str | None = None  # VALIDATED, or why it was not
+        # what a proof said of it, as a line and as the report has it; None: nobody asked
+        self.verified: tuple[str, dict[str, object]] | None = None
         self.seconds: dict[str, float] = {}  # per phase
         self.target_env = ""
 

@@ -31,6 +31,8 @@ def to_json(linked: Linked, version: str) -> str:
         f'  "validated": {dumps(linked.validated)}',
         f'  "warnings": {_array(warnings)}',
     ]
+    if linked.verified is not None:
+        lines.append(f'  "verified": {dumps(linked.verified[1])}')
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
@@ -101,6 +103,8 @@ def _summary(linked: Linked) -> Iterator[str]:
         yield from wrap(f"passed through unchanged: {linked.passed_through}", WIDTH, "  ")
     elif linked.validated is not None and linked.validated != VALIDATED:
         yield from wrap(linked.validated, WIDTH, "  ")
+    if linked.verified is not None:
+        yield from wrap(linked.verified[0], WIDTH, "  ")
 
 
 def _border(border: InterfaceResult) -> str:

@@ -2,6 +2,8 @@
 
     verdict   what is said of a pipeline: equal, unequal with a witness, or unknown with a place
     paper     proof on paper: graphs of values of both pipelines, normalized and compared
+    api       ``spvlink.verify`` and ``spvlink link --verify``
+    command   ``spvlink verify``
 
 This room may know the grammar, the decoder, the decoded form and what a user hands over, and
 nothing of the linker: a mistake there must not be made here once more.

@@ -30,7 +30,6 @@ RANKS = {
     "text": 3,
     "facts": 3,
     "rules": 3,
-    "verify": 4,
     "passes.cleaning": 4,  # the wings of ``passes``
     "passes.lowering": 5,
     "passes.opening": 5,
@@ -68,6 +67,7 @@ RANKS = {
     "page": 16,  # what is told of links, for a browser
     "batches": 17,
     "layer": 17,
+    "verify": 17,  # proofs; of the linker it knows nothing, see KNOWN_TO_VERIFY
     "lint": 18,  # ``spvlink check``: reads sets as batches do
     "library": 18,  # builds libspvlink with what builds the layer
     "__init__": 19,
@@ -166,6 +166,26 @@ def test_layers() -> None:
 def test_the_layer_test_sees_breaches(name: str, imported: str) -> None:
     assert breaches(name, {imported})
     assert not breaches(imported, {name}) or rank(room_of(name)) == rank(room_of(imported))
+
+
+# A verifier that shares code with the passes would share their mistakes.
+KNOWN_TO_VERIFY = {
+    "binary", "draw", "entry", "errors", "grammar", "ir", "options", "pipeline", "verify",
+}  # fmt: skip
+
+
+def knows_too_much(imported: set[str]) -> set[str]:
+    return {m for m in imported if room_of(m) not in KNOWN_TO_VERIFY}
+
+
+def test_the_verifier_knows_nothing_of_the_linker() -> None:
+    mine = {own_name(p): imports(p) for p in FILES if room_of(own_name(p)) == "verify"}
+    assert len(mine) > 10
+    mine["spvlink.verify.command"].discard("spvlink.sources")  # it reads files
+    assert not {name: found for name, all in mine.items() if (found := knows_too_much(all))}
+    for planted in ("spvlink.facts.cfg", "spvlink.link.border.link", "spvlink.driver",
+                    "spvlink.passes.cleaning.fold", "spvlink.rules.match"):  # fmt: skip
+        assert knows_too_much({planted, "spvlink.ir.core"}) == {planted}
 
 
 def circles(graph: dict[str, set[str]]) -> list[str]:

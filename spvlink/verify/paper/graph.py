@@ -1,0 +1,199 @@
+"""The graph of values: scalars, hash-consed, so that equal nodes are one object.
+
+A boolean is a decision diagram over atoms (comparisons, inputs ...), a value that depends on
+branches one with values at its leaves (``ite``); the atoms stand in the order in which they were
+made, which is one order for both pipelines, since they share the graph. So two nests of branches
+and selects that choose alike are one node, however they are written. This needs no axiom: a
+diagram is the function of its atoms, and atoms are taken as independent of each other.
+
+``undef`` marks nodes that hang on an undefined value. ``loops`` has a bit for each loop whose
+variables a node names and that is not closed yet (``loops.py``).
+"""
+
+from __future__ import annotations
+
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # typing costs start-up time
+    from typing import Final
+
+BOOL: Final = "b"
+MEMORY: Final = "mem"
+CONST: Final = "const"
+UNDEF: Final = "undef"
+ITE: Final = "ite"
+
+
+class Unsupported(Exception):
+    """What the prover does not know, or has no room or time for."""
+
+
+class Node:
+    """A scalar value. ``kind``: "f32", "i32" (with or without sign), "b", "mem", "o" ..."""
+
+    __slots__ = ("args", "height", "id", "imm", "kind", "loops", "op", "undef", "varying")
+
+    def __init__(
+        self, id: int, op: str, kind: str, args: tuple[Node, ...], imm: tuple[object, ...]
+    ) -> None:
+        self.id = id
+        self.op = op
+        self.kind = kind
+        self.args = args
+        self.imm = imm
+        self.undef = op == UNDEF
+        self.loops = 0
+        self.height = 0  # of loops inside each other
+        self.varying = False  # whether it may differ from one invocation to the next
+        for arg in args:
+            self.undef = self.undef or arg.undef
+            self.loops |= arg.loops
+            self.varying = self.varying or arg.varying
+            if arg.height > self.height:
+                self.height = arg.height
+
+    @property
+    def bits(self) -> int:
+        """Of a constant."""
+        bits = self.imm[0]
+        assert isinstance(bits, int)
+        return bits
+
+    def __repr__(self) -> str:
+        return text(self, 4)
+
+
+def text(node: Node, depth: int) -> str:
+    """A node for people, down to a depth."""
+    if node.op == CONST:
+        return f"{node.bits:#x}"
+    head = node.op + (str(list(node.imm)) if node.imm else "")
+    if not node.args:
+        return head
+    if not depth:
+        return f"{head}(...)"
+    return f"{head}({', '.join([text(a, depth - 1) for a in node.args])})"
+
+
+class Graph:
+    """All nodes of one proof."""
+
+    def __init__(self, most: int, seconds: float) -> None:
+        self.table: dict[tuple[object, ...], Node] = {}
+        self.most = most
+        self.deadline = time.perf_counter() + seconds
+        self.true = self.node(CONST, BOOL, (), (1,))
+        self.false = self.node(CONST, BOOL, (), (0,))
+        self.chosen: dict[tuple[int, int, int], Node] = {}
+        self.limited: dict[tuple[int, int], Node] = {}
+
+    def node(
+        self, op: str, kind: str, args: tuple[Node, ...] = (), imm: tuple[object, ...] = ()
+    ) -> Node:
+        """The node as it is said, not simplified."""
+        key = (op, kind, args, imm)
+        node = self.table.get(key)
+        if node is None:
+            count = len(self.table)
+            if count > self.most:
+                raise Unsupported("the graph has too many nodes")
+            if not count & 255 and time.perf_counter() > self.deadline:
+                raise Unsupported("it takes too long")
+            node = self.table[key] = Node(count, op, kind, args, imm)
+        return node
+
+    def const(self, kind: str, bits: int) -> Node:
+        return self.node(CONST, kind, (), (bits,))
+
+    def undefined(self, kind: str) -> Node:
+        return self.node(UNDEF, kind)
+
+    def leaf(self, op: str, kind: str, *imm: object) -> Node:
+        """An input that differs between invocations."""
+        node = self.node(op, kind, (), imm)
+        node.varying = True
+        return node
+
+    # -- decision diagrams -------------------------------------------------------------------------
+
+    def decide(self, atom: Node, high: Node, low: Node) -> Node:
+        """A node of a diagram whose atom stands before those of both branches."""
+        if high is low:
+            return high
+        if high is self.true and low is self.false:
+            return atom
+        return self.node(ITE, high.kind, (atom, high, low))
+
+    def ite(self, condition: Node, high: Node, low: Node) -> Node:
+        """``high`` where the condition holds, else ``low``."""
+        if condition.op == CONST:
+            return high if condition.bits else low
+        if high is low:
+            return high
+        if high is self.true and low is self.false:
+            return condition
+        key = (condition.id, high.id, low.id)
+        known = self.chosen.get(key)
+        if known is None:
+            atom = min(_tops(condition) + _tops(high) + _tops(low), key=_id)
+            c1, c0 = self.cofactors(condition, atom)
+            h1, h0 = self.cofactors(high, atom)
+            l1, l0 = self.cofactors(low, atom)
+            known = self.decide(atom, self.ite(c1, h1, l1), self.ite(c0, h0, l0))
+            self.chosen[key] = known
+        return known
+
+    def cofactors(self, node: Node, atom: Node) -> tuple[Node, Node]:
+        """A diagram where its first atom is true, and where it is false."""
+        if node is atom:
+            return self.true, self.false
+        if node.op == ITE and node.args[0] is atom:
+            return node.args[1], node.args[2]
+        return node, node
+
+    def negate(self, a: Node) -> Node:
+        return self.ite(a, self.false, self.true)
+
+    def both(self, a: Node, b: Node) -> Node:
+        return self.ite(a, b, self.false)
+
+    def either(self, a: Node, b: Node) -> Node:
+        return self.ite(a, self.true, b)
+
+    def implies(self, a: Node, b: Node) -> bool:
+        return self.ite(a, b, self.true) is self.true
+
+    def restrict(self, node: Node, care: Node) -> Node:
+        """A diagram that agrees with ``node`` wherever ``care`` holds, and asks for no atom that
+        ``node`` does not ask for (Coudert and Madre's restrict)."""
+        if care.op == CONST or node.op == CONST or not _tops(node):
+            return node
+        key = (node.id, care.id)
+        known = self.limited.get(key)
+        if known is None:
+            mine = _tops(node)[0]
+            atom = min(mine, _tops(care)[0], key=_id)
+            c1, c0 = self.cofactors(care, atom)
+            n1, n0 = self.cofactors(node, atom)
+            if c1 is self.false:
+                known = self.restrict(n0, c0)
+            elif c0 is self.false:
+                known = self.restrict(n1, c1)
+            elif atom is mine:
+                known = self.decide(atom, self.restrict(n1, c1), self.restrict(n0, c0))
+            else:
+                known = self.restrict(node, self.either(c1, c0))
+            self.limited[key] = known
+        return known
+
+
+def _id(node: Node) -> int:
+    return node.id
+
+
+def _tops(node: Node) -> list[Node]:
+    """The first atom of a diagram, if it asks for any."""
+    if node.op == ITE:
+        return [node.args[0]]
+    return [node] if node.kind == BOOL and node.op != CONST else []
