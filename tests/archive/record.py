@@ -1,6 +1,6 @@
 """python -m tests.archive.record VK_LAYER_FOLDER OUT.foz
 
-Records tests/archive/recorded.foz: pipelines of shaders/, drawn by tests/render on lavapipe with
+Records tests/archive/recorded.foz: pipelines of shaders/, drawn by spvlink/draw on lavapipe with
 Fossilize's layer in between. VK_LAYER_FOLDER holds VkLayer_fossilize.json and its library, as a
 build of ValveSoftware/Fossilize leaves them in build/layer. docs/reference/archives.md says how
 to build it.
@@ -17,10 +17,10 @@ from typing import Any
 
 import vulkan as vk
 
-from tests.render import forms, make_scene
-from tests.render.device import Pool, get_device, new
-from tests.render.draw import Draw
-from tests.render.scene import read_stages
+from spvlink.draw import forms, make_scene
+from spvlink.draw.device import ObjectPool, get_device, new
+from spvlink.draw.draw import Draw
+from spvlink.draw.scene import read_stages
 from tests.support import chains
 
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -102,7 +102,7 @@ def draw(kind: type[Draw], name: str, samples: int = 1, form: str = "") -> None:
     scene = make_scene(codes, samples=samples)
     scene.exact = False  # the modules as they are
     scene.spec |= SPECIAL.get(name, {})
-    with Pool(get_device()) as pool:
+    with ObjectPool(get_device()) as pool:
         drawing = kind(get_device(), pool, read_stages(codes), scene)
         if form:
             drawing.form = form  # type: ignore[attr-defined]

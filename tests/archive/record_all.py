@@ -9,8 +9,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from spvlink.draw.draw import Draw
 from tests.archive import record
-from tests.render.draw import Draw
 from tests.support import chains
 
 if __name__ == "__main__":

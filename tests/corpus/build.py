@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.render import CannotDraw, mismatches
-from tests.render.reflect import (
+from spvlink.draw import CannotDraw, mismatches
+from spvlink.draw.reflect import (
     FRAGMENT,
     GEOMETRY,
     MESH,
@@ -18,7 +18,7 @@ from tests.render.reflect import (
     TESS_CONTROL,
     TESS_EVALUATION,
     VERTEX,
-    Stage,
+    ReadStage,
     parse,
 )
 
@@ -206,24 +206,24 @@ def _completed(group: Group, chain: dict[int, Code], folder: Path, seed: int) ->
     name = group.name + (f"[{names}]" if names else "")
     r = random.Random(f"{seed}/{group.origin}/{name}")
 
-    def add(model: int, text: str, like: Stage) -> None:
+    def add(model: int, text: str, like: ReadStage) -> None:
         chain[model] = (_partner(text, MODELS[model], like, folder), "main")
         made.append(MODELS[model])
 
     try:
         if TESS_EVALUATION in chain and TESS_CONTROL not in chain:
-            tese = Stage(*chain[TESS_EVALUATION])
+            tese = ReadStage(*chain[TESS_EVALUATION])
             add(TESS_CONTROL, before(tese, TESS_CONTROL, r), tese)
         if TESS_CONTROL in chain and TESS_EVALUATION not in chain:
-            tesc = Stage(*chain[TESS_CONTROL])
+            tesc = ReadStage(*chain[TESS_CONTROL])
             add(TESS_EVALUATION, after(tesc, TESS_EVALUATION, r), tesc)
         if TASK in chain and MESH not in chain:
             raise Skipped("a task shader without its mesh shader")
         if not {VERTEX, MESH} & chain.keys():
-            first = Stage(*chain[min(chain, key=_ORDER.index)])
+            first = ReadStage(*chain[min(chain, key=_ORDER.index)])
             add(VERTEX, before(first, VERTEX, r), first)
         if FRAGMENT not in chain:
-            last = Stage(*chain[max(chain, key=_ORDER.index)])
+            last = ReadStage(*chain[max(chain, key=_ORDER.index)])
             add(FRAGMENT, after(last, FRAGMENT, r), last)
     except NoPartner as reason:
         raise Skipped(f"no partner: {reason}") from None
@@ -239,7 +239,7 @@ def _completed(group: Group, chain: dict[int, Code], folder: Path, seed: int) ->
 _ENVIRONMENTS = ("spirv1.0", "spirv1.1", "spirv1.2", "spirv1.3", "spirv1.4", "spirv1.5", "spirv1.6")
 
 
-def _partner(text: str, stage: str, like: Stage, folder: Path) -> bytes:
+def _partner(text: str, stage: str, like: ReadStage, folder: Path) -> bytes:
     """A partner's module, of the SPIR-V version that the other one has."""
     minor = like.module.version >> 8 & 0xFF
     source, out = folder / f"partner.{stage}", folder / "partner.spv"

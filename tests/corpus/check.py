@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 
 import spvlink
 from spvlink import validate
-from tests.render import CannotDraw, Result, compare, draw, draw_covering, mismatches
-from tests.render.compare import max_ulp
+from spvlink.draw import CannotDraw, Result, compare, draw, draw_covering, mismatches
+from spvlink.draw.compare import max_ulp
 from tests.support.debug_reading import shape, stripped
 from tests.support.judges import astray
 

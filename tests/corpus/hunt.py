@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.render.batch import Crashed, run_isolated
+from spvlink.draw.batch import Crashed, run_isolated
 
 from .build import Code, Pipeline, Skipped, pipelines
 from .check import (

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from tests.render.reflect import (
+from spvlink.draw.reflect import (
     BLOCK,
     BUILTIN,
     COMPONENT,
@@ -25,7 +25,7 @@ from tests.render.reflect import (
     TESS_CONTROL,
     TESS_EVALUATION,
     Numeric,
-    Stage,
+    ReadStage,
 )
 
 _FLAT, _NOPERSPECTIVE, _PATCH, _CENTROID, _SAMPLE, _STREAM = 14, 13, 15, 16, 17, 29
@@ -83,7 +83,7 @@ class Variable:
     block: bool
 
 
-def variables(stage: Stage, storage: int) -> list[Variable]:
+def variables(stage: ReadStage, storage: int) -> list[Variable]:
     """The user variables of one side, by Location. Raises NoPartner."""
     module = stage.module
     found = []
@@ -131,7 +131,7 @@ def _is_arrayed(model: int, storage: int, words: set[int]) -> bool:
 class _Text:
     """GLSL of types and declarations, with the structs they need."""
 
-    def __init__(self, stage: Stage) -> None:
+    def __init__(self, stage: ReadStage) -> None:
         self.stage = stage
         self.structs: dict[int, str] = {}
         self.lines: list[str] = []
@@ -212,7 +212,7 @@ def _layout(location: int, component: int) -> str:
 # --- in front ---
 
 
-def before(stage: Stage, model: int, r: random.Random) -> str:
+def before(stage: ReadStage, model: int, r: random.Random) -> str:
     """GLSL of a vertex or control shader that writes what ``stage`` reads. Raises NoPartner."""
     text = _Text(stage)
     control = model == TESS_CONTROL
@@ -310,7 +310,7 @@ class _Values:
         return value if name == "float" else f"{name}({value})"
 
 
-def _distances(stage: Stage) -> Iterator[tuple[str, int]]:
+def _distances(stage: ReadStage) -> Iterator[tuple[str, int]]:
     """Clip and cull distances that a stage reads, with how many there are."""
     module = stage.module
     names = {_CLIP_DISTANCE: "gl_ClipDistance", _CULL_DISTANCE: "gl_CullDistance"}
@@ -332,7 +332,7 @@ def _distances(stage: Stage) -> Iterator[tuple[str, int]]:
 # --- behind ---
 
 
-def after(stage: Stage, model: int, r: random.Random) -> str:
+def after(stage: ReadStage, model: int, r: random.Random) -> str:
     """GLSL of a fragment or evaluation shader that reads what ``stage`` writes: all of it, or about
     two thirds. Raises NoPartner.
     """
@@ -386,7 +386,7 @@ void main() {{
 """
 
 
-def _points(stage: Stage) -> int:
+def _points(stage: ReadStage) -> int:
     """Vertices of a control shader's output patch, at most three of which are looked at."""
     vertices: list[int] = stage.modes.get(26, [1])
     return min(vertices[0], 3)

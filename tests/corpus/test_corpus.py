@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 import spvlink
+from spvlink.draw import mismatches
 from tests.corpus import build, check, hunt
 from tests.corpus.build import Code, Pipeline
 from tests.corpus.check import DEFAULT, EQUAL, EXACT, LINKED, Verdict
 from tests.corpus.find import groups, unpack
-from tests.render import mismatches
 from tests.support import chains
 from tests.support.samples import compile_glsl, disassemble, edited
 

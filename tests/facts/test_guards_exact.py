@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.duplicates import INSTANCES, MOTION, flattened, link, two
 from tests.support.linking import Result, fragment, vertex
 from tests.support.propagation import pair

@@ -17,13 +17,13 @@ import pytest
 
 import spvlink
 from spvlink.chain.table import GROUPS
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.facts import invariant
 from spvlink.facts.decorations import Decorations
 from spvlink.facts.effects import root
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_hazards import frag, tesc, text, vert
 from tests.support.interpreted import interpreted
 from tests.support.linking import module_of

@@ -8,10 +8,10 @@ from functools import cache
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.facts.reliance import relies
 from spvlink.grammar import enums, info, ops
 from spvlink.ir.core import ALL, Inst, text_of_name
-from tests.render import compare, draw, draw_covering
 from tests.support.linking import Result, module_of
 from tests.support.samples import compile_glsl
 

@@ -18,7 +18,7 @@ import pytest
 
 from spvlink.layer import places
 from spvlink.layer.store import BLOCK, DAY, LayerCache
-from tests.render.words import compile_glsl
+from tests.render.glsl import compile_glsl
 from tests.support.layer_place import (
     NAMES,
     ROOT,

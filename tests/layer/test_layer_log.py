@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from spvlink.layer import log as layer_log
-from tests.render.words import compile_glsl
+from tests.render.glsl import compile_glsl
 from tests.support.layer_place import NAMES, ROOT, WAIT, Place, forms
 
 COUNT = 7

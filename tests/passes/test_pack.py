@@ -7,7 +7,7 @@ import pytest
 
 import spvlink
 from spvlink.chain import table
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.chain_hazards import frag, tesc, tese, vert
 from tests.support.linking import Result, base_options, fragment, vertex
 from tests.support.samples import compile_glsl

@@ -6,9 +6,9 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Module
-from tests.render import compare, draw, draw_covering
 from tests.support.debug_reading import shape, stripped
 from tests.support.linking import (
     FRAGMENT,

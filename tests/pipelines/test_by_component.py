@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.chain_text import frag, vert
 from tests.support.closeness import assert_close
 from tests.support.component_chains import BORDERS, CASES, Case, chain

@@ -12,12 +12,12 @@ import pytest
 
 import spvlink
 from spvlink.chain import table
+from spvlink.draw import Result, Scene, draw, draw_covering
 from spvlink.facts.calls import Calls
 from spvlink.grammar import info
 from spvlink.ir.core import Inst, Module
 from spvlink.passes.opening import inline
 from spvlink.passes.raising.sample_rate import sample_rate_reasons
-from tests.render import Result, Scene, draw, draw_covering
 from tests.support.call_chains import BARRIER, CONSTANTS, EFFECTS, HAND, TAKE, Effect, stages_of
 from tests.support.chain_text import frag as chain_frag
 from tests.support.chain_text import geom as chain_geom

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.render import compare, draw, draw_covering, messages, mismatches
-from tests.render.words import OP_DECORATE, Words
+from spvlink.draw import compare, draw, draw_covering, messages, mismatches
+from spvlink.draw.words import OP_DECORATE, Words
 from tests.support.chain_breakage import (
     CASES,
     COMPONENT,

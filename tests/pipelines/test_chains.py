@@ -17,15 +17,15 @@ import numpy as np
 import pytest
 
 import spvlink
-from tests.render import (
+from spvlink.draw import (
     compare,
     draw,
     draw_covering,
     make_scene,
     messages,
 )
-from tests.render.batch import run_isolated
-from tests.render.reflect import FRAGMENT, MESH, Stage
+from spvlink.draw.batch import run_isolated
+from spvlink.draw.reflect import FRAGMENT, MESH, ReadStage
 from tests.support.chain_checks import check_modules, close
 from tests.support.chains import CHAINS, build, stages_of
 from tests.support.pipelines import EVERYTHING
@@ -47,7 +47,7 @@ class Verdict:
 def link(codes: list[bytes], exact: bool, layout: bool) -> spvlink.Linked:
     options = spvlink.Options()
     options.exact = exact
-    options.complete = not any(Stage(code).model == FRAGMENT for code in codes)
+    options.complete = not any(ReadStage(code).model == FRAGMENT for code in codes)
     if layout:
         options.layout = EVERYTHING
     return spvlink.link(list(codes), options)
@@ -87,7 +87,7 @@ def more_checks(codes: list[bytes], new: list[bytes], exact: bool, layout: bool)
     """Other inputs, four samples, the validation layer, a second link."""
     found = []
     if exact:
-        mesh = any(stage.model == MESH for stage in map(Stage, codes))
+        mesh = any(stage.model == MESH for stage in map(ReadStage, codes))
         for seed, samples in SEEDS:
             samples = 1 if mesh else samples
             scene, before = draw_covering(codes, seed, samples)

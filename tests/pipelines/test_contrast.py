@@ -11,9 +11,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.render import Result as Picture
-from tests.render import compare, draw, draw_covering, formats, rounding
-from tests.render.scene import Scene
+from spvlink.draw import Result as Picture
+from spvlink.draw import compare, draw, draw_covering, formats, rounding
+from spvlink.draw.scene import Scene
 from tests.support.linking import Result
 from tests.support.motion_pairs import (
     PAIR,

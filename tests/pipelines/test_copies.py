@@ -11,10 +11,10 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
+from spvlink.draw import draw, draw_covering
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import value
-from tests.render import draw, draw_covering
 from tests.support.chain_hazards import CHAINS, Chain
 from tests.support.chain_proof import compiled
 from tests.support.closeness import assert_close

@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.linking import FRAGMENT, VERTEX, Result, fragment, link, vertex
 from tests.support.samples import compile_glsl, edited
 

@@ -15,10 +15,10 @@ import pytest
 
 import spvlink
 from spvlink import cli
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import CAPABILITIES, ENTRY_POINTS, EXECUTION_MODES, string_of
 from spvlink.link.check import interface
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_checks import close
 from tests.support.chain_hazards import PASS, frag, geom, vert
 from tests.support.chain_stages import PATCHES, TRIANGLES, Stages, run

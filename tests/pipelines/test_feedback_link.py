@@ -8,8 +8,8 @@ import subprocess
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import ops
-from tests.render import compare, draw, draw_covering
 from tests.support.captured import captured, check_layout, read
 from tests.support.chain_hazards import Chain, frag, vert
 from tests.support.chain_proof import prove

@@ -13,7 +13,7 @@ import pytest
 
 import spvlink
 from spvlink import Options, Source
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support import hazards_assembly, hazards_code, hazards_interface
 from tests.support.captured import captured
 from tests.support.hazards import Case

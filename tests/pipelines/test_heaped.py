@@ -15,12 +15,12 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
+from spvlink.draw import compare, draw, draw_covering, make_scene
+from spvlink.draw.batch import run_isolated
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.ir.edit import value
-from tests.render import compare, draw, draw_covering, make_scene
-from tests.render.batch import run_isolated
 from tests.support.chain_checks import close
 from tests.support.chains import build
 from tests.support.heaped import heaped, in_sets

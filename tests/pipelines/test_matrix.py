@@ -15,9 +15,9 @@ from itertools import product
 import pytest
 
 import spvlink
+from spvlink.draw import draw, draw_covering
+from spvlink.draw.scene import make_scene
 from spvlink.pipeline import ACTIONS, Remark
-from tests.render import draw, draw_covering
-from tests.render.scene import make_scene
 from tests.support.chain_checks import check_modules, close
 from tests.support.matrix import (
     FORMS,

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 
 import pytest
 
-from tests.render import compare, draw, draw_covering, messages
-from tests.render.words import OP_CONSTANT, Words, compile_glsl
+from spvlink.draw import compare, draw, draw_covering, messages
+from spvlink.draw.words import OP_CONSTANT, Words
+from tests.render.glsl import compile_glsl
 
 LOCATION, COMPONENT, FLAT, NOPERSPECTIVE, CENTROID, SAMPLE = 30, 31, 14, 13, 16, 17
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.grammar import glsl
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chain_text import PASS, frag, geom, vert
 from tests.support.chains import NAMES, build, stages_of
 from tests.support.closeness import assert_close

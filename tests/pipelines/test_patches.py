@@ -12,10 +12,10 @@ import pytest
 
 import spvlink
 from spvlink import Source, cli, patches
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.grammar import enums
 from spvlink.ir.slot import APART
 from spvlink.link.check import interface
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chain_text import frag, tesc, tese, vert
 from tests.support.closeness import assert_close
 from tests.support.judges import refusal

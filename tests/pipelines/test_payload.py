@@ -9,11 +9,11 @@ from dataclasses import replace
 import pytest
 
 import spvlink
+from spvlink.draw import Result, Scene, compare, draw, draw_covering
 from spvlink.errors import Broken
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.payload import payload
-from tests.render import Result, Scene, compare, draw, draw_covering
 from tests.support.closeness import assert_close
 from tests.support.linking import module_of
 from tests.support.payload_chains import BARRIER, CASES, Case

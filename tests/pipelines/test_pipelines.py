@@ -17,6 +17,7 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
+from spvlink.draw import Result, compare, draw, draw_covering, messages, rounding
 from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
@@ -24,7 +25,6 @@ from spvlink.ir.core import Inst, Module
 from spvlink.link.border.cost import COMPONENT_PRICE
 from spvlink.link.check import interface
 from spvlink.link.check.interface import declared
-from tests.render import Result, compare, draw, draw_covering, messages, rounding
 from tests.support.chains import PAIRS, SHADERS
 from tests.support.closeness import TOLERANCE, assert_close
 from tests.support.linking import module_of
@@ -32,7 +32,7 @@ from tests.support.pipelines import CASES, MOTION, build, link, weighted
 from tests.support.samples import compile_glsl
 
 COVERAGE = 0.1
-# Of the larger value, and of 2^-10 at least (tests/render/rounding.py): for what is small that is
+# Of the larger value, and of 2^-10 at least (spvlink/draw/rounding.py): for what is small that is
 # four ULPs of 1.0. What is measured stays well below; the most comes from coordinates that are
 # rounded otherwise and look up textures of noise, whose slopes multiply the last bit.
 MOST_ULPS = 4096.0

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering, rounding
 from spvlink.grammar import ops
-from tests.render import compare, draw, draw_covering, rounding
 from tests.support.chain_hazards import frag, geom, tesc, tese, vert
 from tests.support.linking import Result, all_insts, count, fragment, vertex
 from tests.support.samples import compile_glsl

@@ -17,11 +17,11 @@ import spvlink
 from spvlink import cli
 from spvlink.archive.archive import Archive
 from spvlink.binary.decode import decode
+from spvlink.draw import draw, draw_covering
 from spvlink.ir.core import ENTRY_POINTS, string_of
 from spvlink.layer import wire, work
 from spvlink.pipeline import STAGE_BITS, STAGES
 from tests.archive import writing
-from tests.render import draw, draw_covering
 from tests.support.batch_sets import batch, result_lines, write_lines
 from tests.support.chain_checks import close
 from tests.support.chain_stages import PATCHES, TRIANGLES

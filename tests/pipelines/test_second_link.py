@@ -9,9 +9,9 @@ import re
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_hazards import PASS, frag, geom, mesh, tesc, tese, vert
 from tests.support.linking import all_insts, builtins, module_of
 from tests.support.payload_chains import Case

@@ -14,13 +14,13 @@ import pytest
 
 import spvlink
 from spvlink.binary.encode import encode
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums
 from spvlink.ir.core import text_of_name
 from spvlink.ir.edit import need_capability
 from spvlink.link.check import interface
 from spvlink.sets.link_set import link_set
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chain_text import frag, geom, mesh, tesc, tese, vert
 from tests.support.closeness import assert_close
 from tests.support.linking import INPUT, OUTPUT, module_of

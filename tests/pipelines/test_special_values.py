@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from spvlink.binary.encode import encode
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.ir import core, types
 from spvlink.ir.core import Inst, Module
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_proof import compiled
 from tests.support.chain_proof import link as link_chain
 from tests.support.chain_text import Chain, frag, vert

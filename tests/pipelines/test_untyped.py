@@ -10,9 +10,9 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
+from spvlink.draw import compare, draw, draw_covering, make_scene
+from spvlink.draw.batch import run_isolated
 from spvlink.grammar import enums, ops
-from tests.render import compare, draw, draw_covering, make_scene
-from tests.render.batch import run_isolated
 from tests.support.chain_checks import close
 from tests.support.chains import build
 from tests.support.judges import assert_valid

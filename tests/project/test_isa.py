@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import CannotDraw
-from tests.render.batch import run_isolated
+from spvlink.draw import CannotDraw
+from spvlink.draw.batch import run_isolated
 from tests.render.machine_code import OFTEN, Counts, count, count_stages, environment
 from tests.support import chains
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.render import mismatches
+from spvlink.draw import mismatches
 from tests.support.chains import CHAINS, NAMES, PAIRS, STAGES, environment, stages_of
 
 SHADERS = Path(__file__).resolve().parents[2] / "shaders"

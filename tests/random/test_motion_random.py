@@ -18,7 +18,7 @@ import pytest
 
 import spvlink
 from spvlink.chain import table
-from tests.render import Result, compare, draw, draw_covering
+from spvlink.draw import Result, compare, draw, draw_covering
 from tests.support import random_harness
 from tests.support.generate_motion import LIMIT, make
 from tests.support.random_harness import Failure, check_hash_seeds, check_linked, in_two_processes

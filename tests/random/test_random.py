@@ -15,13 +15,13 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface
-from tests.render import compare, draw, draw_covering
 from tests.support import random_harness
 from tests.support.generate import make
 from tests.support.random_harness import (

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import spvlink
-from tests.render import compare, draw, draw_covering, mismatches
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from tests.support import random_harness
 from tests.support.chain_breakage import CASES, Case, broken, built
 from tests.support.chain_checks import check_modules

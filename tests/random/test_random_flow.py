@@ -19,10 +19,10 @@ import pytest
 
 import spvlink
 from spvlink import driver
+from spvlink.draw import Result, Scene, compare, make_scene
+from spvlink.draw.scene import VARIANTS
 from spvlink.grammar import ops
 from tests import render
-from tests.render import Result, Scene, compare, make_scene
-from tests.render.scene import VARIANTS
 from tests.support import debug_forms, random_harness
 from tests.support.chain_checks import check_modules
 from tests.support.generate_flow import Pipeline, make

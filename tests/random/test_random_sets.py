@@ -12,11 +12,11 @@ from collections.abc import Iterable, Iterator
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.errors import BadSpirv
 from spvlink.pipeline import Linked
 from spvlink.sets.joint import Member, link_joint
 from spvlink.sets.link_set import LinkedSet, link_versions
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support import random_harness
 from tests.support.closeness import assert_close
 from tests.support.random_harness import Failure, in_two_processes

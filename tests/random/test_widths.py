@@ -9,11 +9,11 @@ from random import Random
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.facts.index_values import IndexValues
 from spvlink.grammar import ops
 from spvlink.ir.core import Module
 from spvlink.link.pack import small_numbers, words64
-from tests.render import compare, draw, draw_covering
 from tests.support import fold_oracle, width_programs
 from tests.support.evaluate import Run, Words, differences, pixels
 from tests.support.linking import module_of

@@ -11,9 +11,9 @@ from typing import Any
 
 import vulkan as vk
 
-from .device import Pool, get_device, new
-from .many import Many
-from .scene import make_scene, read_stages
+from spvlink.draw.device import ObjectPool, get_device, new
+from spvlink.draw.scene import make_scene, read_stages
+from tests.render.many import Many
 
 
 class AtOnce(Many):
@@ -31,7 +31,7 @@ class AtOnce(Many):
 
 def main(words: list[str]) -> int:
     codes = [Path(path).read_bytes() for path in words[1:]]
-    with Pool(get_device()) as pool:
+    with ObjectPool(get_device()) as pool:
         draw = AtOnce(get_device(), pool, read_stages(codes), make_scene(codes))
         draw.count = int(words[0])
         draw.make_pointees()

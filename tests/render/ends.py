@@ -15,14 +15,14 @@ from pathlib import Path
 
 import vulkan as vk
 
-from . import device
-from .device import Pool, get_device
-from .many import Many
-from .scene import make_scene, read_stages
+from spvlink.draw import device
+from spvlink.draw.device import ObjectPool, get_device
+from spvlink.draw.scene import make_scene, read_stages
+from tests.render.many import Many
 
 
 def make(count: int, codes: list[bytes]) -> None:
-    with Pool(get_device()) as pool:
+    with ObjectPool(get_device()) as pool:
         many = Many(get_device(), pool, read_stages(codes), make_scene(codes))
         many.make_pointees()
         many.prepare()

@@ -18,14 +18,14 @@ import numpy as np
 import vulkan as vk
 from vulkan import ffi
 
-from . import device as device_module
-from .compare import CLEAR, CLEAR_DEPTH, Result
-from .device import Device, Pool, get_device, new
-from .draw import Draw
-from .reflect import Stage
-from .resources import GENERAL
-from .rewrite import drawable
-from .scene import STAGE_FLAGS, VARIANTS, make_scene, read_stages
+from spvlink.draw import device as device_module
+from spvlink.draw.compare import CLEAR, CLEAR_DEPTH, Result
+from spvlink.draw.device import Device, ObjectPool, get_device, new
+from spvlink.draw.draw import Draw
+from spvlink.draw.reflect import ReadStage
+from spvlink.draw.resources import GENERAL
+from spvlink.draw.rewrite import drawable
+from spvlink.draw.scene import STAGE_FLAGS, VARIANTS, make_scene, read_stages
 
 FORMS = ("monolithic", "inline", "library", "libraries", "shader-object", "unlinked-objects")
 _LIBRARY = 0x800  # VK_PIPELINE_CREATE_LIBRARY_BIT_KHR
@@ -47,7 +47,7 @@ class FormDraw(Draw):
 
     form = "monolithic"
 
-    def _stage(self, stage: Stage) -> Any:
+    def _stage(self, stage: ReadStage) -> Any:
         if self.form not in ("inline", "library"):
             return super()._stage(stage)
         code = self._code(stage)
@@ -56,7 +56,7 @@ class FormDraw(Draw):
             pNext=info, stage=STAGE_FLAGS[stage.model], module=None, pName=stage.entry
         )
 
-    def _code(self, stage: Stage) -> bytes:
+    def _code(self, stage: ReadStage) -> bytes:
         code = stage.code
         if self.scene.exact and not self.device.validate:
             code = drawable(code, stage.module)
@@ -287,7 +287,7 @@ def draw_form(device: Device, form: str, codes: list[bytes]) -> Result:
     stages = read_stages(codes)
     result = Result()
     for variant in range(VARIANTS):
-        with Pool(device) as pool:
+        with ObjectPool(device) as pool:
             draw = FormDraw(device, pool, stages, make_scene(codes, variant=variant))
             draw.form = form
             result = draw.run()

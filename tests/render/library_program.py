@@ -17,10 +17,10 @@ from typing import Any
 import numpy as np
 import vulkan as vk
 
-from .compare import Result
-from .device import Device, Pool, get_device
-from .forms import FormDraw
-from .scene import VARIANTS, make_scene, read_stages
+from spvlink.draw.compare import Result
+from spvlink.draw.device import Device, ObjectPool, get_device
+from spvlink.draw.scene import VARIANTS, make_scene, read_stages
+from tests.render.forms import FormDraw
 
 WAYS = ("fast", "optimized", "whole")
 _OPTIMIZE, _RETAIN, _LIBRARY = 0x400, 0x800000, 0x800  # VkPipelineCreateFlags
@@ -32,7 +32,7 @@ class LibraryDraw(FormDraw):
     form = "libraries"
     way = "fast"
     shared: dict[tuple[str, bytes], Any]
-    forever: Pool
+    forever: ObjectPool
 
     def make_pipeline(self, set_layouts: list[Any]) -> None:
         if self.way == "whole":
@@ -61,7 +61,7 @@ class LibraryDraw(FormDraw):
 def draw_pairs(device: Device, pairs: list[list[bytes]]) -> dict[str, Result]:
     """The first scene variant that covers enough, in each of the ways."""
     results: dict[str, Result] = {}
-    with Pool(device) as forever:
+    with ObjectPool(device) as forever:
         shared: dict[tuple[str, bytes], Any] = {}
         for number, codes in enumerate(pairs):
             stages = read_stages(codes)
@@ -69,7 +69,7 @@ def draw_pairs(device: Device, pairs: list[list[bytes]]) -> dict[str, Result]:
                 scene = make_scene(codes, variant=variant)
                 scene.exact = False  # the modules as they are
                 for way in WAYS:
-                    with Pool(device) as pool:
+                    with ObjectPool(device) as pool:
                         drawing = LibraryDraw(device, pool, stages, scene)
                         drawing.way, drawing.shared, drawing.forever = way, shared, forever
                         results[f"{number}/{way}"] = drawing.run()

@@ -17,17 +17,16 @@ from vulkan import ffi
 
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
+from spvlink.draw import formats
+from spvlink.draw.device import EXTENSIONS, Device, ObjectPool, new
+from spvlink.draw.draw import Draw
+from spvlink.draw.reflect import FRAGMENT, TESS_EVALUATION, VERTEX, CannotDraw
+from spvlink.draw.scene import Code, make_scene, read_stages
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import CAPABILITIES, ENTRY_POINTS, Inst
 from spvlink.ir.edit import annotate, value
 from spvlink.options import Options
-
-from . import formats
-from .device import EXTENSIONS, Device, Pool, new
-from .draw import Draw
-from .reflect import FRAGMENT, TESS_EVALUATION, VERTEX, CannotDraw
-from .scene import Code, make_scene, read_stages
 
 _LIBRARY = vk.VK_PIPELINE_CREATE_LIBRARY_BIT_KHR
 _COUNT = vk.VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR
@@ -149,7 +148,7 @@ def count_stages(codes: Sequence[Code], libraries: bool = False) -> list[tuple[s
     device = _compiler()
     if "VK_KHR_pipeline_executable_properties" not in device.offered:
         raise CannotDraw("the driver counts nothing")
-    with Pool(device) as pool:
+    with ObjectPool(device) as pool:
         compiling = _Compile(device, pool, read_stages(codes), make_scene(codes))
         return _counts(device, compiling.pipeline_of(libraries))
 

@@ -12,9 +12,9 @@ from typing import Any
 
 import vulkan as vk
 
-from .device import Pool, get_device
-from .draw import Draw
-from .scene import make_scene, read_stages
+from spvlink.draw.device import ObjectPool, get_device
+from spvlink.draw.draw import Draw
+from spvlink.draw.scene import make_scene, read_stages
 
 
 class Many(Draw):
@@ -27,7 +27,7 @@ class Many(Draw):
 
     def once(self) -> None:
         outer = self.pool
-        with Pool(self.device) as self.pool:
+        with ObjectPool(self.device) as self.pool:
             self.codes: list[Any] = []
             self.make_pipeline(self.layouts)
         self.pool = outer
@@ -45,7 +45,7 @@ def main(words: list[str]) -> int:
     count = int(words[0])
     codes = [Path(path).read_bytes() for path in words[1:]]
     device = get_device()
-    with Pool(device) as pool:
+    with ObjectPool(device) as pool:
         many = Many(device, pool, read_stages(codes), make_scene(codes))
         many.make_pointees()
         many.prepare()

@@ -16,9 +16,9 @@ import numpy as np
 import vulkan as vk
 from vulkan import ffi
 
-from . import device as device_module
-from .device import Device, new
-from .forms import draw_form
+from spvlink.draw import device as device_module
+from spvlink.draw.device import Device, new
+from tests.render.forms import draw_form
 
 EXTENSION = "VK_EXT_layer_settings"
 TYPES = {"bool": 0, "int": 2, "string": 7}  # VkLayerSettingTypeEXT: BOOL32, INT64, STRING

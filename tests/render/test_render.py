@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.render import (
+from spvlink.draw import (
     CannotDraw,
     Result,
     compare,
@@ -19,10 +19,11 @@ from tests.render import (
     rounding,
     save_png,
 )
-from tests.render.__main__ import main
-from tests.render.batch import Crashed, run_isolated
-from tests.render.reflect import Stage
-from tests.render.words import Words, compile_glsl
+from spvlink.draw.__main__ import main
+from spvlink.draw.batch import Crashed, run_isolated
+from spvlink.draw.reflect import ReadStage
+from spvlink.draw.words import Words
+from tests.render.glsl import compile_glsl
 
 VERT = """#version 450
 layout(location = 0) in vec3 position;
@@ -397,7 +398,7 @@ def test_inputs_come_from_the_original_even_if_the_linked_stages_need_less() -> 
 
 
 def test_reflection_reads_layouts() -> None:
-    stage = Stage(compile_glsl("vert", VERT))
+    stage = ReadStage(compile_glsl("vert", VERT))
     assert [(a.location, a.numeric.count, a.name) for a in stage.inputs] == [
         (0, 3, "position"),
         (1, 2, "uv"),

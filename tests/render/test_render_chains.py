@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tests.render import CannotDraw, Result, compare, draw, draw_covering, make_scene, messages
-from tests.render.device import get_device
-from tests.render.words import compile_glsl
+from spvlink.draw import CannotDraw, Result, compare, draw, draw_covering, make_scene, messages
+from spvlink.draw.device import get_device
+from tests.render.glsl import compile_glsl
 
 Stages = list[tuple[str, str]]
 

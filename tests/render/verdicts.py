@@ -17,9 +17,9 @@ import vulkan as vk
 from vulkan import ffi
 from vulkan._vulkan import lib
 
-from .device import Device, Pool, new
-from .reflect import Stage
-from .scene import STAGE_FLAGS
+from spvlink.draw.device import Device, ObjectPool, new
+from spvlink.draw.reflect import ReadStage
+from spvlink.draw.scene import STAGE_FLAGS
 
 TARGETS = 8
 DRIVER = "the driver"
@@ -63,7 +63,7 @@ def limits(device: Device) -> dict[str, int]:
     return {name: value for name, value in told.items() if isinstance(value, int)}
 
 
-def render_pass(device: Device, pool: Pool) -> Any:
+def render_pass(device: Device, pool: ObjectPool) -> Any:
     format_ = vk.VK_FORMAT_R32G32B32A32_SFLOAT
     attachment = new.VkAttachmentDescription(
         format=format_,
@@ -83,7 +83,7 @@ def render_pass(device: Device, pool: Pool) -> Any:
 def said(device: Device, codes: list[bytes], topology: int) -> list[str]:
     """The errors of making this pipeline."""
     device.messages.clear()
-    with Pool(device) as pool:
+    with ObjectPool(device) as pool:
         try:
             make(device, pool, codes, topology)
         except KeyError as error:  # the package knows no such result
@@ -93,8 +93,8 @@ def said(device: Device, codes: list[bytes], topology: int) -> list[str]:
     return sorted(set(device.messages))
 
 
-def make(device: Device, pool: Pool, codes: list[bytes], topology: int) -> None:
-    stages = [Stage(code) for code in codes]
+def make(device: Device, pool: ObjectPool, codes: list[bytes], topology: int) -> None:
+    stages = [ReadStage(code) for code in codes]
     made = []
     for stage in stages:
         info = new.VkShaderModuleCreateInfo(codeSize=len(stage.code), pCode=stage.code)

@@ -14,9 +14,9 @@ import pytest
 
 import spvlink
 from spvlink import cli, link_frozen
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.errors import BadSpirv, Usage
 from spvlink.sets.contract import from_json, to_json
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chain_text import frag, geom, tesc, tese, vert
 from tests.support.chains import build
 from tests.support.linking import fragment, vertex

@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.sets.joint import ALONE, Member, link_joint
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chain_text import PASS, frag, geom, vert
 from tests.support.joint_inputs import INPUTS, OUTPUTS
 from tests.support.linking import OUTPUT, fragment, module_of, vertex

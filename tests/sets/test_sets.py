@@ -12,13 +12,13 @@ import pytest
 import spvlink
 from spvlink import cli
 from spvlink.binary.encode import encode
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.errors import SpvlinkError
 from spvlink.grammar import enums
 from spvlink.ir.core import EXECUTION_MODES
 from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import link_set, link_versions
 from spvlink.sets.versions import choose
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chains import NAMES, build, environment, stages_of
 from tests.support.linking import fragment, module_of, vertex
 from tests.support.random_sets import make

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.chain_text import vert
 from tests.support.samples import compile_glsl
 

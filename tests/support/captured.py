@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tests.render import mismatches
-from tests.render.border import slots
-from tests.render.reflect import INPUT, OUTPUT, Stage
+from spvlink.draw import mismatches
+from spvlink.draw.border import slots
+from spvlink.draw.reflect import INPUT, OUTPUT, ReadStage
 
 BUILTIN, STREAM, OFFSET, BUFFER, STRIDE = 11, 29, 35, 36, 37
 Bytes = dict[tuple[int, int], tuple[int, int, bool]]  # (buffer, byte) -> stride, stream, built-in
@@ -13,7 +13,7 @@ Bytes = dict[tuple[int, int], tuple[int, int, bool]]  # (buffer, byte) -> stride
 def captured(code: bytes) -> Bytes:
     """Every 32-bit word that an entry point captures. AssertionError where two overlap, or a buffer
     has two strides or streams."""
-    stage = Stage(code)
+    stage = ReadStage(code)
     module = stage.module
     found: Bytes = {}
     for variable in stage.interface:
@@ -42,7 +42,7 @@ def captured(code: bytes) -> Bytes:
     return found
 
 
-def _words(stage: Stage, type: int) -> int:
+def _words(stage: ReadStage, type: int) -> int:
     number = stage.numeric(type)
     if number is not None:
         return number.count * number.width // 32
@@ -55,7 +55,7 @@ def _words(stage: Stage, type: int) -> int:
 
 def read(codes: list[bytes]) -> tuple[set[int], set[int]]:
     """The Locations that the fragment shader declares, and that the stage before it does."""
-    inputs, outputs = slots(Stage(codes[-1]), INPUT), slots(Stage(codes[-2]), OUTPUT)
+    inputs, outputs = slots(ReadStage(codes[-1]), INPUT), slots(ReadStage(codes[-2]), OUTPUT)
     return {location for location, _ in inputs}, {location for location, _ in outputs}
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from tests.render.words import Words, compile_glsl
+from spvlink.draw.words import Words
+from tests.render.glsl import compile_glsl
 from tests.support.chain_sources import CHAINS
 
 LOCATION, COMPONENT, OFFSET, PATCH, PER_PRIMITIVE = 30, 31, 35, 15, 5271

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import spvlink
-from tests.render import (
+from spvlink.draw import (
     Result,
     mismatches,
 )
-from tests.render.border import slots
-from tests.render.reflect import INPUT, OUTPUT, Stage
+from spvlink.draw.border import slots
+from spvlink.draw.reflect import INPUT, OUTPUT, ReadStage
 from tests.support.closeness import TOLERANCE
 
 
@@ -60,7 +60,7 @@ def _captured_near(old: NDArray[np.uint8], new: NDArray[np.uint8]) -> bool:
 def sizes(codes: Iterable[bytes]) -> dict[str, tuple[int, int]]:
     """Border side -> (components, Locations), by the harness's own reflection."""
     found = {}
-    for stage in map(Stage, codes):
+    for stage in map(ReadStage, codes):
         for storage in (INPUT, OUTPUT):
             places = slots(stage, storage)
             found[f"{stage.model}.{storage}"] = (len(places), len({p[0] for p in places}))

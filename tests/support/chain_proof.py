@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import spvlink
-from tests.render import compare, draw, draw_covering, mismatches
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from tests.support.chain_hazards import Chain
 from tests.support.closeness import assert_close
 from tests.support.samples import compile_glsl

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tests.render.words import compile_glsl
+from tests.render.glsl import compile_glsl
 from tests.support.layer_place import Place, build_with_layer
 
 VERT = """#version 450

@@ -11,7 +11,7 @@ from __future__ import annotations
 from functools import cache
 
 import spvlink
-from tests.render import draw, draw_covering
+from spvlink.draw import draw, draw_covering
 from tests.support.closeness import assert_close
 from tests.support.linking import Result, fragment, vertex
 

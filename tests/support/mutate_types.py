@@ -130,7 +130,7 @@ class Mutator:
         return None
 
     def is_16(self, type: str) -> bool:
-        """tests/render/widen.py follows no copies of memory to and from 16-bit interface values."""
+        """spvlink/draw/widen.py follows no copies of memory to and from 16-bit interface values."""
         shape = self.shape(type)
         return shape is not None and " 16" in self.text.definition(shape[0])
 

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.render import Result
-from tests.render.compare import max_ulp
-from tests.render.feedback import FILL
+from spvlink.draw import Result
+from spvlink.draw.compare import max_ulp
+from spvlink.draw.feedback import FILL
 
 MESH_ENVIRONMENTS = ("vulkan1.2", "vulkan1.3")
 TOLERANCE = 1e-3

@@ -17,8 +17,8 @@ from pathlib import Path
 from random import Random
 
 import spvlink
-from tests.render import draw_covering
-from tests.render.batch import Crashed, run_isolated
+from spvlink.draw import draw_covering
+from spvlink.draw.batch import Crashed, run_isolated
 from tests.support.glslang import Failure, compile_files, run
 
 ROOT = Path(__file__).resolve().parents[2]

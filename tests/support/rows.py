@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import spvlink
-from tests.render import draw, draw_covering
+from spvlink.draw import draw, draw_covering
 from tests.support.chain_proof import compiled
 from tests.support.chain_text import Chain
 from tests.support.closeness import assert_close

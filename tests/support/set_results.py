@@ -6,10 +6,10 @@ import itertools
 from collections.abc import Sequence
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering, mismatches
 from spvlink.errors import SpvlinkError
 from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import LinkedSet
-from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.closeness import assert_close
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.interpolations import link, near
 from tests.support.samples import compile_glsl
 

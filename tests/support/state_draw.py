@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import spvlink
-from tests.render.compare import Result, compare
-from tests.render.device import Pool, get_device, new
-from tests.render.draw import Draw, draw_covering
-from tests.render.reflect import Stage
-from tests.render.scene import Code, Scene, read_stages
+from spvlink.draw.compare import Result, compare
+from spvlink.draw.device import ObjectPool, get_device, new
+from spvlink.draw.draw import Draw, draw_covering
+from spvlink.draw.reflect import ReadStage
+from spvlink.draw.scene import Code, Scene, read_stages
 from tests.support.samples import compile_glsl
 
 Document = dict[str, object]
@@ -31,7 +31,12 @@ class Settings:
 
 class StateDraw(Draw):
     def __init__(
-        self, device: Any, pool: Pool, stages: list[Stage], scene: Scene, settings: Settings
+        self,
+        device: Any,
+        pool: ObjectPool,
+        stages: list[ReadStage],
+        scene: Scene,
+        settings: Settings,
     ) -> None:
         super().__init__(device, pool, stages, scene)
         self.settings = settings
@@ -57,7 +62,7 @@ def draw_state(codes: Sequence[Code], scene: Scene, settings: Settings) -> Resul
     if settings.targets is not None:
         scene.targets = [t for t in scene.targets if t.location in settings.targets]
     device = get_device()
-    with Pool(device) as pool:
+    with ObjectPool(device) as pool:
         return StateDraw(device, pool, read_stages(codes), scene, settings).run()
 
 

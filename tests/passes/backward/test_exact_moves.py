@@ -6,7 +6,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.samples import compile_glsl
 
 UNIFORMS = """layout(push_constant) uniform P { int x; } pc;

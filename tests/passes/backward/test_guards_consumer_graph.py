@@ -8,7 +8,7 @@ import re
 import pytest
 
 import spvlink
-from tests.render import draw, draw_covering
+from spvlink.draw import draw, draw_covering
 from tests.support.chain_text import frag, geom, tesc, tese, vert
 from tests.support.closeness import assert_close
 from tests.support.linking import Result

@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
+from spvlink.draw.scene import make_scene
 from spvlink.grammar import enums
 from spvlink.link.builtins.side import Side
-from tests.render import compare, draw, draw_covering
-from tests.render.scene import make_scene
 from tests.support.builtin_matrix import CELLS, CHAINS, Cell, build
 from tests.support.chain_checks import check_modules, close
 from tests.support.chain_hazards import PASS, frag, geom, vert

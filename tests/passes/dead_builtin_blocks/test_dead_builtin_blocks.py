@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
+from spvlink.draw.border import slots
+from spvlink.draw.reflect import BUILTIN, GEOMETRY, MESH, TESS_CONTROL, ReadStage
 from spvlink.facts.decorations import Decorations, Names
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import Module
 from spvlink.link.check.interface import declared
 from spvlink.link.pack.share_per_patch import MAX_PATCH_COMPONENTS
-from tests.render import compare, draw, draw_covering
-from tests.render.border import slots
-from tests.render.reflect import BUILTIN, GEOMETRY, MESH, TESS_CONTROL, Stage
 from tests.support.chain_hazards import PASS, frag, geom, tesc, tese, vert
 from tests.support.chains import CHAINS, build
 from tests.support.linking import INPUT, OUTPUT, module_of
@@ -279,7 +279,7 @@ def limits(code: bytes) -> dict[str, int]:
     """What Vulkan's limits on interfaces count, of both sides of a stage: components (and the
     highest Location, which must be less than a fourth of them), with built-ins that are
     declared."""
-    stage = Stage(code)
+    stage = ReadStage(code)
     found: dict[str, int] = {}
     for storage, side in ((INPUT, "input"), (OUTPUT, "output")):
         user = slots(stage, storage)
@@ -296,7 +296,7 @@ def limits(code: bytes) -> dict[str, int]:
     return found
 
 
-def builtin_components(stage: Stage, storage: int) -> int:
+def builtin_components(stage: ReadStage, storage: int) -> int:
     """Of variables and blocks of a storage class, arrays over vertices counted once; the levels of
     a patch have a place of their own."""
     module = stage.module
@@ -315,7 +315,7 @@ def builtin_components(stage: Stage, storage: int) -> int:
     return total
 
 
-def components(stage: Stage, type_id: int) -> int:
+def components(stage: ReadStage, type_id: int) -> int:
     inner, count = stage.strip_arrays(type_id)
     number = stage.numeric(inner)
     assert number is not None

@@ -8,11 +8,11 @@ import pytest
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.binary.encode import encode
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Module
 from spvlink.text.parser import parse
 from spvlink.text.printer import print_module
-from tests.render import compare, draw, draw_covering
 from tests.support.chains import NAMES, build
 from tests.support.debug_reading import (
     DECLARE,

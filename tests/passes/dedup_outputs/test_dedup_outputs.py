@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering, make_scene
 from spvlink.grammar import glsl, ops
-from tests.render import compare, draw, draw_covering, make_scene
 from tests.support.duplicates import INSTANCES, MOTION, components, flattened, link, merged, two
 from tests.support.linking import Result, count, extended, fragment, vertex
 from tests.support.propagation import pair

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums
-from tests.render import compare, draw, draw_covering
 from tests.support.duplicates import components, flattened, link, two
 from tests.support.linking import VERTEX as HEAD
 from tests.support.propagation import pair

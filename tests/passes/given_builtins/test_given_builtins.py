@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import compare, draw, draw_covering
+from spvlink.draw import compare, draw, draw_covering
 from tests.support.chain_proof import compiled
 from tests.support.chain_text import Chain, frag, tesc, tese, vert
 

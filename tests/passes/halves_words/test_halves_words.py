@@ -9,10 +9,10 @@ import subprocess
 import pytest
 
 import spvlink
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums, ops
 from spvlink.link.check import interface
 from spvlink.pipeline import Remark
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_text import frag, geom, tesc, tese, vert
 from tests.support.closeness import assert_close
 from tests.support.half_chains import BORDERS, CASES, INT64, STAYS, Case, chain, with_int64

@@ -7,8 +7,8 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import ops
-from tests.render import compare, draw, draw_covering
 from tests.support.judges import IMAGES, assert_valid, astray
 from tests.support.samples import compile_glsl
 

@@ -6,14 +6,14 @@ from __future__ import annotations
 import pytest
 
 import spvlink
+from spvlink.draw import CannotDraw
+from spvlink.draw.batch import run_isolated
 from spvlink.facts.pressure import Pressure
 from spvlink.grammar import ops
 from spvlink.ir.core import Inst, Module
 from spvlink.passes.cleaning import branches, dce, simplify
 from spvlink.passes.lowering.lower_io import Lowering
 from spvlink.passes.opening import inline
-from tests.render import CannotDraw
-from tests.render.batch import run_isolated
 from tests.render.machine_code import count_stages, environment
 from tests.support.linking import Result, module_of
 from tests.support.samples import compile_glsl

@@ -18,8 +18,8 @@ import pytest
 from numpy.typing import NDArray
 
 import spvlink
-from tests.render import draw, make_scene
-from tests.render.scene import Scene
+from spvlink.draw import draw, make_scene
+from spvlink.draw.scene import Scene
 from tests.support.chain_hazards import geom
 from tests.support.motion_pairs import options
 from tests.support.samples import compile_glsl

@@ -7,7 +7,7 @@ from __future__ import annotations
 import pytest
 
 import spvlink
-from tests.render import draw, draw_covering
+from spvlink.draw import draw, draw_covering
 from tests.support.chain_hazards import frag, vert
 from tests.support.closeness import assert_close
 from tests.support.motion_pairs import (

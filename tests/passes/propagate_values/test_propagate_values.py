@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from spvlink.draw import draw, draw_covering
 from spvlink.grammar import enums, glsl, ops
-from tests.render import draw, draw_covering
 from tests.support.linking import Result, all_insts, count, extended, fragment, vertex
 from tests.support.propagation import (
     ALL_SETS,

@@ -11,9 +11,9 @@ from vulkan import (
     VK_FORMAT_R32G32_SFLOAT,
 )
 
+from spvlink.draw.scene import Scene
 from spvlink.grammar import ops
 from spvlink.ir import types
-from tests.render.scene import Scene
 from tests.support.chain_text import text, vert
 from tests.support.linking import all_insts, module_of
 from tests.support.state_draw import (

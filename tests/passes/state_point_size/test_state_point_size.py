@@ -6,8 +6,8 @@ from __future__ import annotations
 import pytest
 from vulkan import VK_PRIMITIVE_TOPOLOGY_POINT_LIST
 
+from spvlink.draw.scene import Scene
 from spvlink.grammar import enums, ops
-from tests.render.scene import Scene
 from tests.support.chain_text import geom, tesc, tese, text, vert
 from tests.support.linking import builtins, count, module_of
 from tests.support.state_draw import (

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from spvlink.draw import compare, make_scene
 from spvlink.grammar import ops
-from tests.render import compare, make_scene
 from tests.support.chain_text import text, vert
 from tests.support.linking import count, module_of
 from tests.support.state_draw import (

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from spvlink.draw.scene import Scene
 from spvlink.grammar import enums
-from tests.render.scene import Scene
 from tests.support.chain_text import geom, text, vert
 from tests.support.linking import builtins, module_of
 from tests.support.state_draw import Settings, compiled, linked_with, same, state, unchanged

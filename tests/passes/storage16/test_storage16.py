@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_text import PASS, frag, geom, vert
 from tests.support.closeness import assert_close
 from tests.support.component_chains import BORDERS

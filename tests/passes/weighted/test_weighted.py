@@ -9,12 +9,12 @@ import itertools
 import numpy as np
 import pytest
 
+from spvlink.draw import compare, draw, draw_covering
 from spvlink.facts import numbers
 from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import Inst, Module
 from spvlink.link.motion import polynomials
-from tests.render import compare, draw, draw_covering
 from tests.support.chain_hazards import geom
 from tests.support.interpolations import (
     FORMS,

@@ -12,10 +12,10 @@ import numpy as np
 import vulkan as vk
 from numpy.typing import NDArray
 
-from . import acceleration, formats
-from .device import Device, Pool, new
-from .reflect import Stage
-from .scene import Binding, BufferData, ImageData, SamplerData, Scene
+from spvlink.draw import acceleration, formats
+from spvlink.draw.device import Device, ObjectPool, new
+from spvlink.draw.reflect import ReadStage
+from spvlink.draw.scene import Binding, BufferData, ImageData, SamplerData, Scene
 
 GENERAL = vk.VK_IMAGE_LAYOUT_GENERAL
 _TRANSFER = vk.VK_IMAGE_USAGE_TRANSFER_SRC_BIT | vk.VK_IMAGE_USAGE_TRANSFER_DST_BIT
@@ -48,7 +48,9 @@ _KINDS = {  # kind of binding: (descriptor type, usage of its buffer or image)
 class Resources:
     """What the scene's bindings become; `sets` and `uploads` are for the command buffer."""
 
-    def __init__(self, device: Device, pool: Pool, stages: list[Stage], scene: Scene) -> None:
+    def __init__(
+        self, device: Device, pool: ObjectPool, stages: list[ReadStage], scene: Scene
+    ) -> None:
         self.device, self.pool, self.stages, self.scene = device, pool, stages, scene
         self.uploads: list[tuple[Any, ImageData]] = []
         self.images: list[tuple[Any, int]] = []  # every image and its aspect

@@ -1,21 +1,11 @@
-"""Compiles GLSL and edits SPIR-V word by word: what tests of the harness itself need."""
+"""SPIR-V word by word: a module as a list of instructions, to be edited."""
 
 from __future__ import annotations
 
-import functools
 import struct
 from collections.abc import Iterator
 
-from tests.support.glslang import compile_files
-
 OP_NAME, OP_CONSTANT, OP_STORE, OP_DECORATE, OP_LABEL = 5, 43, 62, 71, 248
-
-
-@functools.cache
-def compile_glsl(stage: str, source: str) -> bytes:
-    """SPIR-V of the source (stage: vert, frag ...). AssertionError with the compiler's words."""
-    options = ["-V", "--target-env", "vulkan1.2"]
-    return compile_files(options, {f"shader.{stage}": source}, "shader.spv")[0]
 
 
 class Words:

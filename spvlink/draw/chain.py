@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .reflect import (
+from spvlink.draw.reflect import (
     BUILTIN,
     FRAGMENT,
     GEOMETRY,
@@ -22,7 +22,7 @@ from .reflect import (
     TESS_EVALUATION,
     VERTEX,
     CannotDraw,
-    Stage,
+    ReadStage,
 )
 
 # VkPrimitiveTopology
@@ -55,7 +55,7 @@ class Capture:
     stream: int
 
 
-def in_order(stages: Sequence[Stage]) -> list[Stage]:
+def in_order(stages: Sequence[ReadStage]) -> list[ReadStage]:
     """The stages as the pipeline runs them. CannotDraw if they are not one pipeline."""
     ordered = sorted(stages, key=lambda stage: _ORDER.index(stage.model))
     models = [stage.model for stage in ordered]
@@ -71,22 +71,22 @@ def in_order(stages: Sequence[Stage]) -> list[Stage]:
     return ordered
 
 
-def find(stages: Sequence[Stage], model: int) -> Stage | None:
+def find(stages: Sequence[ReadStage], model: int) -> ReadStage | None:
     return next((stage for stage in stages if stage.model == model), None)
 
 
-def last_before_rasterizer(stages: Sequence[Stage]) -> Stage:
+def last_before_rasterizer(stages: Sequence[ReadStage]) -> ReadStage:
     """The stage that feeds clipping and transform feedback."""
     return [stage for stage in stages if stage.model != FRAGMENT][-1]
 
 
-def tessellation_mode(stages: Sequence[Stage], modes: set[int]) -> bool:
+def tessellation_mode(stages: Sequence[ReadStage], modes: set[int]) -> bool:
     """Whether either tessellation stage declares one of the modes (HLSL says it in the first)."""
     tessellation = [s for s in stages if s.model in (TESS_CONTROL, TESS_EVALUATION)]
     return any(stage.modes.keys() & modes for stage in tessellation)
 
 
-def topology(stages: Sequence[Stage]) -> int:
+def topology(stages: Sequence[ReadStage]) -> int:
     """The VkPrimitiveTopology that the first stage needs."""
     if find(stages, TESS_EVALUATION):
         return PATCH_LIST
@@ -100,13 +100,13 @@ def topology(stages: Sequence[Stage]) -> int:
     return TRIANGLE_LIST
 
 
-def group(stages: Sequence[Stage]) -> int:
+def group(stages: Sequence[ReadStage]) -> int:
     """Vertices of one input primitive."""
     kind = topology(stages)
     return patch_vertices(stages) if kind == PATCH_LIST else _GROUPS[kind]
 
 
-def patch_vertices(stages: Sequence[Stage]) -> int:
+def patch_vertices(stages: Sequence[ReadStage]) -> int:
     """patchControlPoints: at least the output patch, and what the control shader indexes."""
     control = find(stages, TESS_CONTROL)
     if control is None:
@@ -122,7 +122,7 @@ def patch_vertices(stages: Sequence[Stage]) -> int:
     return min(highest, _MAX_PATCH)
 
 
-def is_thin(stages: Sequence[Stage]) -> bool:
+def is_thin(stages: Sequence[ReadStage]) -> bool:
     """Whether points or lines are drawn: these cover few pixels."""
     last = last_before_rasterizer(stages)
     if last.model == TESS_EVALUATION:
@@ -132,7 +132,7 @@ def is_thin(stages: Sequence[Stage]) -> bool:
     return bool(last.modes.keys() & _THIN_MODES)
 
 
-def written_builtins(stage: Stage) -> set[int]:
+def written_builtins(stage: ReadStage) -> set[int]:
     """Built-in outputs that the code names; a block's members only where it reaches for them."""
     found: set[int] = set()
     module = stage.module
@@ -158,7 +158,7 @@ def written_builtins(stage: Stage) -> set[int]:
     return found
 
 
-def captures(stages: Sequence[Stage]) -> list[Capture]:
+def captures(stages: Sequence[ReadStage]) -> list[Capture]:
     """The transform feedback buffers of the pipeline, by number."""
     stage = last_before_rasterizer(stages)
     if XFB not in stage.modes:
@@ -182,7 +182,7 @@ def captures(stages: Sequence[Stage]) -> list[Capture]:
     return [found[number] for number in sorted(found)]
 
 
-def _accesses(stage: Stage) -> Iterator[tuple[int, list[int]]]:
+def _accesses(stage: ReadStage) -> Iterator[tuple[int, list[int]]]:
     """(global variable, index ids) of every access chain in the entry point's call tree."""
     for inst in stage.instructions():
         if inst[0] in _ACCESS_CHAINS and inst[3] in stage.module.variables:

@@ -1,4 +1,4 @@
-"""python -m tests.render a.vert.spv b.frag.spv [--linked c.vert.spv d.frag.spv] [--png DIR]
+"""python -m spvlink.draw a.vert.spv b.frag.spv [--linked c.vert.spv d.frag.spv] [--png DIR]
 
 Prints coverage, and with --linked whether the linked stages draw the same picture. Exit status:
 0 drawn (and equal), 1 different or nothing worth comparing drawn, 2 cannot be drawn.
@@ -10,11 +10,11 @@ import argparse
 import sys
 from pathlib import Path
 
-from . import CannotDraw, compare, draw, draw_covering, messages, save_png
+from spvlink.draw import CannotDraw, compare, draw, draw_covering, messages, save_png
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m tests.render", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m spvlink.draw", description=__doc__)
     parser.add_argument("stages", nargs="+", type=Path, help="SPIR-V files of one pipeline")
     parser.add_argument("--linked", nargs="+", type=Path, default=[], help="to compare with")
     parser.add_argument("--png", type=Path, metavar="DIR", help="write the pictures here")

@@ -78,7 +78,7 @@ class Resource:
 
 
 @dataclass
-class Module:
+class ReadModule:
     """The parsed words; ids are keys everywhere."""
 
     version: int = 0
@@ -98,7 +98,7 @@ class Module:
     annotations_end: int = 0  # word offset
 
 
-def parse(code: bytes) -> Module:
+def parse(code: bytes) -> ReadModule:
     """The module's declarations and function bodies. CannotDraw if it is not SPIR-V."""
     if len(code) < 20 or len(code) % 4:
         raise CannotDraw(f"not SPIR-V: {len(code)} bytes")
@@ -106,7 +106,7 @@ def parse(code: bytes) -> Module:
     words = np.frombuffer(code, dtype=order + "u4").tolist()
     if words[0] != MAGIC:
         raise CannotDraw("not SPIR-V: wrong magic number")
-    module = Module(version=words[1])
+    module = ReadModule(version=words[1])
     at = 5
     body: list[list[int]] | None = None
     while at < len(words):
@@ -138,7 +138,7 @@ def _string(words: list[int]) -> tuple[str, int]:
     return raw[:end].decode("utf-8", "replace"), end // 4 + 1
 
 
-def _declare(module: Module, inst: list[int]) -> None:
+def _declare(module: ReadModule, inst: list[int]) -> None:
     op = inst[0]
     if op == 15:
         name, used = _string(inst[3:])
@@ -168,7 +168,7 @@ def _declare(module: Module, inst: list[int]) -> None:
         module.variables[inst[2]] = (inst[1], inst[3])
 
 
-def _spec_constant_op(module: Module, inst: list[int]) -> None:
+def _spec_constant_op(module: ReadModule, inst: list[int]) -> None:
     """Integer arithmetic only: enough for array lengths."""
     values = [module.constants.get(word) for word in inst[4:6]]
     if len(values) < 2 or values[0] is None or values[1] is None:
@@ -179,7 +179,7 @@ def _spec_constant_op(module: Module, inst: list[int]) -> None:
         module.constants[inst[2]] = results[inst[3]] & 0xFFFFFFFF
 
 
-class Stage:
+class ReadStage:
     """One shader stage: its code, its entry point, and what it takes and gives."""
 
     def __init__(self, code: bytes, entry: str | None = None, model: int | None = None) -> None:

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from . import chain, formats
-from .reflect import (
+from spvlink.draw import chain, formats
+from spvlink.draw.reflect import (
     ARRAY_STRIDE,
     FRAGMENT,
     GEOMETRY,
@@ -25,8 +25,8 @@ from .reflect import (
     VERTEX,
     CannotDraw,
     Numeric,
+    ReadStage,
     Resource,
-    Stage,
 )
 
 Code = bytes | tuple[bytes, str] | tuple[bytes, str, int]
@@ -160,9 +160,9 @@ STAGE_FLAGS = {
 }
 
 
-def read_stages(codes: Sequence[Code]) -> list[Stage]:
+def read_stages(codes: Sequence[Code]) -> list[ReadStage]:
     """Each code is SPIR-V bytes, (bytes, entry point name) or (bytes, name, execution model)."""
-    stages = [Stage(c) if isinstance(c, bytes) else Stage(*c) for c in codes]
+    stages = [ReadStage(c) if isinstance(c, bytes) else ReadStage(*c) for c in codes]
     for stage in stages:
         if stage.model not in STAGE_FLAGS:
             raise CannotDraw(f"execution model {stage.model}")
@@ -180,7 +180,7 @@ def make_scene(
 class _Filler:
     """Fills explicitly laid out memory with values that suit each member's type and name."""
 
-    def __init__(self, maker: _Maker, stage: Stage, buffer: BufferData) -> None:
+    def __init__(self, maker: _Maker, stage: ReadStage, buffer: BufferData) -> None:
         self.maker, self.stage, self.buffer = maker, stage, buffer
 
     def fill(self, offsets: NDArray[np.int64], type_id: int, name: str) -> None:
@@ -269,7 +269,7 @@ def _spread(offsets: NDArray[np.int64], stride: int, count: int) -> NDArray[np.i
 class _Maker:
     """Builds one Scene; the random stream is a function of (seed, variant) alone."""
 
-    def __init__(self, stages: list[Stage], scene: Scene) -> None:
+    def __init__(self, stages: list[ReadStage], scene: Scene) -> None:
         self.stages, self.scene = stages, scene
         self.random = np.random.default_rng([scene.seed, scene.variant, 0x5CE7E])
         self._pointees: dict[tuple[int, int], int] = {}
@@ -359,7 +359,7 @@ class _Maker:
             data = np.ascontiguousarray(values.astype(kind)).view(np.uint8)
             scene.attributes[attribute.location] = (format_, data.reshape(scene.vertices, -1))
 
-    def _counts(self, vertex: Stage) -> tuple[int, int]:
+    def _counts(self, vertex: ReadStage) -> tuple[int, int]:
         """(vertices, instances): enough to cover the picture, inside arrays by gl_VertexIndex."""
         group = self.scene.group
         vertices, instances = group * 160, 2
@@ -381,7 +381,7 @@ class _Maker:
         return vertices, instances
 
     @staticmethod
-    def _position_location(vertex: Stage) -> int:
+    def _position_location(vertex: ReadStage) -> int:
         """The attribute that most likely places the vertex."""
         floats = [a for a in vertex.inputs if a.numeric.kind == "float" and a.numeric.count >= 2]
         named = [a for a in floats if re.search(r"pos|vert(?!.*norm)", a.name, re.I)]
@@ -433,14 +433,14 @@ class _Maker:
     # -- resources -------------------------------------------------------------------------
 
     def _resources(self) -> None:
-        grouped: dict[tuple[int, int], list[tuple[Stage, Resource]]] = {}
+        grouped: dict[tuple[int, int], list[tuple[ReadStage, Resource]]] = {}
         for stage in self.stages:
             for resource in stage.resources:
                 grouped.setdefault((resource.set, resource.binding), []).append((stage, resource))
         for key in sorted(grouped):
             self.scene.bindings.append(self._binding(grouped[key]))
 
-    def _binding(self, group: list[tuple[Stage, Resource]]) -> Binding:
+    def _binding(self, group: list[tuple[ReadStage, Resource]]) -> Binding:
         kinds = {resource.kind for _, resource in group}
         stage, first = group[0]
         if kinds >= {"sampled", "sampler"} and len(kinds) == 2:
@@ -465,8 +465,8 @@ class _Maker:
     def _descriptor(
         self,
         binding: Binding,
-        group: list[tuple[Stage, Resource]],
-        stage: Stage,
+        group: list[tuple[ReadStage, Resource]],
+        stage: ReadStage,
         resource: Resource,
         compare: bool,
         integer: bool,
@@ -509,7 +509,7 @@ class _Maker:
         clear = tuple(self.random.uniform(0.1, 0.9, 4).tolist())
         return ImageData(format_, dim, arrayed, extent, layers, samples, levels, clear)
 
-    def _block(self, group: list[tuple[Stage, Resource]]) -> BufferData:
+    def _block(self, group: list[tuple[ReadStage, Resource]]) -> BufferData:
         """Filled by every stage's own declaration, smallest first, so that all members exist."""
         sizes = []
         for stage, resource in group:
@@ -528,7 +528,7 @@ class _Maker:
             _Filler(self, stage, buffer).fill(start, resource.type_id, resource.name)
         return buffer
 
-    def pointee(self, stage: Stage, type_id: int, name: str) -> int:
+    def pointee(self, stage: ReadStage, type_id: int, name: str) -> int:
         """The number of the buffer that pointers of this type point at; made on first use."""
         stride = stage.module.decorations[type_id].get(ARRAY_STRIDE, [0])[0]
         type_id = stage.module.types[type_id][1][1]

@@ -7,8 +7,8 @@ to 16 bits survives that unchanged, so a picture is as good a proof as on a devi
 
 from __future__ import annotations
 
-from .reflect import INPUT, OUTPUT, CannotDraw, Module, parse
-from .words import Words
+from spvlink.draw.reflect import INPUT, OUTPUT, CannotDraw, ReadModule, parse
+from spvlink.draw.words import Words
 
 STORAGE_INPUT_OUTPUT_16 = 4436
 _FLOAT16, _INT16 = 9, 22  # capabilities
@@ -28,7 +28,7 @@ def widened(code: bytes) -> bytes:
 
 
 class _Widener:
-    def __init__(self, words: Words, module: Module) -> None:
+    def __init__(self, words: Words, module: ReadModule) -> None:
         self.words, self.module = words, module
         self.made: list[list[int]] = []  # new types, in order
         self.copied: list[list[int]] = []  # decorations of new structs

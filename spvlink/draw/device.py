@@ -1,8 +1,9 @@
 """One Vulkan device per process, and a pool that frees what one draw made.
 
-The device is Mesa's lavapipe (a CPU device) whenever there is one: its results are the same on
-every machine. Rasterizer threads are switched off, so that atomics and blending happen in one
-order and two draws of the same inputs give the same bits.
+Without a number the device is Mesa's lavapipe (a CPU device): its results are the same on every
+machine. Rasterizer threads are switched off, so that atomics and blending happen in one order and
+two draws of the same inputs give the same bits. A number takes the device of that index, as
+``vulkaninfo --summary`` counts them.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import vulkan as vk
 from vulkan import ffi
 from vulkan._vulkan import lib
 
-from .reflect import CannotDraw
+from spvlink.draw.reflect import CannotDraw
 
 LAYER = "VK_LAYER_KHRONOS_validation"
 
@@ -83,11 +84,12 @@ class Device:
     # features that are left off: they depend on others which are not enabled here
     without: tuple[str, ...] = ("multiviewMeshShader", "primitiveFragmentShadingRateMeshShader")
 
-    def __init__(self, validate: bool) -> None:
+    def __init__(self, validate: bool, number: int | None = None) -> None:
         os.environ.setdefault("LP_NUM_THREADS", "0")
         software = sorted(glob.glob("/usr/share/vulkan/icd.d/lvp_icd*.json"))
-        if software:  # loading hardware drivers costs time and is of no use here
+        if software and number is None:  # loading hardware drivers takes time
             os.environ.setdefault("VK_ICD_FILENAMES", software[0])
+        self.number = number
         self.messages: list[str] = []
         self.validate = validate
         self.instance = self._make_instance()
@@ -133,6 +135,10 @@ class Device:
 
     def _choose(self) -> Any:
         devices = vk.vkEnumeratePhysicalDevices(self.instance)
+        if self.number is not None:
+            if self.number >= len(devices):
+                raise CannotDraw(f"there is no device {self.number}, of {len(devices)}")
+            return devices[self.number]
         cpu = vk.VK_PHYSICAL_DEVICE_TYPE_CPU
         for device in devices:
             if vk.vkGetPhysicalDeviceProperties(device).deviceType == cpu:
@@ -208,24 +214,24 @@ class Device:
         return self._types[bits, host]
 
 
-_devices: dict[bool, Device] = {}
+_devices: dict[tuple[bool, int | None], Device] = {}
 
 
-def get_device(validate: bool = False) -> Device:
-    """The process's device; the one with the validation layer is a second device."""
-    if validate not in _devices:
-        _devices[validate] = Device(validate)
-    return _devices[validate]
+def get_device(validate: bool = False, number: int | None = None) -> Device:
+    """A device of this process, made once; one with the validation layer is another device."""
+    if (validate, number) not in _devices:
+        _devices[validate, number] = Device(validate, number)
+    return _devices[validate, number]
 
 
-class Pool:
+class ObjectPool:
     """Makes Vulkan objects and destroys them, last made first, when the block ends."""
 
     def __init__(self, device: Device) -> None:
         self.device = device
         self._destroy: list[tuple[Callable[..., None], Any]] = []
 
-    def __enter__(self) -> Pool:
+    def __enter__(self) -> ObjectPool:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .reflect import BUILTIN, LOCATION, MAGIC, Module
+from spvlink.draw.reflect import BUILTIN, LOCATION, MAGIC, ReadModule
 
 _NO_CONTRACTION = 42
 # Float arithmetic (FNegate ... Dot), extended instructions, and conversions between widths: Mesa
@@ -23,7 +23,7 @@ _PRIMITIVE_SHADING_RATE, _SHADING_RATE, _PRIMITIVE_ID = 4432, 4444, 7
 _FREE_LOCATION = 27  # below every device's limit, above what shaders use
 
 
-def drawable(code: bytes, module: Module) -> bytes:
+def drawable(code: bytes, module: ReadModule) -> bytes:
     """The rewritten module; the same number of instructions, plus decorations."""
     order = "<" if code[:4] == MAGIC.to_bytes(4, "little") else ">"
     words = np.frombuffer(code, order + "u4").tolist()

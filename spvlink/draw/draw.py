@@ -15,14 +15,14 @@ import vulkan as vk
 from numpy.typing import NDArray
 from vulkan import ffi
 
-from . import formats
-from .compare import CLEAR, CLEAR_DEPTH, Result
-from .device import NEEDS, Device, Pool, get_device, new
-from .feedback import FILL, Feedback
-from .reflect import TESS_EVALUATION, CannotDraw, Stage, parse
-from .resources import GENERAL, Resources, aligned, aspect, region
-from .rewrite import drawable
-from .scene import (
+from spvlink.draw import formats
+from spvlink.draw.compare import CLEAR, CLEAR_DEPTH, Result
+from spvlink.draw.device import NEEDS, Device, ObjectPool, get_device, new
+from spvlink.draw.feedback import FILL, Feedback
+from spvlink.draw.reflect import TESS_EVALUATION, CannotDraw, ReadStage, parse
+from spvlink.draw.resources import GENERAL, Resources, aligned, aspect, region
+from spvlink.draw.rewrite import drawable
+from spvlink.draw.scene import (
     STAGE_FLAGS,
     VARIANTS,
     Code,
@@ -31,15 +31,16 @@ from .scene import (
     make_scene,
     read_stages,
 )
-from .widen import STORAGE_INPUT_OUTPUT_16, widened
+from spvlink.draw.widen import STORAGE_INPUT_OUTPUT_16, widened
 
 
-def draw(codes: Sequence[Code], scene: Scene | None = None) -> Result:
-    """Draws the stages with the scene's inputs (by default one made from these very stages).
+def draw(codes: Sequence[Code], scene: Scene | None = None, number: int | None = None) -> Result:
+    """Draws the stages with the scene's inputs (by default one made from these very stages), on
+    lavapipe or the device of this number.
 
     Raises CannotDraw, or a vulkan error when the driver refuses the pipeline.
     """
-    return _run(get_device(), codes, scene or make_scene(codes))
+    return _run(get_device(number=number), codes, scene or make_scene(codes))
 
 
 def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
@@ -50,18 +51,19 @@ def _run(device: Device, codes: Sequence[Code], scene: Scene) -> Result:
                 continue  # `widen` stands in
             if NEEDS[capability] not in device.offered:
                 raise CannotDraw(f"the device does not offer {NEEDS[capability]}")
-    with Pool(device) as pool:
+    with ObjectPool(device) as pool:
         return Draw(device, pool, stages, scene).run()
 
 
 def draw_covering(
-    codes: Sequence[Code], seed: int = 0, samples: int = 1, coverage: float = 0.1
-) -> tuple[Scene, Result]:
+    codes: Sequence[Code], seed: int = 0, samples: int = 1, coverage: float = 0.1,
+    number: int | None = None,
+) -> tuple[Scene, Result]:  # fmt: skip
     """The first scene variant whose picture covers enough, else the best one (is_good: False)."""
     best: tuple[Scene, Result] | None = None
     for variant in range(VARIANTS):
         scene = make_scene(codes, seed, variant, samples)
-        result = draw(codes, scene)
+        result = draw(codes, scene, number)
         if result.is_good(coverage):
             return scene, result
         if best is None or _merit(result) > _merit(best[1]):
@@ -242,7 +244,7 @@ class Draw(Resources):
         self.pool.on_exit(vk.vkDestroyPipeline, pipeline)
         return pipeline
 
-    def _stage(self, stage: Stage) -> Any:
+    def _stage(self, stage: ReadStage) -> Any:
         code, module = stage.code, stage.module
         if STORAGE_INPUT_OUTPUT_16 in module.capabilities:
             if NEEDS[STORAGE_INPUT_OUTPUT_16] not in self.device.offered:

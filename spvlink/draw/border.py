@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from .chain import in_order
-from .reflect import (
+from spvlink.draw.chain import in_order
+from spvlink.draw.reflect import (
     BUILTIN,
     COMPONENT,
     FRAGMENT,
@@ -21,7 +21,7 @@ from .reflect import (
     OUTPUT,
     TESS_CONTROL,
     TESS_EVALUATION,
-    Stage,
+    ReadStage,
 )
 
 _FLAT, _NOPERSPECTIVE, _PATCH, _CENTROID, _SAMPLE = 14, 13, 15, 16, 17
@@ -34,7 +34,7 @@ _PATCHES = 1 << 16  # added to the Locations of Patch variables, which are a spa
 
 
 @dataclass(frozen=True)
-class Slot:
+class BorderSlot:
     """One 32-bit component of a user variable. qualifiers: the interpolation decorations."""
 
     kind: str  # float, int, uint; the part of a 64-bit value has its own
@@ -47,7 +47,7 @@ class Slot:
 
 def mismatches(codes: Sequence[bytes | tuple[bytes, str]]) -> list[str]:
     """What is wrong between neighbours, or within one interface; nothing is the good answer."""
-    stages = in_order([Stage(c) if isinstance(c, bytes) else Stage(*c) for c in codes])
+    stages = in_order([ReadStage(c) if isinstance(c, bytes) else ReadStage(*c) for c in codes])
     found: list[str] = []
     tables = {}
     for stage in stages:
@@ -68,9 +68,9 @@ def mismatches(codes: Sequence[bytes | tuple[bytes, str]]) -> list[str]:
     return found
 
 
-def slots(stage: Stage, storage: int) -> dict[Place, Slot]:
+def slots(stage: ReadStage, storage: int) -> dict[Place, BorderSlot]:
     """The user interface of one side, component by component."""
-    found = dict[Place, Slot]()
+    found = dict[Place, BorderSlot]()
     table = _table(stage, storage, [])
     for location, component in sorted(table):  # those of vertices first
         slot = table[location, component]
@@ -79,14 +79,14 @@ def slots(stage: Stage, storage: int) -> dict[Place, Slot]:
     return found
 
 
-def _table(stage: Stage, storage: int, found: list[str]) -> dict[Place, Slot]:
-    table: dict[Place, Slot] = {}
+def _table(stage: ReadStage, storage: int, found: list[str]) -> dict[Place, BorderSlot]:
+    table: dict[Place, BorderSlot] = {}
     for (location, component), slot in _slots(stage, storage):
         place = location + _PATCHES * slot.patch, component
         if place in table:
             found.append(f"{stage.model}: {slot.name} and {table[place].name} overlap at {place}")
         table[place] = slot
-    by_location: dict[int, Slot] = {}
+    by_location: dict[int, BorderSlot] = {}
     for (location, _), slot in table.items():
         first = by_location.setdefault(location, slot)
         if first.per_primitive != slot.per_primitive:
@@ -96,7 +96,7 @@ def _table(stage: Stage, storage: int, found: list[str]) -> dict[Place, Slot]:
     return table
 
 
-def _slots(stage: Stage, storage: int) -> Iterator[tuple[Place, Slot]]:
+def _slots(stage: ReadStage, storage: int) -> Iterator[tuple[Place, BorderSlot]]:
     module = stage.module
     for variable in stage.interface:
         if module.variables.get(variable, (0, -1))[1] != storage:
@@ -121,8 +121,8 @@ def _slots(stage: Stage, storage: int) -> Iterator[tuple[Place, Slot]]:
 
 
 def _place(
-    stage: Stage, type_id: int, place: Place, words: set[int], name: str, end: list[int]
-) -> Iterator[tuple[Place, Slot]]:
+    stage: ReadStage, type_id: int, place: Place, words: set[int], name: str, end: list[int]
+) -> Iterator[tuple[Place, BorderSlot]]:
     """Slots of a type at a place; end[0] becomes the next free Location."""
     op, args = stage.module.types[type_id]
     location, component = place
@@ -133,7 +133,7 @@ def _place(
             at = component + i
             yield (
                 (location + at // 4, at % 4),
-                Slot(
+                BorderSlot(
                     number.kind,
                     number.width,
                     _PATCH in words,

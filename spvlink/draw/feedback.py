@@ -9,8 +9,8 @@ import vulkan as vk
 from numpy.typing import NDArray
 from vulkan import ffi
 
-from .chain import Capture
-from .device import Device, Pool, new
+from spvlink.draw.chain import Capture
+from spvlink.draw.device import Device, ObjectPool, new
 
 _BUFFER_USAGE, _COUNTER_USAGE = 0x800, 0x1000  # VK_BUFFER_USAGE_TRANSFORM_FEEDBACK_*_BIT_EXT
 _STREAM_QUERY = 1000028004  # VK_QUERY_TYPE_TRANSFORM_FEEDBACK_STREAM_EXT
@@ -21,7 +21,7 @@ FILL = 0xA5  # of every byte that nothing was captured into
 class Feedback:
     """Call `reset` before the render pass, `begin` and `end` around the draw, then `collect`."""
 
-    def __init__(self, device: Device, pool: Pool, captures: list[Capture]) -> None:
+    def __init__(self, device: Device, pool: ObjectPool, captures: list[Capture]) -> None:
         self.device = device
         self.captures = captures
         count = max(capture.buffer for capture in captures) + 1

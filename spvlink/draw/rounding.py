@@ -15,8 +15,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .compare import Result
+from spvlink.draw.compare import Result
 
+TOLERANCE = 1e-4  # of ``far_apart``
 SMALLEST = 2.0**-10  # the ULP of what is smaller is the ULP of this
 _MANTISSA = 23  # bits of a float32 behind the leading one
 
@@ -56,8 +57,31 @@ def rounding(before: Result, after: Result) -> Rounding:
     return found
 
 
+def far_apart(before: Result, after: Result, tolerance: float = TOLERANCE) -> str:
+    """What is not equal but for rounding: integers and buffers by a bit, floats by more than
+    ``tolerance`` (of the value, and of 1 at least); empty if nothing is."""
+    for name, old in before.images.items():
+        new = after.images[name]
+        if old.dtype.kind != "f":
+            if not np.array_equal(old, new):
+                return name
+            continue
+        finite = np.isfinite(old) & np.isfinite(new)
+        if not np.array_equal(np.isfinite(old), np.isfinite(new)):
+            return name
+        error = np.abs(old[finite].astype(np.float64) - new[finite])
+        worst = (error / np.maximum(1.0, np.abs(old[finite]))).max(initial=0.0)
+        if worst > tolerance:
+            return f"{name} is off by {worst}"
+    for name, buffer in before.buffers.items():
+        if not np.array_equal(buffer, after.buffers[name]):
+            return name
+    return ""
+
+
 def _same(a: NDArray[np.float64], b: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return (a == b) | (np.isnan(a) & np.isnan(b))
+    same: NDArray[np.bool_] = (a == b) | (np.isnan(a) & np.isnan(b))
+    return same
 
 
 def _ulps(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:

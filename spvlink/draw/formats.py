@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from .reflect import CannotDraw, Numeric
+from spvlink.draw.reflect import CannotDraw, Numeric
 
 D32_SFLOAT = 126
 TARGETS = {"float": 109, "int": 108, "uint": 107}  # R32G32B32A32_{SFLOAT,SINT,UINT}

@@ -12,7 +12,7 @@ import numpy as np
 import vulkan as vk
 from vulkan import ffi
 
-from .device import Device, Pool
+from spvlink.draw.device import Device, ObjectPool
 
 _STORAGE = 0x100000  # VK_BUFFER_USAGE_ACCELERATION_STRUCTURE_STORAGE_BIT_KHR
 _BUILD_INPUT = 0x80000  # ..._ACCELERATION_STRUCTURE_BUILD_INPUT_READ_ONLY_BIT_KHR
@@ -27,7 +27,7 @@ _RGB32_SFLOAT = 106
 class Structures:
     """Both levels; `top` is the VkAccelerationStructureKHR to bind, after `build`."""
 
-    def __init__(self, device: Device, pool: Pool) -> None:
+    def __init__(self, device: Device, pool: ObjectPool) -> None:
         self.device, self.pool = device, pool
         self._keep: list[Any] = []
         corners = np.random.default_rng(7).uniform(-1.0, 1.0, (_TRIANGLE_COUNT * 3, 3))
