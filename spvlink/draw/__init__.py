@@ -8,14 +8,26 @@ Nothing here uses spvlink's own code, so that a defect of the linker cannot hide
 
 `python -m spvlink.draw` does it for files. Needs the extra `draw` (vulkan, numpy, pillow).
 
-Modules: `reflect` (SPIR-V -> what a stage takes and gives), `chain` (what all stages together ask
-for: primitives, patches, layers, captures), `scene` (seeded inputs), `device` (one Vulkan device
-per process), `rewrite` and `widen` (what keeps the driver exact, and what stands in
-for what it lacks), `resources`, `feedback` and `draw` (one draw,
-read back), `acceleration` (ray queries), `compare` (bitwise), `rounding` (ULPs
-and 8-bit steps), `border` (do the stages fit together?), `batch` (a process that may crash),
-`words` (modules as lists of words). Stages are a list everywhere,
-in any order: every chain that Vulkan has, with or without a fragment shader.
+    reflect       find the inputs and outputs of a stage
+    chain         find what all stages together ask of a draw: primitives, layers, captures
+    border        check whether neighbouring stages fit together
+    formats       map declarations to VkFormat numbers, and make texels
+    scene         make the inputs of a draw from a seed
+    device        hold one Vulkan device per process
+    words         edit a module as a list of words
+    rewrite       change every module so that the driver stays exact
+    widen         use 32 bits for 16-bit interfaces where the device lacks them
+    resources     make buffers, images, samplers and descriptors
+    acceleration  make acceleration structures for ray queries
+    feedback      capture transform feedback
+    draw          draw once and read everything back
+    compare       compare two draws bit by bit
+    rounding      measure the distance of two pictures in ULPs and 8-bit steps
+    batch         draw in a child process, which may crash
+    __main__      read the command line
+
+Stages are a list everywhere, in any order: every chain that Vulkan has, with or without a fragment
+shader.
 """
 
 from spvlink.draw.border import mismatches

@@ -1,6 +1,7 @@
 """Whether a link is right, found by code that knows nothing of the passes.
 
     verdict   what is said of a pipeline: equal, unequal with a witness, or unknown with a place
+    device    draw both pipelines on a Vulkan device and compare everything that comes out
     paper     proof on paper: graphs of values of both pipelines, normalized and compared
     api       ``spvlink.verify`` and ``spvlink link --verify``
     command   ``spvlink verify``
