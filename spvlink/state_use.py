@@ -37,6 +37,7 @@ _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 class DeclaredUse:
     """What a module declares that state may say something of. ``stages``: of its entry points;
+    ``inputs``: of a vertex shader, ``outputs``: of a fragment shader;
     ``unread``: it is not clear, so it may ask for anything; ``finer``: for places within a
     pixel; ``sized``: it touches the size of points, which blocks declare for nothing."""
 
@@ -94,8 +95,8 @@ class DeclaredUse:
                 variables.append((words[at + 2], words[at + 1], words[at + 3]))
             at += size
         for variable, pointer, storage in variables:
-            places = _PLACES.get(storage)
-            if places is not None and enums.Decoration_Location in notes.get(variable, {}):
+            stage = _READERS.get(storage)
+            if stage in self.stages and enums.Decoration_Location in notes.get(variable, {}):
                 found = self.inputs if storage == enums.StorageClass_Input else self.outputs
                 _declare(found, notes[variable], types[pointer][2], types, constants)
         sizes: dict[int, tuple[int, int]] = {}  # variable -> how many indices, and the member
@@ -131,7 +132,8 @@ class DeclaredUse:
 
 
 _SIZE: Final = (enums.Decoration_BuiltIn, enums.BuiltIn_PointSize)
-_PLACES: Final = {enums.StorageClass_Input: "inputs", enums.StorageClass_Output: "outputs"}
+# Of attributes and of colour outputs.
+_READERS: Final = {enums.StorageClass_Input: "vert", enums.StorageClass_Output: "frag"}
 
 
 def _declare(

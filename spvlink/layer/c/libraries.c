@@ -100,12 +100,6 @@ VKAPI_ATTR void VKAPI_CALL hook_destroy_pipeline(VkDevice handle, VkPipeline pip
 
 /* -- made from libraries --------------------------------------------------------------------------- */
 
-struct rendering { /* VkPipelineRenderingCreateInfo */
-    VkBaseInStructure head;
-    uint32_t view_mask, count;
-    const VkFormat *formats;
-    VkFormat depth, stencil;
-};
 struct feedback { /* VkPipelineCreationFeedbackCreateInfo */
     VkBaseInStructure head;
     void *pipeline;
