@@ -31,6 +31,10 @@ _FINER_CAPABILITIES: Final = frozenset(
 _FINER_BUILTINS: Final = frozenset(
     (enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition, enums.BuiltIn_SampleMask)
 )
+# What multiview gives another value to (link/builtins/opening.py).
+_PER_VIEW: Final = frozenset(
+    (enums.BuiltIn_ViewIndex, enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex)
+)
 _MAKERS: Final = frozenset(("tese", "geom", "mesh"))  # of primitives, whatever the topology is
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
@@ -191,11 +195,13 @@ def used(state: PipelineState, modules: Iterable[DeclaredUse]) -> PipelineState:
 
 
 def _view_mask(state: PipelineState, builtins: set[int]) -> int | None:
-    """0 or the mask of one view, the only ones that say what gl_ViewIndex is."""
+    """0, which says what built-ins of layers are, or the mask of one view: of others nothing is
+    known."""
     mask = state.view_mask
-    if not mask:
-        return mask
-    return mask if mask & (mask - 1) == 0 and enums.BuiltIn_ViewIndex in builtins else None
+    if mask is None or (mask == 0 and builtins.isdisjoint(_PER_VIEW)):
+        return None
+    known = mask == 0 or (mask & (mask - 1) == 0 and enums.BuiltIn_ViewIndex in builtins)
+    return mask if known else None
 
 
 def _outputs(

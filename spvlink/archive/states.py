@@ -99,7 +99,7 @@ def _read(
     return PipelineState(
         outputs=_outputs(recorded, changing, subpass) if behind else None,
         one_sample=behind and _one_sample(recorded, changing, flags, subpass),
-        view_mask=view_mask or None,
+        view_mask=view_mask,
         culled=_known(raster, "cullMode", _CULL_MODE in changing),
         polygons=polygons if polygons in (0, 1, 2) else None,
         topology=topology_class(topology),

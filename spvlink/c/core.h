@@ -122,7 +122,9 @@ struct places {
     struct place at[MOST_PLACES];
 };
 
-enum { ASKS_VIEWPORT = 1, ASKS_FACING = 2, ASKS_SAMPLES = 4, ASKS_VIEW = 8 }; /* built-ins */
+enum { /* built-ins */
+    ASKS_VIEWPORT = 1, ASKS_FACING = 2, ASKS_SAMPLES = 4, ASKS_VIEW = 8, ASKS_LAYER = 16
+};
 
 struct declared {        /* by a module */
     bool unread;         /* it is not clear, so it may ask for anything */

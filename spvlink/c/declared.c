@@ -17,7 +17,7 @@ enum { /* SPIR-V */
     MEMBER_DECORATE = 72, GROUP_DECORATE = 74, GROUP_MEMBER_DECORATE = 75,
     BUILT_IN = 11, CENTROID = 16, SAMPLE = 17, LOCATION = 30, COMPONENT = 31, INDEX = 32,
     SAMPLE_RATE_SHADING = 35, INTERPOLATION_FUNCTION = 52, INPUT = 1, OUTPUT = 3,
-    POINT_SIZE = 1, VIEWPORT_INDEX = 10, FRONT_FACING = 17, SAMPLE_ID = 18, SAMPLE_POSITION = 19,
+    POINT_SIZE = 1, LAYER = 9, VIEWPORT_INDEX = 10, FRONT_FACING = 17, SAMPLE_ID = 18, SAMPLE_POSITION = 19,
     SAMPLE_MASK = 20, VIEW_INDEX = 4440,
     VERT = 0x1, FRAG = 0x10, /* VkShaderStageFlagBits */
     MOST_IDS = 1 << 22, MOST_LOCATIONS = 64
@@ -63,6 +63,7 @@ static uint32_t constant(const struct reading *of, uint32_t id, uint32_t otherwi
 
 static void note_builtin(struct declared *found, uint32_t builtin) {
     switch (builtin) {
+    case LAYER: found->asks |= ASKS_LAYER; break;
     case VIEWPORT_INDEX: found->asks |= ASKS_VIEWPORT; break;
     case FRONT_FACING: found->asks |= ASKS_FACING; break;
     case SAMPLE_ID:

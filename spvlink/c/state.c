@@ -171,10 +171,11 @@ static void use_attributes(const struct state *state, const struct declared *con
     }
 }
 
-/* 0 or the mask of one view, the only ones that say what gl_ViewIndex is. */
+/* 0, which says what built-ins of layers are, or the mask of one view: of others gl_ViewIndex is not
+ * known. */
 static uint32_t use_views(uint32_t mask, uint32_t asks) {
-    if (mask == STATE_UNKNOWN || mask == 0)
-        return mask;
+    if (mask == 0)
+        return asks & (ASKS_VIEW | ASKS_LAYER | ASKS_VIEWPORT) ? 0 : STATE_UNKNOWN;
     return (mask & (mask - 1)) == 0 && (asks & ASKS_VIEW) ? mask : STATE_UNKNOWN;
 }
 
