@@ -208,6 +208,9 @@ class Runner:
             flow = module.flow
             done = self.on_entry(stage, "dce") or dce.DceOutcome()
             trimmed, stage.trimmed = done.trimmed or stage.trimmed, False
+            if trimmed and not self.enabled("simplify"):  # which would resolve copies
+                assert module.entry is not None
+                sweep(module, module.entry.function)
             cut = module.flow != flow
             flow = module.flow
             if cut or done.emptied:

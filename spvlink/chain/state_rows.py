@@ -151,8 +151,7 @@ def state_viewport(at: StateContext) -> None:
 def state_attributes(at: StateContext) -> None:
     from spvlink.passes.lowering import state_attributes
 
-    known = state_attributes.state_attributes(at.stage.module, at.state.attributes)
-    at.stage.filled.update(known)
+    state_attributes.state_attributes(at.stage.module, at.state.attributes)
 
 
 def _is_last(chain: Chain, stage: Stage) -> bool:

@@ -58,6 +58,7 @@ RANKS = {
     "formats": 13,
     "state": 13,
     "state_use": 13,
+    "verdicts": 14,
     "driver": 15,
     "archive": 15,  # Fossilize archives: bytes and JSON, layouts and state, nothing of SPIR-V
     "arguments": 16,

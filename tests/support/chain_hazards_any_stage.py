@@ -463,4 +463,4 @@ layout(location = 0) out float f[1]; layout(location = 1) out vec2 g[1];""",
         gone=("unread",),
     ),
 )  # fmt: skip
-MORE = ACROSS + MEMORY
+ANY_STAGE = ACROSS + MEMORY

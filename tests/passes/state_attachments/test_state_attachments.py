@@ -13,7 +13,6 @@ from vulkan import (
 
 import spvlink
 from spvlink.grammar import ops
-from tests.render import make_scene
 from tests.support.chain_text import text, vert
 from tests.support.linking import count, module_of
 from tests.support.samples import compile_glsl
@@ -189,22 +188,6 @@ def test_an_array_of_outputs(index: str) -> None:
     assert crossing(linked) == (6 if index == "1" else 10)
     if index == "1":
         same(codes, linked, Settings(targets=[0, 2], blend=[{}, {}, {"colorWriteMask": 7}]))
-
-
-def test_no_state_is_no_fact() -> None:
-    codes = pair(*DISCARDING)
-    without = spvlink.link(codes)
-    empty = spvlink.link(codes, state={"version": 1})
-    assert [s.data for s in empty.stages] == [s.data for s in without.stages]
-    disabled = spvlink.link(codes, state=state(), disabled=["state.attachments"])
-    assert [s.data for s in disabled.stages] == [s.data for s in without.stages]
-
-
-def test_a_stage_that_stays_is_not_told() -> None:
-    codes = pair(*DISCARDING)
-    kept = spvlink.link(codes, state=state(), keep_interface=["frag"])
-    assert kept.defect is None and kept.stages[1].data == codes[1]
-    assert make_scene(codes).targets
 
 
 def test_remarks_say_it() -> None:
