@@ -237,3 +237,5 @@ STATE: Final = (
         when=lambda state: state.attributes,
     ),
 )  # fmt: skip
+# Those that ask nothing of other stages.
+ALONE: Final = frozenset(("state.attachments", "state.samples", "state.attributes"))
