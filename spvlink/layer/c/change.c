@@ -177,7 +177,7 @@ void change_free(struct device *device, VkDevice handle, struct change *change) 
     free(change);
 }
 
-/* All stages, the layout and the state, of at most MAX_STAGES. */
+/* All stages and the layout, of at most MAX_STAGES. */
 const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInfo *info,
                         struct change *change) {
     struct chain *chain = &change->chain;
@@ -195,6 +195,5 @@ const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInf
     chain_descriptors(chain, heap, info->pNext, extras);
     if (!heap)
         chain->layout = table_find(device->layouts, (uint64_t)info->layout);
-    take_state(device, info, chain);
     return NULL;
 }
