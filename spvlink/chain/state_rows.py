@@ -238,6 +238,4 @@ STATE: Final = (
     ),
 )  # fmt: skip
 # Those that ask nothing of other stages.
-ALONE: Final[frozenset[str]] = frozenset(
-    ("state.attachments", "state.samples", "state.attributes")
-)
+ALONE: Final[frozenset[str]] = frozenset(("state.attachments", "state.samples", "state.attributes"))
