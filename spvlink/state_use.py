@@ -31,12 +31,17 @@ _FINER_CAPABILITIES: Final = frozenset(
 _FINER_BUILTINS: Final = frozenset(
     (enums.BuiltIn_SampleId, enums.BuiltIn_SamplePosition, enums.BuiltIn_SampleMask)
 )
+# What multiview gives another value to (link/builtins/opening.py).
+_PER_VIEW: Final = frozenset(
+    (enums.BuiltIn_ViewIndex, enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex)
+)
 _MAKERS: Final = frozenset(("tese", "geom", "mesh"))  # of primitives, whatever the topology is
 _CHAINS: Final = frozenset((ops.OpAccessChain, ops.OpInBoundsAccessChain))
 
 
 class DeclaredUse:
     """What a module declares that state may say something of. ``stages``: of its entry points;
+    ``inputs``: of a vertex shader, ``outputs``: of a fragment shader;
     ``unread``: it is not clear, so it may ask for anything; ``finer``: for places within a
     pixel; ``sized``: it touches the size of points, which blocks declare for nothing."""
 
@@ -94,8 +99,8 @@ class DeclaredUse:
                 variables.append((words[at + 2], words[at + 1], words[at + 3]))
             at += size
         for variable, pointer, storage in variables:
-            places = _PLACES.get(storage)
-            if places is not None and enums.Decoration_Location in notes.get(variable, {}):
+            stage = _READERS.get(storage)
+            if stage in self.stages and enums.Decoration_Location in notes.get(variable, {}):
                 found = self.inputs if storage == enums.StorageClass_Input else self.outputs
                 _declare(found, notes[variable], types[pointer][2], types, constants)
         sizes: dict[int, tuple[int, int]] = {}  # variable -> how many indices, and the member
@@ -131,7 +136,8 @@ class DeclaredUse:
 
 
 _SIZE: Final = (enums.Decoration_BuiltIn, enums.BuiltIn_PointSize)
-_PLACES: Final = {enums.StorageClass_Input: "inputs", enums.StorageClass_Output: "outputs"}
+# Of attributes and of colour outputs.
+_READERS: Final = {enums.StorageClass_Input: "vert", enums.StorageClass_Output: "frag"}
 
 
 def _declare(
@@ -189,11 +195,13 @@ def used(state: PipelineState, modules: Iterable[DeclaredUse]) -> PipelineState:
 
 
 def _view_mask(state: PipelineState, builtins: set[int]) -> int | None:
-    """0 or the mask of one view, the only ones that say what gl_ViewIndex is."""
+    """0, which says what built-ins of layers are, or the mask of one view: of others nothing is
+    known."""
     mask = state.view_mask
-    if not mask:
-        return mask
-    return mask if mask & (mask - 1) == 0 and enums.BuiltIn_ViewIndex in builtins else None
+    if mask is None or (mask == 0 and builtins.isdisjoint(_PER_VIEW)):
+        return None
+    known = mask == 0 or (mask & (mask - 1) == 0 and enums.BuiltIn_ViewIndex in builtins)
+    return mask if known else None
 
 
 def _outputs(

@@ -1,7 +1,7 @@
 """What a recorded pipeline says of its state and does not set while drawing, as facts.
 
-Nothing here is a reason to leave a pipeline as it is: what cannot be read is not known. Of a
-pipeline library nothing is, since the other parts have some of its state.
+Nothing here is a reason to leave a pipeline as it is: what cannot be read is not known. A pipeline
+library says what the parts that it holds decide; the rest is that of other libraries.
 """
 
 from __future__ import annotations
@@ -53,6 +53,13 @@ _COARSE: Final = {
 _COARSE_FLAGS: Final = 0x600000  # attachments of shading rates, density maps
 # Attachments that the formats say nothing of.
 _ELSEWHERE: Final = (1000129005, 1000452005, 1000628002)
+# VkGraphicsPipelineLibraryFlagBitsEXT, and the state that a library without that part ignores.
+_OUTPUT_PART: Final = 8
+_PARTS: Final = {
+    1: ("vertexInputState", "inputAssemblyState"),
+    2: ("rasterizationState", "viewportState", "tessellationState"),
+    _OUTPUT_PART: ("colorBlendState", "multisampleState"),
+}
 _LOCATIONS: Final = 1000232001
 _UNUSED: Final = 0xFFFFFFFF
 _FACTORS: Final = (
@@ -65,12 +72,20 @@ def read(
 ) -> PipelineState:
     """The facts of a pipeline that has been checked. ``changing``: what is set while drawing;
     ``subpass``: of its render pass, if it has one."""
-    if flags & numbers.IS_LIBRARY or structures.find(recorded, numbers.LIBRARY_PARTS) is not None:
-        return PipelineState()
     try:
-        return _read(recorded, changing, flags, view_mask, subpass)
+        return _read(_held(recorded, flags), changing, flags, view_mask, subpass)
     except BadArchive:
         return PipelineState()
+
+
+def _held(recorded: Object, flags: int) -> Object:
+    """The pipeline with what counts: of a library the state of its parts."""
+    parts = structures.find(recorded, numbers.LIBRARY_PARTS)
+    if parts is None and not flags & numbers.IS_LIBRARY:
+        return recorded
+    held = 0 if parts is None else number(parts, "flags")
+    lost = [name for bit, names in _PARTS.items() if not held & bit for name in names]
+    return {name: value for name, value in recorded.items() if name not in lost}
 
 
 def _read(
@@ -80,16 +95,25 @@ def _read(
     topology = _known(_part(recorded, "inputAssemblyState"), "topology", _TOPOLOGY in changing)
     polygons = _known(raster, "polygonMode", _POLYGON_MODE in changing)
     viewports = _known(_part(recorded, "viewportState"), "viewportCount", _VIEWPORTS in changing)
+    behind = _holds_outputs(recorded, flags)
     return PipelineState(
-        outputs=_outputs(recorded, changing, subpass),
-        one_sample=_one_sample(recorded, changing, flags, subpass),
-        view_mask=view_mask or None,
+        outputs=_outputs(recorded, changing, subpass) if behind else None,
+        one_sample=behind and _one_sample(recorded, changing, flags, subpass),
+        view_mask=view_mask,
         culled=_known(raster, "cullMode", _CULL_MODE in changing),
         polygons=polygons if polygons in (0, 1, 2) else None,
         topology=topology_class(topology),
         viewports=viewports or None,
         attributes=() if _VERTEX_INPUT in changing else _attributes(recorded),
     )
+
+
+def _holds_outputs(recorded: Object, flags: int) -> bool:
+    """Whether its attachments are its own matter."""
+    parts = structures.find(recorded, numbers.LIBRARY_PARTS)
+    if parts is None:
+        return not flags & numbers.IS_LIBRARY
+    return number(parts, "flags") & _OUTPUT_PART != 0
 
 
 def _part(owner: Object, name: str) -> Object | None:

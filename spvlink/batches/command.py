@@ -176,7 +176,7 @@ def _reports(command: BatchCommand, report: BatchReport) -> Iterator[tuple[str, 
         from spvlink.page import page
 
         parts = report.line(), report.totals, report.jobs(), report.pipelines()
-        yield command.html, page.of_batch(report.version, *parts)
+        yield command.html, page.of_batch(report.version, *parts, report.unknown())
 
 
 def _listed(what: str, first: list[str], count: int) -> list[str]:

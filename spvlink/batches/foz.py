@@ -90,7 +90,6 @@ class Archives:
         # No more of the state than a link depends on: pipelines are one job as often as can be.
         if any(shader.stage == "tesc" for shader in shaders):
             pipeline.patch_points = recorded.patch_points
-        pipeline.view_mask = 0 if recorded.view_mask == 0 else None
         pipeline.state = self.uses.used(recorded.state, shaders, self.module)
         pipeline.target_env = recorded.target_env or ""
         return pipeline

@@ -79,8 +79,6 @@ class Job:
         self.options.spec_defaults |= pipeline.spec_defaults
         if pipeline.patch_points is not None:
             self.options.patch_points = pipeline.patch_points
-        if pipeline.view_mask is not None:
-            self.options.view_mask = pipeline.view_mask
         if pipeline.state:
             self.options.state = pipeline.state
         self.target_env = pipeline.target_env

@@ -89,14 +89,13 @@ class BatchPipeline:
     """What linking one pipeline depends on, the options of the batch aside.
 
     ``shaders``: those to be linked, in the source's order. ``complete``, ``patch_points``,
-    ``spec_defaults``, ``state`` and ``view_mask`` as in ``Options``. ``target_env``: the lowest
-    environment to
+    ``spec_defaults`` and ``state`` as in ``Options``. ``target_env``: the lowest environment to
     validate for, "" for that of the modules.
     """
 
     __slots__ = (
         "complete", "id", "layout", "patch_points", "shaders", "spec_defaults", "state",
-        "target_env", "view_mask",
+        "target_env",
     )  # fmt: skip
 
     def __init__(self, id: str, shaders: list[Shader]) -> None:
@@ -108,7 +107,6 @@ class BatchPipeline:
         self.spec_defaults = False
         self.state: PipelineState | None = None
         self.target_env = ""
-        self.view_mask: int | None = None
 
 
 class IneligiblePipeline:

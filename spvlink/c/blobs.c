@@ -24,6 +24,7 @@ struct blob *blob_new(const void *data, size_t size) {
         return NULL;
     atomic_init(&blob->holds, 1);
     blob->opaque = false;
+    blob->declared = NULL;
     blob->size = size;
     if (size > 0)
         memcpy(blob->data, data, size);
@@ -31,9 +32,18 @@ struct blob *blob_new(const void *data, size_t size) {
     return blob;
 }
 
+struct blob *blob_code(const void *data, size_t size) {
+    struct blob *blob = blob_new(data, size);
+    if (blob != NULL)
+        blob->declared = declared_new(blob->data, size);
+    return blob;
+}
+
 void blob_drop(struct blob *blob) {
-    if (blob != NULL && atomic_fetch_sub(&blob->holds, 1) == 1)
+    if (blob != NULL && atomic_fetch_sub(&blob->holds, 1) == 1) {
+        free(blob->declared);
         free(blob);
+    }
 }
 
 struct table *table_new(void) {

@@ -109,12 +109,66 @@ void log_flush(void); /* at the end of each call that counted anything */
 void run_add(struct run *to, const char *text, uint64_t value);
 void run_write(const struct run *from); /* into the file of this process */
 
+/* -- declared.c, state.c: the pipeline's state, as far as a link asks for it ---------------------- */
+
+#define MOST_PLACES 64
+#define STATE_UNKNOWN 0xffffffffu
+
+struct place { /* `mask`: components, bit n for RGBA[n] */
+    uint32_t location, index, mask;
+};
+struct places {
+    uint32_t count;
+    struct place at[MOST_PLACES];
+};
+
+enum { /* built-ins */
+    ASKS_VIEWPORT = 1, ASKS_FACING = 2, ASKS_SAMPLES = 4, ASKS_VIEW = 8, ASKS_LAYER = 16
+};
+
+struct declared {        /* by a module */
+    bool unread;         /* it is not clear, so it may ask for anything */
+    bool finer;          /* it asks for places within a pixel */
+    bool sized;          /* it touches the size of points */
+    uint32_t stages;     /* VkShaderStageFlagBits of its entry points */
+    uint32_t asks;
+    struct places inputs, outputs;
+};
+struct declared *declared_new(const void *data, size_t size); /* to be freed; NULL: no memory */
+
+enum { NO_TOPOLOGY, POINTS, LINES, TRIANGLES, PATCHES };
+
+struct state { /* the fields of spvlink/state.py (PipelineState); numbers: STATE_UNKNOWN */
+    bool outputs_known, discards, one_sample;
+    uint32_t view_mask, culled, polygons, topology, viewports, patch_points;
+    struct places outputs, attributes; /* in the order of Locations */
+};
+
+struct attachment { /* STATE_UNKNOWN: not known */
+    uint32_t mask;     /* the components of its format that are written */
+    uint32_t location; /* from which it takes them; STATE_UNKNOWN: none */
+    uint32_t blends;
+    uint32_t factors[4];    /* source and destination of colour, then of alpha */
+    uint32_t operations[2]; /* of colour and alpha */
+};
+
+void state_unknown(struct state *state); /* all of it */
+uint32_t format_components(uint32_t format);
+uint32_t topology_class(uint32_t topology); /* of a VkPrimitiveTopology */
+void state_outputs(struct state *state, uint32_t count, const struct attachment *attachments,
+                   uint32_t alpha_to_coverage);
+bool state_attribute(struct state *state, uint32_t location, uint32_t format);
+void state_used(const struct state *state, const struct declared *const *found, uint32_t count,
+                struct state *used);
+void state_put(struct bytes *facts, const struct state *state);
+
 /* -- blobs.c: shared bytes, and tables of them ---------------------------------------------------- */
 
 /* The words of a shader module, or a layout as facts.c writes it. Shared and counted. */
 struct blob {
     atomic_uint holds;
     bool opaque; /* made with something that we do not know */
+    struct declared *declared; /* of a module; NULL: no memory */
     unsigned char digest[DIGEST];
     size_t size;
     uint32_t data[];
@@ -122,6 +176,7 @@ struct blob {
 
 struct table;
 struct blob *blob_new(const void *data, size_t size);
+struct blob *blob_code(const void *data, size_t size); /* of a module */
 void blob_drop(struct blob *blob);
 struct table *table_new(void);
 void table_free(struct table *table);
@@ -155,6 +210,8 @@ struct chain {
     uint32_t count;
     struct blob *layout; /* held; NULL: not known */
     struct bytes descriptors; /* where they come from, beside the layout */
+    struct state state;
+    bool has_state;      /* else nothing is known of it */
     bool exact;          /* beside the setting */
     bool open;           /* other stages may follow that are not known */
     bool half;           /* of pipelines: what stands before or behind is known by an interface */

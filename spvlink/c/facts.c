@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#define FORMAT 4
+#define FORMAT 5
 #define REQUEST 0x524c5053u /* "SPLR" */
 
 /* -- chains --------------------------------------------------------------------------------------- */
@@ -31,6 +31,18 @@ static void put_specialization(struct bytes *facts, const struct constants *spec
     }
 }
 
+/* The part of the state that a link of these modules may ask for. */
+static void put_state(struct bytes *facts, const struct chain *chain) {
+    const struct declared *found[MAX_STAGES];
+    struct state used;
+    for (uint32_t i = 0; i < chain->count; i++)
+        found[i] = chain->stages[i].code->declared;
+    state_unknown(&used);
+    if (chain->has_state)
+        state_used(&chain->state, found, chain->count, &used);
+    state_put(facts, &used);
+}
+
 bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char key[DIGEST]) {
     put_u32(facts, FORMAT);
     put(facts, settings()->identity, sizeof settings()->identity);
@@ -52,6 +64,7 @@ bool chain_facts(const struct chain *chain, struct bytes *facts, unsigned char k
         put(facts, chain->layout->data, chain->layout->size);
     put(facts, chain->descriptors.data, chain->descriptors.size);
     facts->failed |= chain->descriptors.failed;
+    put_state(facts, chain);
     if (facts->failed)
         return false;
     blake2b(facts->data, facts->size, key, DIGEST);

@@ -50,7 +50,7 @@ class Chain:
         "afters", "befores", "borders", "cost_share", "crossings", "declared", "ends", "fixed",
         "fixed_function_consumer", "groups", "is_set", "known", "left", "linked", "listed",
         "literal", "open", "options", "runner", "specs", "stages", "starts", "state_remarks",
-        "staying", "stubs", "unlinkable_borders", "untouched",
+        "stateless", "staying", "stubs", "unlinkable_borders", "untouched",
     )  # fmt: skip
 
     def __init__(
@@ -90,6 +90,7 @@ class Chain:
         self.stubs = frozenset[Stage]()  # that do not go out
         # a value crosses by being known only if that is a constant, or another input as it is
         self.literal = False
+        self.stateless = False  # what is known of the state is not used
         self.groups: list[Group] = []  # of borders that passes look at together
         # stages that did not fit then, by their indices
         self.unlinkable_borders = unlinkable_borders

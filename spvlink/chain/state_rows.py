@@ -83,7 +83,7 @@ class StateContext:
 
     def rasterized(self) -> str:
         """What is rasterized behind this stage: "points", "lines", "triangles"; empty: unknown."""
-        return _rasterized(self.chain, self.state)
+        return _rasterized(self.chain, self.stage, self.state)
 
     def is_last(self) -> bool:
         """Whether it is the last stage before rasterization, for sure."""
@@ -157,15 +157,20 @@ def state_attributes(at: StateContext) -> None:
 def _is_last(chain: Chain, stage: Stage) -> bool:
     """Whether fixed functions alone stand between a stage and the fragment shader, and there is
     one, or the pipeline ends here. In a set others may follow where a pipeline has no more."""
-    behind = [] if chain.is_set else chain.afters.get(stage, [])
+    behind = [] if stage in chain.ends else chain.afters.get(stage, [])
     ends = chain.fixed_function_consumer
     return bool(behind) and all(b.consumer is ends or b.consumer.name == "frag" for b in behind)
 
 
-def _rasterized(chain: Chain, state: PipelineState) -> str:
+def _rasterized(chain: Chain, stage: Stage, state: PipelineState) -> str:
     """ "points", "lines" or "triangles" if that is all that is rasterized, else nothing: what the
-    last stage makes, else what the input assembly does (Vulkan, "Primitive Topologies")."""
-    found = {_made_by(chain, stage, state) for stage in chain.stages if _is_last(chain, stage)}
+    last stages make, else what the input assembly does (Vulkan, "Primitive Topologies"). ``stage``:
+    a last one, or the fragment shader, which has one before it in each pipeline of a set."""
+    lasts = [stage]
+    if stage.name == "frag":
+        known = stage not in chain.starts
+        lasts = [border.producer for border in chain.befores.get(stage, [])] if known else []
+    found = {_made_by(chain, last, state) for last in lasts}
     return found.pop() if len(found) == 1 else ""
 
 
@@ -232,3 +237,5 @@ STATE: Final = (
         when=lambda state: state.attributes,
     ),
 )  # fmt: skip
+# Those that ask nothing of other stages.
+ALONE: Final[frozenset[str]] = frozenset(("state.attachments", "state.samples", "state.attributes"))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from spvlink.layer import wire
+from spvlink.state import PipelineState
+from spvlink.state_use import DeclaredUse, used
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -25,4 +27,25 @@ def request_of(
         stage.spec = list(shader.spec.items())
         stage.code = archive.module(shader.module)
         request.stages.append(stage)
+    modules = [DeclaredUse(stage.code) for stage in request.stages]
+    request.state = used(_state(recorded, request.half), modules)
     return request
+
+
+def _state(recorded: ArchivedPipeline, half: bool) -> PipelineState:
+    """What the layer hands on of it (``c/fixed.c``)."""
+    known = recorded.state
+    if half:
+        return PipelineState(outputs=known.outputs, attributes=known.attributes)
+    return PipelineState(
+        outputs=known.outputs,
+        discards=known.discards,
+        one_sample=known.one_sample,
+        view_mask=recorded.view_mask,
+        culled=known.culled,
+        polygons=known.polygons,
+        topology=known.topology,
+        viewports=known.viewports,
+        attributes=known.attributes,
+        patch_points=recorded.patch_points,
+    )

@@ -9,12 +9,14 @@ from __future__ import annotations
 import struct
 from hashlib import blake2b
 
+from spvlink.state import LINES, PATCHES, POINTS, TRIANGLES, PipelineState
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
     from collections.abc import Sequence
     from typing import Final
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 REQUEST: Final = 0x524C5053
 MAGIC: Final = b"SPVLINK1"
 LIMIT: Final = 64 << 20  # bytes of a request or an answer
@@ -28,7 +30,8 @@ _BINDING: Final = ("binding", "descriptorType", "descriptorCount", "stageFlags")
 _RANGE: Final = ("stageFlags", "offset", "size")
 _MAPPING: Final = ("stageFlags", "descriptorSet", "firstBinding", "bindingCount")
 _ROBUST: Final = ("stageFlags", "uniformBuffers")
-_UNKNOWN: Final = 0xFFFFFFFF  # the source of a mapping
+_UNKNOWN: Final = 0xFFFFFFFF  # the source of a mapping, or a number of the state
+_TOPOLOGIES: Final = ("", POINTS, LINES, TRIANGLES, PATCHES)
 
 
 class ProtocolError(Exception):
@@ -51,9 +54,9 @@ class RequestStage:
 
 class Request:
     """One pipeline, or half of one. ``layout`` is in the form of ``--layout``, None if it is not
-    known."""
+    known. ``state``: as much of it as the modules ask for (``state_use``)."""
 
-    __slots__ = ("complete", "exact", "half", "identity", "key", "layout", "stages")
+    __slots__ = ("complete", "exact", "half", "identity", "key", "layout", "stages", "state")
 
     def __init__(self) -> None:
         self.key = b""
@@ -63,6 +66,7 @@ class Request:
         self.half = False  # a library of the stages before rasterization, or of the fragment shader
         self.stages: list[RequestStage] = []
         self.layout: dict[str, object] | None = None
+        self.state = PipelineState()
 
 
 class _RequestReader:
@@ -125,6 +129,7 @@ def read_request(data: bytes) -> Request:
     layout = _read_layout(reader) if reader.word() else {}
     layout.update(_read_descriptors(reader))
     request.layout = layout or None
+    request.state = _read_state(reader)
     for stage in request.stages:
         stage.code = outer.bytes(stage.size)
         if blake2b(stage.code, digest_size=_DIGEST).digest() != stage.digest:
@@ -153,6 +158,7 @@ def write_request(request: Request) -> bytes:
     if "setLayouts" in layout:
         facts.append(_write_layout(layout))
     facts.append(_write_descriptors(layout))
+    facts.append(_write_state(request.state))
     head = b"".join(facts)
     body = b"".join((struct.pack("<I", len(head)), head, *(s.code for s in request.stages)))
     return struct.pack("<2I", REQUEST, len(body)) + body
@@ -227,6 +233,55 @@ def _write_descriptors(layout: dict[str, object]) -> bytes:
     words.append(len(robust))
     for one in robust:
         words += [one[name] for name in _ROBUST]
+    return struct.pack(f"<{len(words)}I", *words)
+
+
+def _read_state(reader: _RequestReader) -> PipelineState:
+    """The part of a state that a link may ask for (``c/state.c``)."""
+    discards, one_sample, *numbers = reader.words(8)
+    view_mask, culled, polygons, topology, viewports, points = (
+        None if number == _UNKNOWN else number for number in numbers
+    )
+    if topology is None or topology >= len(_TOPOLOGIES):
+        raise ProtocolError("a topology that there is not")
+    outputs: list[tuple[int, int, int]] | None = None
+    count = reader.word()
+    if count != _UNKNOWN:
+        outputs = []
+        for _ in range(count):
+            location, index, mask = reader.words(3)
+            outputs.append((location, index, mask))
+    attributes: list[tuple[int, int]] = []
+    for _ in range(reader.count(8)):
+        location, mask = reader.words(2)
+        attributes.append((location, mask))
+    return PipelineState(
+        outputs=tuple(outputs) if outputs is not None else None,
+        discards=True if discards else None,
+        one_sample=one_sample != 0,
+        view_mask=view_mask,
+        culled=culled,
+        polygons=polygons,
+        topology=_TOPOLOGIES[topology],
+        viewports=viewports,
+        attributes=tuple(attributes),
+        patch_points=points,
+    )
+
+
+def _write_state(state: PipelineState) -> bytes:
+    words = [int(state.discards is True), int(state.one_sample)]
+    for number in (state.view_mask, state.culled, state.polygons):
+        words.append(_UNKNOWN if number is None else number)
+    words.append(_TOPOLOGIES.index(state.topology))
+    for number in (state.viewports, state.patch_points):
+        words.append(_UNKNOWN if number is None else number)
+    words.append(_UNKNOWN if state.outputs is None else len(state.outputs))
+    for place in state.outputs or ():
+        words += place
+    words.append(len(state.attributes))
+    for attribute in state.attributes:
+        words += attribute
     return struct.pack(f"<{len(words)}I", *words)
 
 

@@ -74,11 +74,13 @@ def written(request: wire.Request, status: int, text: str, linked: Linked) -> by
 
 
 def options_of(request: wire.Request) -> Options:
-    """What the command line would be told with ``--layout``, ``--spec``, ``--exact`` and
-    ``--complete``."""
+    """What the command line would be told with ``--layout``, ``--spec``, ``--exact``,
+    ``--complete`` and ``--state``."""
     options = Options()
     options.exact = request.exact
     options.complete = request.complete
+    if request.state:
+        options.state = request.state
     if request.layout is not None:
         options.layout = check_layout(request.layout)
     # All constants are known here: what pipeline creation does not name keeps its default (Vulkan,

@@ -2,7 +2,7 @@
 
     {"spvlink", "title", "line", "totals",
      "chart": [[Locations, pipelines before, pipelines after]], "most": [GAIN], "least": [GAIN],
-     "reasons": [[kind, text, pipelines]],
+     "reasons": [[kind, text, pipelines]], "unknown": [["what", pipelines]],
      "kinds": [text], "actions": [text], "texts": [text],
      "remarks": [[border, name, slot, action, why, cells before, cells after]],
      "jobs": [[kind, reason, [STAGE], [BORDER], [remark] or null]],

@@ -44,6 +44,13 @@ function reasons(only) {
       element("button", { type: "button", onclick: () => only(kind, reason) }, "List them")]));
 }
 
+function unknown() {
+  return data.unknown.length === 0 ? [] : [section("Not known to spvlink",
+    element("p", {}, "What has one of these stays as it is. A newer spvlink may know it."),
+    table([["Pipelines", "number"], ["Structure, flag or dynamic state"]],
+      data.unknown.map(([what, count]) => [number(count), what])))];
+}
+
 function batchPage(main) {
   const parts = pipelines();
   const open = (index) => {
@@ -62,6 +69,7 @@ function batchPage(main) {
     section("Locations", chart(data.chart)),
     section("What gained most and least", best(open)),
     section("Not linked, by reason", reasons(only)),
+    ...unknown(),
     section("What the colours say", legend()),
     parts.section);
   const fromAddress = () => {

@@ -31,11 +31,15 @@ _NOT_ASCII: Final = re.compile("[^\\x00-\\x7f]")  # in scripts these stand in st
 
 
 def of_batch(
-    version: str, line: str, totals: Entry, jobs: Iterable[Entry], pipelines: Iterable[Entry]
-) -> Iterator[str]:
+    version: str, line: str, totals: Entry, jobs: Iterable[Entry], pipelines: Iterable[Entry],
+    unknown: Iterable[Entry] = (),
+) -> Iterator[str]:  # fmt: skip
     """The page of a batch: its ``totals``, one ``line`` that says all, and the entries of its
-    report."""
-    head = {"spvlink": version, "title": "spvlink batch", "line": line, "totals": totals}
+    report. ``unknown``: what pipelines have that spvlink does not know, most first."""
+    head: Entry = {
+        "spvlink": version, "title": "spvlink batch", "line": line, "totals": totals,
+        "unknown": [[entry["what"], entry["pipelines"]] for entry in unknown],
+    }  # fmt: skip
     return pieces(Page(head, jobs, pipelines))
 
 

@@ -33,11 +33,14 @@ KINDS: Final = {
 
 
 class Apart(Family):
-    """Stages in a row, of which some are stubs."""
+    """Stages in a row, of which some are stubs. ``uses_state``: what is known of the state changes
+    stages; an interface for all does not depend on it."""
 
     __slots__ = ()
 
-    def __init__(self, stages: list[Stage], options: Options, runner: Runner) -> None:
+    def __init__(
+        self, stages: list[Stage], options: Options, runner: Runner, uses_state: bool = False
+    ) -> None:
         rows = [list(range(len(stages)))]
         options = copy.copy(options)
         options.complete = False  # what stands behind the last stage is here
@@ -45,6 +48,7 @@ class Apart(Family):
         self.stubs = frozenset(s for s in stages if s.linked)
         self.specs.update({stub: ({}, False) for stub in self.stubs})
         self.literal = True
+        self.stateless = not uses_state
 
 
 def all_of(stage: Stage, storage: int) -> list[Wanted]:

@@ -151,7 +151,8 @@ def _reads(member: Member) -> list[Wanted]:
     (stage,) = read_stages(member.stages)
     try:
         before = stub.producer_for(stage.name, all_of(stage, INPUT))
-        family = Apart([before, stage], member.options, Runner(member.options))
+        runner = Runner(member.options)
+        family = Apart([before, stage], member.options, runner, uses_state=True)
         to_slots(family)
     except (Broken, Refused) as why:
         raise stage.bad(str(why)) from None

@@ -170,7 +170,7 @@ class _Obedient:
 
     def link(self, row: list[Stage]) -> list[bytes]:
         """Raises BadSpirv."""
-        family = Apart(row, self.options, Runner(self.options))
+        family = Apart(row, self.options, Runner(self.options), uses_state=True)
         try:
             to_slots(family)
         except Refused as why:

@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, sync_playwright
 import spvlink
 from spvlink.page import page
 from spvlink.pipeline import ACTIONS, Source
+from tests.archive import writing
 from tests.support import pages
 from tests.support.batch_sets import batch, lines_for, write_lines
 from tests.support.chains import build
@@ -166,6 +167,25 @@ def test_what_was_not_linked(browser: Browser, five: str) -> None:
     assert len(seen.rows()) == 7
     seen.page.select_option("#kind", "linked")
     assert seen.rows() == list(FIVE)
+    assert not seen.trouble
+
+
+def test_what_is_not_known(browser: Browser, five: str, tmp_path: Path) -> None:
+    """Structures of an archive that spvlink does not know, with counts; else no such section."""
+    title = "Not known to spvlink"
+    assert title not in Opened(browser, five).page.inner_text("#main")
+    entries = [writing.pipeline(n, pNext=[{"sType": 1999999000}]) for n in (1, 2)]
+    entries += [
+        writing.pipeline(3, dynamicState={"dynamicState": [1999999000]}),
+        *writing.surroundings(),
+    ]
+    (tmp_path / "new.foz").write_bytes(writing.archive(*entries))
+    batch(tmp_path / "new.foz", "-o", tmp_path / "out.foz", "--html", tmp_path / "p.html")
+    seen = Opened(browser, (tmp_path / "p.html").as_uri())
+    rows = seen.page.locator("section", has_text=title).last.locator("tbody tr")
+    assert [row.locator("td").all_inner_texts() for row in rows.all()] == [
+        ["2", "sType 1999999000, on pipeline"], ["1", "dynamic state 1999999000"],
+    ]  # fmt: skip
     assert not seen.trouble
 
 

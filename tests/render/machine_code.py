@@ -107,7 +107,7 @@ class _Compile(Draw):
 
 
 _device: list[Compiler] = []
-_FRAGMENTS = ("fragment", "FS")  # as RADV and Turnip call them
+FRAGMENTS = ("fragment", "FS")  # as RADV and Turnip call them
 OFTEN = "often: "  # before the name of what counts fragment stages as often as they run
 
 
@@ -135,21 +135,26 @@ def count(codes: Sequence[Code], libraries: bool = False, control: bool = False)
         stages += [entry for entry in more if not entry[0].startswith("frag")]
     once, often = Options().expect
     for title, counts in stages:
-        times = often if title in _FRAGMENTS else once
+        times = often if title in FRAGMENTS else once
         for name, number in counts.items():
             found[name] = found.get(name, 0) + number
             found[OFTEN + name] = found.get(OFTEN + name, 0) + times * number
     return found
 
 
-def count_stages(codes: Sequence[Code], libraries: bool = False) -> list[tuple[str, Counts]]:
+def count_stages(
+    codes: Sequence[Code], libraries: bool = False, targets: Sequence[int] | None = None
+) -> list[tuple[str, Counts]]:
     """What the driver counts of each executable of a pipeline but those that only bin, by its name.
-    Raises as ``count``."""
+    ``targets``: the Locations that have an attachment (None: all). Raises as ``count``."""
     device = _compiler()
     if "VK_KHR_pipeline_executable_properties" not in device.offered:
         raise CannotDraw("the driver counts nothing")
     with ObjectPool(device) as pool:
-        compiling = _Compile(device, pool, read_stages(codes), make_scene(codes))
+        scene = make_scene(codes)
+        if targets is not None:
+            scene.targets = [target for target in scene.targets if target.location in targets]
+        compiling = _Compile(device, pool, read_stages(codes), scene)
         return _counts(device, compiling.pipeline_of(libraries))
 
 

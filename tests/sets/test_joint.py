@@ -9,13 +9,15 @@ from typing import Any
 import pytest
 
 from spvlink.draw import compare, draw, draw_covering, mismatches
+from spvlink.grammar import ops
 from spvlink.link.check import interface
 from spvlink.options import Options
 from spvlink.pipeline import Source
 from spvlink.sets.joint import ALONE, Member, link_joint
+from spvlink.state import PipelineState
 from tests.support.chain_text import PASS, frag, geom, vert
 from tests.support.joint_inputs import INPUTS, OUTPUTS
-from tests.support.linking import OUTPUT, fragment, module_of, vertex
+from tests.support.linking import OUTPUT, count, fragment, module_of, vertex
 from tests.support.samples import compile_glsl
 
 BODY = (
@@ -163,3 +165,26 @@ def test_nothing_crosses() -> None:
 
 def varyings_of(code: bytes) -> list[Any]:
     return interface.declared(module_of(code), OUTPUT)
+
+
+def test_a_fragment_library_loses_what_no_attachment_takes() -> None:
+    """Of the family's interface, too: nobody reads it any more. The other half keeps its own state,
+    which the fragment shader knows nothing of."""
+    two = "layout(location = 1) out vec4 o1; "
+    body = two + "void main() { o = lit; o1 = twin.wzyx + one.y; }"
+    frags = [fragment(INPUTS + body), fragment(INPUTS + body.replace("twin.wzyx", "twin"))]
+
+    def crossing(*outputs: Any) -> int:
+        members = [Member([Source(code)], Options(exact=True)) for code in frags]
+        for member, known in zip(members, outputs):
+            member.options.state = PipelineState(outputs=known)
+        producer = Member([Source(vertex(A))], Options(exact=True))
+        producer.options.state = PipelineState(attributes=((0, 15),))
+        assert link_joint([producer], members) is not None
+        for member, known in zip(members, outputs):
+            stores = count(module_of(codes_of(member)[0]), ops.OpStore)
+            assert stores == (2 if known is None else 1)
+        return sum(len(one.covers) for one in varyings_of(codes_of(producer)[0]))
+
+    first = ((0, 0, 15),)
+    assert crossing(first, first) < crossing(first, None) == crossing(None, None)

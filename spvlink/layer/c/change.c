@@ -44,7 +44,7 @@ const char *unfit_pipeline(const VkGraphicsPipelineCreateInfo *info) {
     return NULL;
 }
 
-static bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, int state) {
+bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, int state) {
     const VkPipelineDynamicStateCreateInfo *dynamic = info->pDynamicState;
     for (uint32_t i = 0; dynamic != NULL && i < dynamic->dynamicStateCount; i++)
         if ((int)dynamic->pDynamicStates[i] == state)
@@ -78,8 +78,8 @@ static bool has_fragment(const VkGraphicsPipelineCreateInfo *info) {
 
 /* Without rasterization the fragment shader never runs, and another stream feeds it from elsewhere.
  * pRasterizationState may be anything if all of it is dynamic; then it is taken for no more than
- * that, since linking is right with and without rasterization. Other fixed functions are not looked
- * at: nothing of them reaches a stage (vulkan_registry/known.toml). */
+ * that, since linking is right with and without rasterization. What other fixed functions say is a fact
+ * for the linker, or unknown (fixed.c); none of it makes a pipeline stay. */
 const char *unfit_state(const VkGraphicsPipelineCreateInfo *info) {
     static const int KNOWN[] = {ON_RASTERIZATION_STATE};
     const VkPipelineRasterizationStateCreateInfo *state = info->pRasterizationState;
@@ -113,7 +113,7 @@ static const char *take_stage(struct device *device, const VkPipelineShaderStage
         const VkShaderModuleCreateInfo *code =
             find(info->pNext, VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO);
         if (code != NULL && code->flags == 0)
-            stage->code = blob_new(code->pCode, code->codeSize);
+            stage->code = blob_code(code->pCode, code->codeSize);
     }
     if (stage->code == NULL)
         return "a shader module that the layer did not see";

@@ -23,6 +23,7 @@ void device_free(struct device *device) {
     table_free(device->modules);
     table_free(device->set_layouts);
     table_free(device->layouts);
+    table_free(device->passes);
     table_free(device->halves);
     table_free(device->refused);
     free(device);
@@ -35,9 +36,10 @@ struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     d->modules = table_new();
     d->set_layouts = table_new();
     d->layouts = table_new();
+    d->passes = table_new();
     d->halves = table_new();
     d->refused = table_new();
-    if (!d->modules || !d->set_layouts || !d->layouts || !d->halves || !d->refused) {
+    if (!d->modules || !d->set_layouts || !d->layouts || !d->passes || !d->halves || !d->refused) {
         device_free(d);
         return NULL;
     }
@@ -51,6 +53,11 @@ struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle) {
     NEXT(destroy_set_layout, "vkDestroyDescriptorSetLayout");
     NEXT(create_layout, "vkCreatePipelineLayout");
     NEXT(destroy_layout, "vkDestroyPipelineLayout");
+    NEXT(create_pass, "vkCreateRenderPass");
+    NEXT(create_pass_2, "vkCreateRenderPass2");
+    if (d->create_pass_2 == NULL)
+        NEXT(create_pass_2, "vkCreateRenderPass2KHR");
+    NEXT(destroy_pass, "vkDestroyRenderPass");
     NEXT(create_pipelines, "vkCreateGraphicsPipelines");
     NEXT(destroy_pipeline, "vkDestroyPipeline");
     NEXT(create_shaders, "vkCreateShadersEXT");

@@ -39,7 +39,7 @@ static VKAPI_ATTR VkResult VKAPI_CALL create_module(VkDevice handle,
     struct device *device = device_of(handle);
     VkResult result = device->create_module(handle, info, allocator, module);
     if (result == VK_SUCCESS) {
-        struct blob *blob = blob_new(info->pCode, info->codeSize);
+        struct blob *blob = blob_code(info->pCode, info->codeSize);
         static const int KNOWN[] = {ON_MODULE};
         if (blob != NULL)
             blob->opaque = !ONLY(info->pNext, KNOWN, "a module") || info->flags != 0;
@@ -97,6 +97,38 @@ static VKAPI_ATTR void VKAPI_CALL destroy_layout(VkDevice handle, VkPipelineLayo
     if (layout != VK_NULL_HANDLE)
         table_remove(device->layouts, (uint64_t)layout);
     device->destroy_layout(handle, layout, allocator);
+}
+
+/* -- render passes --------------------------------------------------------------------------------- */
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pass(VkDevice handle,
+                                                  const VkRenderPassCreateInfo *info,
+                                                  const VkAllocationCallbacks *allocator,
+                                                  VkRenderPass *pass) {
+    struct device *device = device_of(handle);
+    VkResult result = device->create_pass(handle, info, allocator, pass);
+    if (result == VK_SUCCESS)
+        table_put(device->passes, (uint64_t)*pass, pass_blob(info));
+    return result;
+}
+
+static VKAPI_ATTR VkResult VKAPI_CALL create_pass_2(VkDevice handle,
+                                                    const VkRenderPassCreateInfo2 *info,
+                                                    const VkAllocationCallbacks *allocator,
+                                                    VkRenderPass *pass) {
+    struct device *device = device_of(handle);
+    VkResult result = device->create_pass_2(handle, info, allocator, pass);
+    if (result == VK_SUCCESS)
+        table_put(device->passes, (uint64_t)*pass, pass_2_blob(info));
+    return result;
+}
+
+static VKAPI_ATTR void VKAPI_CALL destroy_pass(VkDevice handle, VkRenderPass pass,
+                                               const VkAllocationCallbacks *allocator) {
+    struct device *device = device_of(handle);
+    if (pass != VK_NULL_HANDLE)
+        table_remove(device->passes, (uint64_t)pass);
+    device->destroy_pass(handle, pass, allocator);
 }
 
 /* -- queues ---------------------------------------------------------------------------------------- */
@@ -225,6 +257,10 @@ static PFN_vkVoidFunction hook_named(const char *name, bool device_only, bool *e
         HOOK("vkDestroyDescriptorSetLayout", destroy_set_layout, DEVICE),
         HOOK("vkCreatePipelineLayout", create_layout, DEVICE),
         HOOK("vkDestroyPipelineLayout", destroy_layout, DEVICE),
+        HOOK("vkCreateRenderPass", create_pass, DEVICE),
+        HOOK("vkCreateRenderPass2", create_pass_2, EXTENSION),
+        HOOK("vkCreateRenderPass2KHR", create_pass_2, EXTENSION),
+        HOOK("vkDestroyRenderPass", destroy_pass, DEVICE),
         HOOK("vkCreateGraphicsPipelines", hook_create_pipelines, DEVICE),
         HOOK("vkDestroyPipeline", hook_destroy_pipeline, DEVICE),
         HOOK("vkQueuePresentKHR", queue_present, EXTENSION),

@@ -82,12 +82,15 @@ struct device {
     PFN_vkDestroyDescriptorSetLayout destroy_set_layout;
     PFN_vkCreatePipelineLayout create_layout;
     PFN_vkDestroyPipelineLayout destroy_layout;
+    PFN_vkCreateRenderPass create_pass;
+    PFN_vkCreateRenderPass2 create_pass_2;
+    PFN_vkDestroyRenderPass destroy_pass;
     PFN_vkCreateGraphicsPipelines create_pipelines;
     PFN_vkDestroyPipeline destroy_pipeline;
     create_shaders_fn create_shaders;
     destroy_shader_fn destroy_shader;
     PFN_vkQueuePresentKHR present;
-    struct table *modules, *set_layouts, *layouts;
+    struct table *modules, *set_layouts, *layouts, *passes;
     struct table *halves;  /* libraries that are kept in two versions (libraries.c) */
     struct table *refused; /* by the first 8 bytes of the key: linked modules the driver refused */
 };
@@ -98,13 +101,15 @@ struct device *device_new(PFN_vkGetDeviceProcAddr get, VkDevice handle); /* NULL
 void device_forget(struct device *device); /* device_of does not find it any more */
 void device_free(struct device *device);
 
-/* -- layouts.c, descriptors.c: what is asked ------------------------------------------------------ */
+/* -- layouts.c, passes.c, descriptors.c: what is asked -------------------------------------------- */
 
 bool known_layout(const VkPipelineLayoutCreateInfo *info);
 struct blob *set_layout_blob(const VkDescriptorSetLayoutCreateInfo *info);
 struct blob *layout_blob(struct device *device, uint32_t set_count,
                          const VkDescriptorSetLayout *sets, uint32_t range_count,
                          const VkPushConstantRange *ranges);
+struct blob *pass_blob(const VkRenderPassCreateInfo *info);
+struct blob *pass_2_blob(const VkRenderPassCreateInfo2 *info);
 void chain_descriptors(struct chain *chain, bool heap, const void *pipeline,
                        const void *const *stages); /* their pNext */
 /* -- chain.c: from stages to linked modules -------------------------------------------------------- */

@@ -46,8 +46,10 @@ static VkPipeline half_create(struct device *device, VkDevice handle, VkPipeline
     if (change == NULL)
         return linked;
     change->chain.half = true;
-    if (take_stages(device, info, change) == NULL)
+    if (take_stages(device, info, change) == NULL) {
+        take_state(device, info, &change->chain);
         change->answer = chain_frozen(device, &change->chain, change->key);
+    }
     if (change->answer != NULL) {
         VkGraphicsPipelineCreateInfo other = *info;
         other.pStages = change->stages;
@@ -100,12 +102,6 @@ VKAPI_ATTR void VKAPI_CALL hook_destroy_pipeline(VkDevice handle, VkPipeline pip
 
 /* -- made from libraries --------------------------------------------------------------------------- */
 
-struct rendering { /* VkPipelineRenderingCreateInfo */
-    VkBaseInStructure head;
-    uint32_t view_mask, count;
-    const VkFormat *formats;
-    VkFormat depth, stencil;
-};
 struct feedback { /* VkPipelineCreationFeedbackCreateInfo */
     VkBaseInStructure head;
     void *pipeline;

@@ -36,8 +36,10 @@ static struct change *change_of(struct device *device, VkDevice handle,
         return NULL;
     }
     why = take_stages(device, info, change);
-    if (why == NULL)
+    if (why == NULL) {
+        take_state(device, info, &change->chain);
         return change;
+    }
     log_pipeline(REFUSED, why);
     change_free(device, handle, change);
     return NULL;

@@ -34,6 +34,19 @@ struct mapping { /* VkShaderDescriptorSetAndBindingMappingInfoEXT */
     const void *entries;
 };
 
+struct rendering { /* VkPipelineRenderingCreateInfo */
+    VkBaseInStructure head;
+    uint32_t view_mask, count;
+    const VkFormat *formats;
+    VkFormat depth, stencil;
+};
+
+#define MOST_COLORS 32
+struct subpass { /* what pipelines take from it; `known`: its colours are */
+    uint32_t view_mask, count, colors[MOST_COLORS]; /* components */
+    bool known, plain;
+};
+
 /* What goes on with linked code in place of the application's, if it was given inline. */
 #define MOST_EXTRAS 5
 union stage_extra {
@@ -67,7 +80,14 @@ const char *take_stages(struct device *device, const VkGraphicsPipelineCreateInf
                         struct change *change);
 bool make_stages(struct device *device, VkDevice handle, struct change *change,
                  const VkGraphicsPipelineCreateInfo *info);
+bool is_dynamic(const VkGraphicsPipelineCreateInfo *info, int state);
 void change_free(struct device *device, VkDevice handle, struct change *change);
+
+/* -- fixed.c, passes.c: its state ------------------------------------------------------------------- */
+
+void take_state(struct device *device, const VkGraphicsPipelineCreateInfo *info,
+                struct chain *chain);
+void find_subpass(struct device *device, VkRenderPass pass, uint32_t index, struct subpass *found);
 
 /* -- libraries.c ----------------------------------------------------------------------------------- */
 

@@ -47,7 +47,7 @@ static const char *take_chain(struct device *device, uint32_t count,
             return "a shader object from a binary";
         if (chain->count == MAX_STAGES)
             return "more stages than the layer knows";
-        struct blob *code = blob_new(info->pCode, info->codeSize);
+        struct blob *code = blob_code(info->pCode, info->codeSize);
         if (code == NULL)
             return "no memory";
         at[chain->count] = i;

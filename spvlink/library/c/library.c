@@ -29,7 +29,7 @@ static struct blob *keep(struct blob *blob) {
 
 spvlink_module *spvlink_module_create(const void *code, size_t size) {
     bool good = code != NULL && size >= 20 && size % 4 == 0 && size <= MAX_FILE;
-    return good ? (spvlink_module *)(void *)blob_new(code, size) : NULL;
+    return good ? (spvlink_module *)(void *)blob_code(code, size) : NULL;
 }
 
 void spvlink_module_destroy(spvlink_module *module) { blob_drop(blob_of(module)); }
@@ -222,7 +222,7 @@ static const char *take_stage(struct asked *asked, const spvlink_stage *given) {
              given->size > MAX_FILE)
         return "a stage without SPIR-V";
     else
-        stage->code = blob_new(given->code, given->size);
+        stage->code = blob_code(given->code, given->size);
     if (stage->code == NULL)
         return "no memory";
     asked->chain.count++;
