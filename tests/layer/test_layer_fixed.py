@@ -10,7 +10,7 @@ import pytest
 
 from spvlink.layer import wire
 from spvlink.state import PipelineState
-from tests.render.words import compile_glsl
+from tests.render.glsl import compile_glsl
 from tests.support.layer_place import Place, build_with_layer
 
 VERT = """#version 450

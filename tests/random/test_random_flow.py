@@ -18,11 +18,11 @@ from random import Random
 import pytest
 
 import spvlink
+from spvlink import draw as render
 from spvlink import driver
 from spvlink.draw import Result, Scene, compare, make_scene
 from spvlink.draw.scene import VARIANTS
 from spvlink.grammar import ops
-from tests import render
 from tests.support import debug_forms, random_harness
 from tests.support.chain_checks import check_modules
 from tests.support.generate_flow import Pipeline, make

@@ -15,11 +15,11 @@ from random import Random
 import pytest
 
 import spvlink
+from spvlink import draw as render
 from spvlink.draw import Result, Scene, compare, make_scene
 from spvlink.draw.scene import VARIANTS
 from spvlink.pipeline import Linked
 from spvlink.sets.link_set import link_versions
-from tests import render
 from tests.support import generate, generate_chains, judges, random_harness
 from tests.support.chain_checks import sizes
 from tests.support.generate_types import Made, make
