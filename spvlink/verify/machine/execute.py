@@ -1,0 +1,90 @@
+"""Runs the original and the linked modules of a pipeline on the same seeded inputs."""
+
+from __future__ import annotations
+
+from time import perf_counter
+from typing import Final
+
+import numpy as np
+
+from spvlink.options import Options
+from spvlink.pipeline import Source
+from spvlink.verify.machine.declared import Stage, stages_of
+from spvlink.verify.machine.pipeline import Run
+from spvlink.verify.machine.seen import Difference, Seen, first_difference
+from spvlink.verify.machine.values import Unsupported
+from spvlink.verify.machine.world import World, prepared
+from spvlink.verify.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
+
+SEEDS: Final = 3
+
+
+def execute(
+    before: list[Source], after: list[Source], options: Options, seeds: int = SEEDS
+) -> Verdict:
+    """Whether both do the same on ``seeds`` worlds. With ``options.exact`` every bit counts, and
+    numbers like NaN are among the inputs; otherwise rounding may differ, as docs/proof.md says."""
+    start = perf_counter()
+    try:
+        verdict = compared(before, after, options, seeds)
+    except Unsupported as error:
+        place = Place(error.stage, "", error.instruction)
+        verdict = Verdict(UNKNOWN, EXECUTED, place, error.why)
+    verdict.seconds = perf_counter() - start
+    return verdict
+
+
+def compared(
+    before: list[Source], after: list[Source], options: Options, seeds: int
+) -> Verdict:  # fmt: skip
+    if options.state is not None:
+        raise Unsupported("what is known of the pipeline's state is not interpreted")
+    sides = stages_of(before), stages_of(after)
+    names = [[stage.name for stage in side] for side in sides]
+    if names[0] != names[1]:
+        return Verdict(UNEQUAL, EXECUTED, Place(), "the stages are others")
+    doubt = ""
+    for seed in range(seeds):
+        found, doubts = differing(sides, options, seed)
+        if found is not None:
+            reason = f"{found.before} before, {found.after} after, with seed {seed}"
+            witness = {
+                "seed": seed, "invocation": found.lane,
+                "before": found.before, "after": found.after,
+            }  # fmt: skip
+            if doubts:
+                return Verdict(UNKNOWN, EXECUTED, found.place, doubts[0], witness)
+            return Verdict(UNEQUAL, EXECUTED, found.place, reason, witness)
+        doubt = doubt or next(iter(doubts), "")
+    return Verdict(EQUAL, EXECUTED)
+
+
+def differing(
+    sides: tuple[list[Stage], list[Stage]], options: Options, seed: int
+) -> tuple[Difference | None, list[str]]:
+    """Where they differ with this seed. By default both as doubles, where sums in another order
+    come to the same, and in their own widths have to differ at once: what rounding alone does is
+    seen in one of them only."""
+    exact = options.exact
+    found: Difference | None = None
+    doubts: list[str] = []
+    for loose in (False,) if exact else (True, False):
+        edges = exact and seed > 0
+        first, second = both(sides, options, seed, loose, edges)
+        found = first_difference(first, second, exact, loose)
+        doubts = first.doubts
+        if found is None:
+            break
+    return found, doubts
+
+
+def both(
+    sides: tuple[list[Stage], list[Stage]], options: Options, seed: int, loose: bool, edges: bool
+) -> tuple[Seen, Seen]:
+    world = World(seed, options, loose, edges)
+    with np.errstate(all="ignore"):
+        prepared(world, sides[0])
+        worlds = world.fresh(), world.fresh()
+        first = Run(sides[0], worlds[0], options.complete).run()
+        second = Run(sides[1], worlds[1], options.complete).run()
+    return first, second
