@@ -112,7 +112,7 @@ class Leaf:
 
 def locations_in(type: Inst) -> int:
     """How many Locations a type takes."""
-    if types.IS_VECTOR[type.op]:
+    if type.op == ops.OpTypeVector:
         return 2 if type.args[0].imm[0] == 64 and type.imm[0] > 2 else 1
     if type.op == ops.OpTypeStruct:
         return sum(locations_in(part) for part in type.args)
@@ -125,7 +125,7 @@ def leaves(stage: Stage, type: Inst, location: int, component: int) -> Iterator[
     """The scalars of a type that begins at a Location."""
     if types.is_scalar(type):
         yield Leaf((), type, location, component)
-    elif types.IS_VECTOR[type.op]:
+    elif type.op == ops.OpTypeVector:
         step = 2 if type.args[0].imm[0] == 64 else 1
         for n in range(type.imm[0]):
             at = component + n * step

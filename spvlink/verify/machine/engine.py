@@ -46,9 +46,7 @@ HANDLERS: Final[dict[int, Handler]] = {}
 class Machine:
     """One stage that runs ``count`` invocations. ``groups``: the workgroup or patch of each."""
 
-    def __init__(
-        self, stage: Stage, world: World, count: int, groups: Array | None = None
-    ) -> None:
+    def __init__(self, stage: Stage, world: World, count: int, groups: Array | None = None) -> None:
         self.stage = stage
         self.world = world
         self.kinds = Kinds(world.loose)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums, glsl, ops
+from spvlink.grammar import enums, glsl
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.interface import (
@@ -82,15 +82,16 @@ class Plan:
 
     def weights(self, where: Any, perspective: bool) -> Array:
         """Of the corners, at the center, the centroid, a sample, or an offset (x, y)."""
-        if where == CENTER:
-            x: Any = 0.0
-            y: Any = 0.0
+        x: Any = 0.0
+        y: Any = 0.0
+        if isinstance(where, tuple):
+            x, y = where
+        elif not isinstance(where, str):
+            x, y = self.shift[0][where.astype(int) % 4], self.shift[1][where.astype(int) % 4]
         elif where == CENTROID:
             x, y = self.shift[0, 7] * (self.primitive % 2), self.shift[1, 7]
-        elif isinstance(where, tuple):
-            x, y = where
-        else:
-            number = (np.arange(self.count) % 4) if where == SAMPLE else where.astype(int) % 4
+        elif where == SAMPLE:
+            number = np.arange(self.count) % 4
             x, y = self.shift[0][number], self.shift[1][number]
         linear = self.base + x * self.slope[0] + y * self.slope[1]
         if not perspective or len(linear) == 1:
@@ -261,7 +262,9 @@ class Feed:
 _OF_PRODUCER: Final = frozenset((
     enums.BuiltIn_PrimitiveId, enums.BuiltIn_Layer, enums.BuiltIn_ViewportIndex,
 ))  # fmt: skip
-_FEW: Final[dict[int, Any]] = {enums.BuiltIn_ShadingRateKHR: 0, enums.BuiltIn_FragInvocationCountEXT: 1}
+_FEW: Final[dict[int, Any]] = {
+    enums.BuiltIn_ShadingRateKHR: 0, enums.BuiltIn_FragInvocationCountEXT: 1,
+}  # fmt: skip
 
 
 def run_fragments(run: Run, stage: Stage, made: Primitives) -> None:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
 from spvlink.verify.machine.images import Texel, kept, scaled, texels_of
@@ -326,5 +326,3 @@ def _reduce(m: Machine, f: Frame, i: Inst) -> Value:
         made[..., lane] = total
     bad = np.broadcast_to((u & there).any(axis=2, keepdims=True), d.shape)
     return gathered_back(value, made.view(value.d.dtype), bad)
-
-

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums, info, ops
+from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst
-from spvlink.verify.machine.engine import HANDLERS, Frame, Machine
+from spvlink.verify.machine.engine import Frame, Machine
 from spvlink.verify.machine.instructions import derivative, handles
 from spvlink.verify.machine.memory import DESCRIPTORS, Entry
 from spvlink.verify.machine.values import Array, V, Value, either, rows, stacked
@@ -22,7 +22,7 @@ LEVELS: Final = 5
 SAMPLES: Final = 4
 _DIM_BUFFER: Final = enums.Dim_Buffer
 _SIZES: Final = {
-    enums.Dim_Dim1D: 1, enums.Dim_Dim2D: 2, enums.Dim_Dim3D: 3, enums.Dim_Cube: 2,
+    enums.Dim_1D: 1, enums.Dim_2D: 2, enums.Dim_3D: 3, enums.Dim_Cube: 2,
     enums.Dim_Rect: 2, enums.Dim_Buffer: 1, enums.Dim_SubpassData: 2,
 }  # fmt: skip
 
@@ -93,7 +93,7 @@ def looked_up(m: Machine, handle: Handle, terms: list[V], component: V | int | N
     made = []
     u = either(*[t.u for t in terms])
     at = np.atleast_1d(np.asarray(handle.at, dtype=np.float64))
-    for n in range(4):
+    for _ in range(4):
         weights = random.uniform(0.5, 2.5, len(terms) + 2)
         phase: Any = weights[-1] * 3 + at * 0.73
         if component is not None:
@@ -107,13 +107,13 @@ def looked_up(m: Machine, handle: Handle, terms: list[V], component: V | int | N
 
 def as_texel(m: Machine, type: Inst, parts: list[V]) -> V:
     """Numbers from 0 to 1 as the texel type is."""
-    scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+    scalar = type.args[0] if type.op == ops.OpTypeVector else type
     dtype = m.kinds.dtype(scalar)
     made = []
     for part in parts:
         d = part.d if dtype.kind == "f" else np.floor(np.nan_to_num(part.d) * 7.99)
         made.append(V(d.astype(dtype), part.u))
-    return stacked(made[: type.imm[0]]) if type.op in info.VECTOR_TYPES else made[0]
+    return stacked(made[: type.imm[0]]) if type.op == ops.OpTypeVector else made[0]
 
 
 _DREF: Final = frozenset((
@@ -238,10 +238,10 @@ def _read(m: Machine, f: Frame, i: Inst) -> Value:
     u = either(at.u, None if undefined is None else undefined[at.d])
     type = i.type
     assert type is not None
-    count = type.imm[0] if type.op in info.VECTOR_TYPES else 1
-    scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+    count = type.imm[0] if type.op == ops.OpTypeVector else 1
+    scalar = type.args[0] if type.op == ops.OpTypeVector else type
     parts = [V(scaled(m, scalar, texels[..., n]), u) for n in range(count)]
-    return stacked(parts) if type.op in info.VECTOR_TYPES else parts[0]
+    return stacked(parts) if type.op == ops.OpTypeVector else parts[0]
 
 
 @handles(ops.OpImageWrite)
@@ -279,13 +279,13 @@ def _number(m: Machine, i: Inst, numbers: list[int]) -> Value:
     assert i.type is not None
     dtype = m.kinds.dtype(i.type)
     parts = [V(np.array([n], dtype=dtype)) for n in numbers]
-    return stacked(parts) if i.type.op in info.VECTOR_TYPES else parts[0]
+    return stacked(parts) if i.type.op == ops.OpTypeVector else parts[0]
 
 
 @handles(ops.OpImageQuerySize, ops.OpImageQuerySizeLod)
 def _size(m: Machine, f: Frame, i: Inst) -> Value:
     assert i.type is not None
-    count = i.type.imm[0] if i.type.op in info.VECTOR_TYPES else 1
+    count = i.type.imm[0] if i.type.op == ops.OpTypeVector else 1
     size = [WIDE, WIDE, DEEP][:count]
     if i.op == ops.OpImageQuerySize:
         return _number(m, i, size)
@@ -293,7 +293,7 @@ def _size(m: Machine, f: Frame, i: Inst) -> Value:
     by = np.clip(level.d.view(f"i{level.d.dtype.itemsize}"), 0, LEVELS)
     dtype = m.kinds.dtype(i.type)
     parts = [V(np.maximum(n >> by, 1).astype(dtype), level.u) for n in size]
-    return stacked(parts) if i.type.op in info.VECTOR_TYPES else parts[0]
+    return stacked(parts) if i.type.op == ops.OpTypeVector else parts[0]
 
 
 @handles(ops.OpImageQueryLevels)
@@ -333,5 +333,3 @@ def _texel_pointer(m: Machine, f: Frame, i: Inst) -> Value:
     handle = f.values[i.args[0]]
     at = texel_at(m, f, handle, f.values[i.args[1]], operands)
     return Texel(handle, at, i.type.args[0])
-
-

@@ -54,9 +54,8 @@ def _variable(m: Machine, f: Frame, i: Inst) -> Value:
 
 def address_of(m: Machine, value: V, pointer: Inst) -> Address:
     """A pointer from the number that it is."""
-    address = Address(
-        m.world.heap(), value.d.astype(np.int64) - HEAP, pointer.args[0], np.zeros(1, dtype=np.int64)
-    )
+    at = value.d.astype(np.int64) - HEAP
+    address = Address(m.world.heap(), at, pointer.args[0], np.zeros(1, dtype=np.int64))
     address.u = value.u
     return address
 
@@ -190,7 +189,7 @@ def _from_pointer(m: Machine, f: Frame, i: Inst) -> Value:
 def _construct(m: Machine, f: Frame, i: Inst) -> Value:
     assert i.type is not None
     parts = [f.values[a] for a in i.args]
-    if types.IS_VECTOR[i.type.op]:
+    if i.type.op == ops.OpTypeVector:
         return stacked([scalar for part in parts for scalar in rows(part)])
     return parts
 

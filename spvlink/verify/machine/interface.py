@@ -80,7 +80,7 @@ def assembled(
     if types.is_scalar(type):
         found = get(location, component, type)
         return kinds.filled(type, True) if found is None else adapted(kinds, found, type)
-    if types.IS_VECTOR[type.op]:
+    if type.op == ops.OpTypeVector:
         made = []
         for leaf in leaves(stage, type, location, component):
             found = get(leaf.location, leaf.component, leaf.type)
@@ -280,13 +280,11 @@ def capture(stage: Stage, made: Outputs, variable: Inst, type: Inst, tree: Tree)
                 flat(stage, made.captured, at, part, tree[n])
 
 
-def flat(
-    stage: Stage, found: dict[Capture, V], at: Capture, type: Inst, tree: Tree
-) -> int:
+def flat(stage: Stage, found: dict[Capture, V], at: Capture, type: Inst, tree: Tree) -> int:
     """Scalars side by side; gives how many bytes they take."""
     buffer, offset, stream = at
     if isinstance(tree, V):
-        scalar = type.args[0] if types.IS_VECTOR[type.op] else type
+        scalar = type.args[0] if type.op == ops.OpTypeVector else type
         size = scalar.imm[0] // 8
         for n, part in enumerate([tree] if tree.d.ndim == 1 else range(len(tree.d))):
             value = part if isinstance(part, V) else row(tree, part)

@@ -266,7 +266,7 @@ def step_into(stage: Stage, address: Address, index: V) -> Address:
     if type.op == ops.OpTypeMatrix:
         by = width_of(part) // 8 if address.by_row else address.stride
         size = type.imm[0]
-    elif types.IS_VECTOR[type.op]:
+    elif type.op == ops.OpTypeVector:
         by = address.step or width_of(type) // 8
         size = type.imm[0]
     else:
@@ -294,7 +294,7 @@ def parts_at(stage: Stage, address: Address) -> list[Address]:
 
 def load_buffer(stage: Stage, kinds: Kinds, address: Address) -> Value:
     type = address.type
-    if types.IS_VECTOR[type.op]:
+    if type.op == ops.OpTypeVector:
         parts = [load_buffer(stage, kinds, part) for part in parts_at(stage, address)]
         return stacked(parts)
     if types.is_composite(type):
@@ -330,7 +330,7 @@ def store_buffer(
     log: list[Entry],
 ) -> None:
     type = address.type
-    if types.IS_VECTOR[type.op] or types.is_composite(type):
+    if type.op == ops.OpTypeVector or types.is_composite(type):
         parts = parts_at(stage, address)
         given = [row(value, n) for n in range(len(parts))] if isinstance(value, V) else value
         for part, one in zip(parts, given, strict=True):
@@ -364,7 +364,7 @@ def size_in_buffer(stage: Stage, type: Inst, stride: int = 0, by_row: bool = Fal
         return type.imm[0] // 8
     if type.op in types.POINTERS:
         return 8
-    if types.IS_VECTOR[type.op]:
+    if type.op == ops.OpTypeVector:
         return type.imm[0] * (type.args[0].imm[0] // 8)
     if type.op == ops.OpTypeMatrix:
         lines = type.args[0].imm[0] if by_row else type.imm[0]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums, ops
+from spvlink.grammar import enums
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
 from spvlink.verify.machine.fragments import Primitives
@@ -19,7 +19,7 @@ from spvlink.verify.machine.interface import (
     split_vertices,
     variables,
 )
-from spvlink.verify.machine.values import Array, Tree, V, gathered, tainted
+from spvlink.verify.machine.values import Array, Tree, V, gathered
 
 if TYPE_CHECKING:
     from spvlink.verify.machine.declared import Stage
@@ -218,5 +218,3 @@ def real_primitives(sizes: Array, most: int) -> Array:
 
 def picked_primitives(table: Outputs, sizes: Array, most: int) -> Outputs:
     return table.picked(real_primitives(sizes, most))
-
-

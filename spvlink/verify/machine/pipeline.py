@@ -13,11 +13,7 @@ import numpy as np
 from spvlink.grammar import enums
 from spvlink.ir import types
 from spvlink.ir.core import Inst
-from spvlink.verify.machine import (  # noqa: F401  (they fill the table of handlers)
-    groups,
-    images,
-    instructions,
-)
+from spvlink.verify.machine import groups as _groups  # noqa: F401  (it fills a table)
 from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import GROUP, Machine
 from spvlink.verify.machine.fragments import Primitives, run_fragments

@@ -48,6 +48,10 @@ class Difference:
 
 def unlike(a: Array, b: Array, exact: bool, loose: bool) -> Array:
     """Where numbers differ by more than they may."""
+    if a.dtype != b.dtype and {a.dtype.kind, b.dtype.kind} == {"f", "u"}:
+        # the same bits under another type
+        a, b = (x.view(np.float32) if x.dtype == np.uint32 else x for x in (a, b))
+        a, b = a.astype(np.float64), b.astype(np.float64)
     if a.dtype != b.dtype:
         return np.ones(np.broadcast(a, b).shape, dtype=bool)
     if a.dtype.kind != "f":

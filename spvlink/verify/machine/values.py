@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.grammar import info, ops
+from spvlink.grammar import ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
 
@@ -160,7 +160,7 @@ class Kinds:
         """Of a scalar, or of the scalars of a vector."""
         found = self.known.get(type)
         if found is None:
-            scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+            scalar = type.args[0] if type.op == ops.OpTypeVector else type
             if scalar.op == ops.OpTypeBool:
                 found = np.dtype(bool)
             elif scalar.op == ops.OpTypeInt:
@@ -176,8 +176,8 @@ class Kinds:
         """Zeros of a type; with ``undefined`` nobody knows them."""
         if type.op in types.POINTERS:
             return None
-        if types.is_scalar(type) or types.IS_VECTOR[type.op]:
-            shape = (type.imm[0], 1) if types.IS_VECTOR[type.op] else (1,)
+        if types.is_scalar(type) or type.op == ops.OpTypeVector:
+            shape = (type.imm[0], 1) if type.op == ops.OpTypeVector else (1,)
             u = np.ones(shape, dtype=bool) if undefined else None
             return V(np.zeros(shape, dtype=self.dtype(type)), u)
         if not types.is_composite(type):
@@ -203,7 +203,7 @@ class Kinds:
 
     def bits_of(self, type: Inst, value: Array) -> Array:
         """The bits of numbers of a type, without sign."""
-        scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+        scalar = type.args[0] if type.op == ops.OpTypeVector else type
         if scalar.op == ops.OpTypeFloat:
             plain = value.astype(FLOATS[scalar.imm[0]])
             return np.ascontiguousarray(plain).view(UNSIGNED[scalar.imm[0]])
@@ -211,7 +211,7 @@ class Kinds:
 
     def of_bits(self, type: Inst, raw: Array) -> Array:
         """The numbers of a type that have these bits."""
-        scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+        scalar = type.args[0] if type.op == ops.OpTypeVector else type
         if scalar.op == ops.OpTypeFloat:
             return self.float_of(np.ascontiguousarray(raw), scalar.imm[0])
         return raw
@@ -219,5 +219,5 @@ class Kinds:
 
 def width_of(type: Inst) -> int:
     """Bits of a scalar, or of the scalars of a vector."""
-    scalar = type.args[0] if type.op in info.VECTOR_TYPES else type
+    scalar = type.args[0] if type.op == ops.OpTypeVector else type
     return 1 if scalar.op == ops.OpTypeBool else scalar.imm[0]

@@ -139,7 +139,7 @@ class World:
         elif type.op in types.POINTERS:
             address = self.allocated(stage, type)
             data[at : at + 8] = np.array([address], dtype=np.uint64).view(np.uint8)
-        elif types.IS_VECTOR[type.op]:
+        elif type.op == ops.OpTypeVector:
             size = type.imm[0] * (type.args[0].imm[0] // 8)
             data[at : at + size] = self.bits(random, type.args[0], type.imm[0]).view(np.uint8)
         elif type.op == ops.OpTypeMatrix:
