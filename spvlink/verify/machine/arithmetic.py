@@ -189,6 +189,9 @@ def converted(kinds: Kinds, op: int, type: Inst, source: Inst, value: V) -> V:
     if op in (ops.OpConvertUToF, ops.OpConvertSToF):
         number = a if op == ops.OpConvertUToF else signed(a)
         return V(rounded(kinds, type, number.astype(to)), value.u)
+    if op == ops.OpFConvert and kinds.loose and {width_of(type), width_of(source)} == {32, 64}:
+        # else nobody sees a double that lost its bits on the way
+        return V(a.astype(np.float32).astype(np.float64), value.u)
     if op == ops.OpFConvert:
         return V(a.astype(to), value.u)
     if op == ops.OpQuantizeToF16:

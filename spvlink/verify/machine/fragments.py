@@ -151,8 +151,7 @@ class Feed:
 
     def getter(self, outputs: Outputs | None, at: Array) -> Any:
         def get(location: int, component: int, scalar: Inst) -> V | None:
-            found = None if outputs is None else outputs.cells.get((location, component))
-            return None if found is None else gathered(found, at)
+            return None if outputs is None else outputs.read(location, component, scalar, at)
 
         return get
 

@@ -130,6 +130,7 @@ def joined(events: list[Event], which: Array, lanes: Array) -> Outputs:
     first = next((o for o in full if o is not None), None)
     if first is None:
         return made
+    made.types, made.fine = first.types, first.fine
     for name in ("cells", "builtins", "captured"):
         for key in getattr(first, name):
             trees = [None if o is None else getattr(o, name)[key] for o in full]

@@ -14,7 +14,6 @@ from spvlink.ir.core import Inst
 from spvlink.verify.machine.declared import Stage, builtins_in, leaves, locations_in
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.values import (
-    FLOATS,
     Array,
     Kinds,
     Tree,
@@ -46,9 +45,21 @@ class Outputs:
         self.cells: dict[Cell, V] = {}
         self.builtins: dict[int, Tree] = {}
         self.captured: dict[Capture, V] = {}
+        self.fine: set[Capture] = set()  # doubles
+        self.types: dict[Cell, tuple[int, tuple[int, ...]]] = {}  # opcode and words of a type
+
+    def read(self, location: int, component: int, scalar: Inst, at: Array) -> V | None:
+        """What is in a place; nothing if the reader declares another type."""
+        found = self.cells.get((location, component))
+        if found is None or self.types[location, component] != (scalar.op, scalar.imm):
+            return None
+        made = gathered(found, at)
+        assert isinstance(made, V)
+        return made
 
     def picked(self, at: Array) -> Outputs:
         made = Outputs(len(at))
+        made.types = self.types
         made.cells = {key: gathered(v, at) for key, v in self.cells.items()}
         made.builtins = {key: gathered(v, at) for key, v in self.builtins.items()}
         made.captured = {key: gathered(v, at) for key, v in self.captured.items()}
@@ -61,31 +72,19 @@ class Outputs:
                 table[key] = tainted(value, where)  # type: ignore[index]
 
 
-def adapted(kinds: Kinds, value: V, type: Inst) -> V:
-    """A scalar as another stage declares it."""
-    dtype = kinds.dtype(type)
-    if value.d.dtype == dtype:
-        return value
-    if value.d.dtype.kind == "f" and dtype.kind == "u" and type.imm[0] == 32:
-        return V(value.d.astype(np.float32).view(np.uint32), value.u)
-    if value.d.dtype == np.uint32 and dtype.kind == "f" and type.imm[0] == 32:
-        return V(value.d.view(FLOATS[32]).astype(dtype), value.u)
-    return V(np.zeros(1, dtype=dtype), np.ones(1, dtype=bool))
-
-
 def assembled(
     stage: Stage, kinds: Kinds, type: Inst, location: int, component: int, get: Get
 ) -> Tree:  # fmt: skip
     """A value of a type from the scalars in its Locations."""
     if types.is_scalar(type):
         found = get(location, component, type)
-        return kinds.filled(type, True) if found is None else adapted(kinds, found, type)
+        return kinds.filled(type, True) if found is None else found
     if type.op == ops.OpTypeVector:
         made = []
         for leaf in leaves(stage, type, location, component):
             found = get(leaf.location, leaf.component, leaf.type)
             missing = kinds.filled(leaf.type, True)
-            made.append(missing if found is None else adapted(kinds, found, leaf.type))
+            made.append(missing if found is None else found)
         return stacked(made)
     parts: list[Tree] = []
     for n in range(types.size_of(type)):
@@ -235,7 +234,9 @@ def outputs_of(
             index = stage.find(variable, enums.Decoration_Index) or 0
             for leaf in leaves(stage, type, location, lane):
                 value = at_path(tree, leaf.path)
-                made.cells[leaf.location + 1000 * index, leaf.component] = value
+                key = leaf.location + 1000 * index, leaf.component
+                made.cells[key] = value
+                made.types[key] = leaf.type.op, leaf.type.imm
         capture(stage, made, variable, type, tree)
     return made
 
@@ -268,7 +269,7 @@ def capture(stage: Stage, made: Outputs, variable: Inst, type: Inst, tree: Tree)
     stream = stage.find(variable, enums.Decoration_Stream) or 0
     offset = stage.find(variable, enums.Decoration_Offset)
     if offset is not None and buffer is not None:
-        flat(stage, made.captured, (buffer, offset, stream), type, tree)
+        flat(stage, made, (buffer, offset, stream), type, tree)
     if type.op == ops.OpTypeStruct:
         for n, part in enumerate(type.args):
             offset = stage.member(type, n, enums.Decoration_Offset)
@@ -277,23 +278,26 @@ def capture(stage: Stage, made: Outputs, variable: Inst, type: Inst, tree: Tree)
             lane = stage.member(type, n, enums.Decoration_Stream)
             if offset is not None and own is not None:
                 at = own, offset, stream if lane is None else lane
-                flat(stage, made.captured, at, part, tree[n])
+                flat(stage, made, at, part, tree[n])
 
 
-def flat(stage: Stage, found: dict[Capture, V], at: Capture, type: Inst, tree: Tree) -> int:
+def flat(stage: Stage, made: Outputs, at: Capture, type: Inst, tree: Tree) -> int:
     """Scalars side by side; gives how many bytes they take."""
     buffer, offset, stream = at
+    found = made.captured
     if isinstance(tree, V):
         scalar = type.args[0] if type.op == ops.OpTypeVector else type
         size = scalar.imm[0] // 8
         for n, part in enumerate([tree] if tree.d.ndim == 1 else range(len(tree.d))):
             value = part if isinstance(part, V) else row(tree, part)
             found[buffer, offset + n * size, stream] = value
+            if scalar.op == ops.OpTypeFloat and size == 8:
+                made.fine.add((buffer, offset + n * size, stream))
         return size * (1 if tree.d.ndim == 1 else len(tree.d))
     start = offset
     for n, part in enumerate(tree):
         inner = types.part_type(type, n)
-        offset += flat(stage, found, (buffer, offset, stream), inner, part)
+        offset += flat(stage, made, (buffer, offset, stream), inner, part)
     return offset - start
 
 

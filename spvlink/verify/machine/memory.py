@@ -354,7 +354,9 @@ def store_buffer(
     if region.undefined is not None:
         for n in range(width // 8):
             region.undefined[where * (width // 8) + n] = False if known is None else known
-    kind = "float" if type.op == ops.OpTypeFloat else "int"
+    kind = "int"
+    if type.op == ops.OpTypeFloat:
+        kind = "double" if width == 64 else "float"
     log.append(Entry(region.name, kind, lanes, where * (width // 8), data, known))
 
 

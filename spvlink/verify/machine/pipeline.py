@@ -20,6 +20,7 @@ from spvlink.verify.machine.fragments import Primitives, run_fragments
 from spvlink.verify.machine.geometry import run_geometry
 from spvlink.verify.machine.interface import (
     Outputs,
+    decorated,
     give_inputs,
     is_arrayed,
     outputs_of,
@@ -33,6 +34,7 @@ from spvlink.verify.machine.world import World
 
 PRIMITIVES: Final = 8
 PATCHES: Final = 4
+_PATCH: Final = enums.Decoration_Patch
 POINTS: Final = 12  # of a tessellated patch
 _CORNERS: Final = {
     enums.ExecutionMode_InputPoints: 1, enums.ExecutionMode_InputLines: 2,
@@ -241,7 +243,7 @@ class Run:
 
         def cells(variable: Inst, type: Inst, vertex: int | None) -> Any:
             if vertex is None:
-                return getter(patches, patch, True)
+                return getter(patches, patch, decorated(stage, variable, type, _PATCH))
             return getter(vertices, patch * size + vertex, vertex < size)
 
         def builtin(which: int, type: Inst, vertex: int | None) -> Tree | None:
@@ -293,6 +295,8 @@ class Run:
             for (buffer, offset, stream), value in tables.captured.items():
                 name = f"capture of buffer {buffer}, offset {offset}, stream {stream}"
                 self.seen.add(last.name, name, value, tables.count)
+                if (buffer, offset, stream) in tables.fine:
+                    self.seen.fine.add((last.name, name))
             if "frag" not in self.stages and not self.complete:
                 for (location, lane), value in tables.cells.items():
                     name = f"Location {location}.{'xyzw'[lane]}"
@@ -301,12 +305,7 @@ class Run:
 
 def getter(feed: Outputs, at: Array, there: bool) -> Any:
     def get(location: int, component: int, scalar: Inst) -> V | None:
-        found = feed.cells.get((location, component)) if there else None
-        if found is None:
-            return None
-        made = gathered(found, at)
-        assert isinstance(made, V)
-        return made
+        return feed.read(location, component, scalar, at) if there else None
 
     return get
 

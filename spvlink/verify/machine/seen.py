@@ -12,6 +12,7 @@ from spvlink.verify.verdict import Place
 
 NEAR: Final = 1e-4  # docs/proof.md: a part in 10,000 of the value, or of 1.0
 NEAR_DOUBLE: Final = 1e-6  # the least that counts where floats were computed as doubles
+NEAR_FINE: Final = 1e-9  # of what is double itself
 
 
 class Seen:
@@ -19,6 +20,7 @@ class Seen:
 
     def __init__(self) -> None:
         self.values: dict[tuple[str, str], V] = {}
+        self.fine: set[tuple[str, str]] = set()  # doubles
         self.counts: dict[tuple[str, str], int] = {}
         self.stores: dict[str, list[Entry]] = {}
         self.doubts: list[str] = []  # why a difference may be none
@@ -46,7 +48,7 @@ class Difference:
         self.lane = lane
 
 
-def unlike(a: Array, b: Array, exact: bool, loose: bool) -> Array:
+def unlike(a: Array, b: Array, exact: bool, loose: bool, fine: bool = False) -> Array:
     """Where numbers differ by more than they may."""
     if a.dtype != b.dtype and {a.dtype.kind, b.dtype.kind} == {"f", "u"}:
         # the same bits under another type
@@ -63,7 +65,8 @@ def unlike(a: Array, b: Array, exact: bool, loose: bool) -> Array:
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(a), np.abs(b)).astype(np.float64)
         floor = NEAR_DOUBLE if loose else NEAR
-        near = np.abs(a.astype(np.float64) - b) <= np.maximum(NEAR * size, floor)
+        part, floor = (NEAR_FINE, NEAR_FINE) if fine else (NEAR, floor)
+        near = np.abs(a.astype(np.float64) - b) <= np.maximum(part * size, floor)
     return ~(near | both_nan | (a == b))
 
 
@@ -84,7 +87,8 @@ def first_difference(
             return Difference(place, _shown(value.d, lane), "not written", lane)
         if after.counts[key] != count:
             return Difference(place, f"{count} values", f"{after.counts[key]} values", 0)
-        bad = np.broadcast_to(unlike(value.d, other.d, exact, loose), (count,)) & known
+        bad = unlike(value.d, other.d, exact, loose, key in before.fine)
+        bad = np.broadcast_to(bad, (count,)) & known
         if other.u is not None:
             bad = bad | (known & np.broadcast_to(other.u, (count,)))
         if bad.any():
@@ -145,9 +149,10 @@ def _stores(
             continue
         if a.at[n] != b.at[n]:
             return Difference(where, int(a.at[n]), int(b.at[n]), int(a.lanes[n]))
-        kind = np.float64 if a.kinds[a.which[n]] == "float" else object
-        x, y = np.array([a.value[n]], dtype=kind), np.array([b.value[n]], dtype=kind)
-        if b.u[n] or unlike(x, y, exact, loose)[0]:
+        kind = a.kinds[a.which[n]]
+        held = object if kind == "int" else np.float64
+        x, y = np.array([a.value[n]], dtype=held), np.array([b.value[n]], dtype=held)
+        if b.u[n] or unlike(x, y, exact, loose, kind == "double")[0]:
             shown = "undefined" if b.u[n] else b.value[n]
             return Difference(where, a.value[n], shown, int(a.lanes[n]))
     if len(a.lanes) != len(b.lanes):
