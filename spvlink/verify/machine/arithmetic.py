@@ -17,6 +17,7 @@ from spvlink.verify.machine.values import (
     Array,
     Kinds,
     V,
+    across,
     either,
     row,
     stacked,
@@ -314,7 +315,7 @@ def dot(a: V, b: V) -> V:
     for n in range(1, len(a.d)):
         found = found + a.d[n] * b.d[n]
     u = either(a.u, b.u)
-    return V(found, None if u is None else u.any(axis=0))
+    return V(found, across(u))
 
 
 def times_scalar(a: V, b: V) -> V:

@@ -48,7 +48,7 @@ class Stage:
         elif note.op in MEMBER_DECORATES:
             key = note.args[0], note.imm[0]
             self.members.setdefault(key, {})[note.imm[1]] = note.imm[2:]
-        elif note.op in (ops.OpGroupDecorate, ops.OpGroupMemberDecorate):
+        elif note.op != ops.OpDecorationGroup:
             raise Unsupported("groups of decorations", self.name, repr(note))
 
     def find(self, of: Inst, decoration: int) -> int | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spvlink.grammar import glsl
 from spvlink.verify.machine.arithmetic import dot, signed, unsigned
-from spvlink.verify.machine.values import Array, V, either, row, stacked
+from spvlink.verify.machine.values import Array, V, across, either, row, stacked
 
 
 def _smooth(act: Callable[[Array], Any]) -> Callable[[Array], Array]:
@@ -40,7 +40,7 @@ def _find_msb(a: Array) -> Array:
     for n in (1, 2, 4, 8, 16, 32):
         if n < width:
             x = x | x >> a.dtype.type(n)
-    return np.bitwise_count(x).astype(a.dtype) - a.dtype.type(1)
+    return np.asarray(np.bitwise_count(x).astype(a.dtype) - a.dtype.type(1))
 
 
 def _find_smsb(a: Array) -> Array:
@@ -48,7 +48,7 @@ def _find_smsb(a: Array) -> Array:
 
 
 def _step(edge: Array, x: Array) -> Array:
-    return np.where(x < edge, x.dtype.type(0), x.dtype.type(1))
+    return np.asarray(np.where(x < edge, x.dtype.type(0), x.dtype.type(1)))
 
 
 def _fma(a: Array, b: Array, c: Array) -> Array:
@@ -149,7 +149,7 @@ def of_vectors(number: int, given: list[V]) -> V | None:
         x, y = [a.d[n] for n in range(3)], [b.d[n] for n in range(3)]
         parts = [V(x[n - 2] * y[n - 1] - y[n - 2] * x[n - 1]) for n in range(3)]
         u = either(a.u, b.u)
-        return V(stacked(parts).d, None if u is None else u.any(axis=0))
+        return V(stacked(parts).d, across(u))
     if number == glsl.Glsl_FaceForward:
         turned = _dot(given[1], given[2])
         d = np.where(turned.d < 0, a.d, -a.d)
@@ -193,7 +193,7 @@ UNPACKS: Final = {
 
 def packed(number: int, a: V, held: Any) -> V | None:
     """Packing and unpacking but for doubles. ``held``: the dtype of 32-bit floats."""
-    any_u = None if a.u is None else a.u.any(axis=0) if a.u.ndim == 2 else a.u
+    any_u = across(a.u)
     if number in PACKS:
         count, bits, with_sign = PACKS[number]
         top = float((1 << (bits - with_sign)) - 1)
@@ -223,7 +223,7 @@ def packed(number: int, a: V, held: Any) -> V | None:
 
 def determinant(matrix: list[V]) -> V:
     data = np.stack(np.broadcast_arrays(*[c.d for c in matrix]))  # columns, rows, n
-    u = either(*[None if c.u is None else c.u.any(axis=0) for c in matrix])
+    u = either(*[across(c.u) for c in matrix])
     found = np.linalg.det(np.moveaxis(data, -1, 0).astype(np.float64))
     return V(found.astype(matrix[0].d.dtype), u)
 
@@ -232,11 +232,11 @@ def inverse(matrix: list[V]) -> list[V]:
     """By cofactors, each matrix by itself."""
     data = np.stack(np.broadcast_arrays(*[c.d for c in matrix])).astype(np.float64)
     size = len(matrix)
-    u = either(*[None if c.u is None else c.u.any(axis=0) for c in matrix])
+    u = either(*[across(c.u) for c in matrix])
     full = np.moveaxis(data, -1, 0)
-    bad = ~(np.abs(np.linalg.det(full)) > 0)
-    full = np.where(bad[:, None, None] | ~np.isfinite(full).all(axis=(1, 2))[:, None, None],
-                    np.eye(size), full)  # fmt: skip
+    bad: Array = np.asarray(~(np.abs(np.linalg.det(full)) > 0))
+    odd = bad | ~np.isfinite(full).all(axis=(1, 2))
+    full = np.where(odd.reshape(-1, 1, 1), np.eye(size), full)
     done = np.moveaxis(np.linalg.inv(full), 0, -1)
     u = either(u, bad if bad.any() else None)
     return [V(done[n].astype(matrix[0].d.dtype), u) for n in range(size)]

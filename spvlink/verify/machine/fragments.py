@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from spvlink.grammar import enums, glsl
 from spvlink.ir.core import Inst
+from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.interface import (
     Outputs,
+    assembled,
     decorated,
     give_inputs,
     outputs_of,
     variables,
 )
 from spvlink.verify.machine.memory import Pointer, Slot, load_tree
+from spvlink.verify.machine.running import Running
 from spvlink.verify.machine.values import Array, Tree, V, Value, either, gathered, mapped
-
-if TYPE_CHECKING:
-    from spvlink.verify.machine.declared import Stage
-    from spvlink.verify.machine.pipeline import Run
 
 QUADS: Final = 2  # of each primitive
 MOST: Final = 12  # primitives that are shaded
@@ -42,7 +41,7 @@ class Plan:
     """Where the fragments lie: chosen by the first run, for both. All arrays are (corner, fragment)
     or (fragment)."""
 
-    def __init__(self, run: Run, made: Primitives) -> None:
+    def __init__(self, run: Running, made: Primitives) -> None:
         random = run.world.random("fragments")
         total = made.at.shape[1]
         picked = np.unique(np.linspace(0, total - 1, min(total, MOST)).astype(int))
@@ -95,7 +94,7 @@ class Plan:
             x, y = self.shift[0][number], self.shift[1][number]
         linear = self.base + x * self.slope[0] + y * self.slope[1]
         if not perspective or len(linear) == 1:
-            return linear
+            return np.asarray(linear)
         scaled = linear * self.inverse_w
         return np.asarray(scaled / scaled.sum(axis=0))
 
@@ -121,7 +120,7 @@ def together(m: Machine, trees: list[Tree], weights: Array) -> Tree:
 class Feed:
     """What the fragments read, corner by corner."""
 
-    def __init__(self, run: Run, m: Machine, made: Primitives, plan: Plan) -> None:
+    def __init__(self, run: Running, m: Machine, made: Primitives, plan: Plan) -> None:
         self.run = run
         self.m = m
         self.made = made
@@ -176,8 +175,6 @@ class Feed:
             slot.tree = together(m, trees, self.plan.weights(where, perspective))
 
     def corner(self, variable: Inst, type: Inst, corner: int) -> Tree:
-        from spvlink.verify.machine.interface import assembled
-
         stage = self.m.stage
         location = stage.find(variable, enums.Decoration_Location) or 0
         lane = stage.find(variable, enums.Decoration_Component) or 0
@@ -266,7 +263,7 @@ _FEW: Final[dict[int, Any]] = {
 }  # fmt: skip
 
 
-def run_fragments(run: Run, stage: Stage, made: Primitives) -> None:
+def run_fragments(run: Running, stage: Stage, made: Primitives) -> None:
     if not made.at.shape[1]:
         run.seen.doubts.append("no primitive reaches the fragment shader")
         return

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
+from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.fragments import Primitives
 from spvlink.verify.machine.interface import Outputs, give_inputs, outputs_of, variables
+from spvlink.verify.machine.running import Running, getter
 from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered, tainted
-
-if TYPE_CHECKING:
-    from spvlink.verify.machine.declared import Stage
-    from spvlink.verify.machine.pipeline import Run
 
 MOST: Final = 2000  # emissions, counted as the batch runs
 
@@ -32,7 +30,7 @@ class Event:
         self.outputs = outputs
 
 
-def run_geometry(run: Run, stage: Stage, feed: Outputs, at: Array) -> Primitives:
+def run_geometry(run: Running, stage: Stage, feed: Outputs, at: Array) -> Primitives:
     words = stage.modes.get(enums.ExecutionMode_Invocations)
     times = words[0] if words else 1
     count = at.shape[1] * times
@@ -44,8 +42,6 @@ def run_geometry(run: Run, stage: Stage, feed: Outputs, at: Array) -> Primitives
     }
 
     def cells(variable: Inst, type: Inst, vertex: int | None) -> Any:
-        from spvlink.verify.machine.pipeline import getter
-
         v = vertex or 0
         return getter(feed, at[min(v, len(at) - 1)][primitive], v < len(at))
 
@@ -78,7 +74,7 @@ def run_geometry(run: Run, stage: Stage, feed: Outputs, at: Array) -> Primitives
     return assembled(run, stage, events, count)
 
 
-def assembled(run: Run, stage: Stage, events: list[Event], count: int) -> Primitives:
+def assembled(run: Running, stage: Stage, events: list[Event], count: int) -> Primitives:
     """The vertices in the order of the invocations, and the strips of stream 0."""
     pairs = [np.nonzero(e.mask)[0] for e in events]
     which = np.concatenate([np.full(len(p), n) for n, p in enumerate(pairs)] or [np.zeros(0, int)])

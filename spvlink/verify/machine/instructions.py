@@ -28,7 +28,18 @@ from spvlink.verify.machine.memory import (
     store_slot,
     store_tree,
 )
-from spvlink.verify.machine.values import YES, Array, V, Value, either, merged, row, rows, stacked
+from spvlink.verify.machine.values import (
+    YES,
+    Array,
+    V,
+    Value,
+    across,
+    either,
+    merged,
+    row,
+    rows,
+    stacked,
+)
 from spvlink.verify.machine.world import HEAP, Handle
 
 
@@ -286,7 +297,7 @@ def _logical(m: Machine, f: Frame, i: Inst) -> Value:
 def _any(m: Machine, f: Frame, i: Inst) -> Value:
     a = f.values[i.args[0]]
     d = a.d.any(axis=0) if i.op == ops.OpAny else a.d.all(axis=0)
-    return V(d, None if a.u is None else a.u.any(axis=0))
+    return V(d, across(a.u))
 
 
 @handles(*arithmetic.CONVERSIONS)
@@ -316,7 +327,7 @@ def _pair(value: V) -> V:
 
 def _whole(value: V) -> V:
     d = value.d[0].astype(np.uint64) | value.d[1].astype(np.uint64) << np.uint64(32)
-    return V(d, None if value.u is None else value.u.any(axis=0))
+    return V(d, across(value.u))
 
 
 @handles(ops.OpIAddCarry, ops.OpISubBorrow, ops.OpUMulExtended, ops.OpSMulExtended)

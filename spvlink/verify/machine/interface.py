@@ -21,6 +21,7 @@ from spvlink.verify.machine.values import (
     V,
     gathered,
     row,
+    rows,
     stacked,
     tainted,
 )
@@ -288,8 +289,7 @@ def flat(stage: Stage, made: Outputs, at: Capture, type: Inst, tree: Tree) -> in
     if isinstance(tree, V):
         scalar = type.args[0] if type.op == ops.OpTypeVector else type
         size = scalar.imm[0] // 8
-        for n, part in enumerate([tree] if tree.d.ndim == 1 else range(len(tree.d))):
-            value = part if isinstance(part, V) else row(tree, part)
+        for n, value in enumerate(rows(tree)):
             found[buffer, offset + n * size, stream] = value
             if scalar.op == ops.OpTypeFloat and size == 8:
                 made.fine.add((buffer, offset + n * size, stream))

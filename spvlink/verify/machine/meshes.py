@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
 from spvlink.grammar import enums
 from spvlink.ir.core import Inst
+from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
 from spvlink.verify.machine.fragments import Primitives
 from spvlink.verify.machine.interface import (
@@ -19,11 +20,8 @@ from spvlink.verify.machine.interface import (
     split_vertices,
     variables,
 )
+from spvlink.verify.machine.running import Running
 from spvlink.verify.machine.values import Array, Tree, V, gathered
-
-if TYPE_CHECKING:
-    from spvlink.verify.machine.declared import Stage
-    from spvlink.verify.machine.pipeline import Run
 
 TASKS: Final = 2
 MESHES: Final = 3  # without a task stage
@@ -58,7 +56,7 @@ def rows_of(value: V) -> list[V]:
     return [V(value.d[n]) for n in range(len(value.d))]
 
 
-def workgroups(run: Run, stage: Stage, numbers: Array, counts: Array) -> tuple[Machine, Any]:
+def workgroups(run: Running, stage: Stage, numbers: Array, counts: Array) -> tuple[Machine, Any]:
     """A machine for these groups, with their built-ins."""
     probe = Machine(stage, run.world, 1, np.zeros(1, dtype=int))
     size = local_size(probe)
@@ -103,7 +101,7 @@ def per_group(m: Machine, value: V, mask: Array) -> Array:
     return made
 
 
-def run_task(run: Run, stage: Stage) -> Payload:
+def run_task(run: Running, stage: Stage) -> Payload:
     m, _ = workgroups(run, stage, np.arange(TASKS), np.array([[TASKS], [1], [1]]))
     counts = np.zeros((3, TASKS), dtype=np.int64)
     trees: list[Tree] = []
@@ -144,7 +142,7 @@ def _wild(m: Machine) -> Array | None:
     return found
 
 
-def run_mesh(run: Run, stage: Stage, payload: Payload | None) -> Primitives:
+def run_mesh(run: Running, stage: Stage, payload: Payload | None) -> Primitives:
     number, counts = np.arange(MESHES), np.array([[MESHES], [1], [1]])
     if payload is not None:
         number, counts = payload.number, np.maximum(payload.counts[:, payload.task], 1)

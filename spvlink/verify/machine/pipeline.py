@@ -15,7 +15,7 @@ from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.verify.machine import groups as _groups  # noqa: F401  (it fills a table)
 from spvlink.verify.machine.declared import Stage
-from spvlink.verify.machine.engine import GROUP, Machine
+from spvlink.verify.machine.engine import Machine
 from spvlink.verify.machine.fragments import Primitives, run_fragments
 from spvlink.verify.machine.geometry import run_geometry
 from spvlink.verify.machine.interface import (
@@ -28,6 +28,7 @@ from spvlink.verify.machine.interface import (
     variables,
 )
 from spvlink.verify.machine.meshes import run_mesh, run_task
+from spvlink.verify.machine.running import NAMES, Running, getter
 from spvlink.verify.machine.seen import Seen
 from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered
 from spvlink.verify.machine.world import World
@@ -43,19 +44,14 @@ _CORNERS: Final = {
 }  # fmt: skip
 # Built-ins of the last stage before rasterization that are seen there; others only feed a stage.
 _FED: Final = frozenset((enums.BuiltIn_PrimitiveId,))
-NAMES: Final = {
-    getattr(enums, name): name.removeprefix("BuiltIn_")
-    for name in dir(enums) if name.startswith("BuiltIn_")
-}  # fmt: skip
 
 
-class Run:
+class Run(Running):
     """One run of one pipeline in a world."""
 
     def __init__(self, stages: list[Stage], world: World, complete: bool) -> None:
         self.stages = {stage.name: stage for stage in stages}
-        self.world = world
-        self.seen = Seen()
+        Running.__init__(self, world)
         self.complete = complete
         self.outputs = Outputs(0)
         self.primitives: Primitives | None = None
@@ -150,38 +146,6 @@ class Run:
         made.excused(m.wild)
         return made
 
-    def number(self, m: Machine, known: dict[int, Any], which: int) -> Tree | None:
-        """A built-in that is a number, or one of those that all stages have."""
-        found = known.get(which)
-        if isinstance(found, (V, list)):
-            return found
-        if found is None:
-            found = self.everywhere(m, which)
-        if found is None or isinstance(found, (V, list)):
-            return found
-        return V(np.atleast_1d(np.asarray(found, dtype=np.int64)).astype(np.uint32))
-
-    def everywhere(self, m: Machine, which: int) -> Any:
-        at = np.arange(m.count) % GROUP
-        if which == enums.BuiltIn_ViewIndex:
-            return 0 if self.world.options.view_mask == 0 else self.world.seed % 2
-        if which == enums.BuiltIn_DeviceIndex:
-            return 0
-        if which == enums.BuiltIn_SubgroupSize:
-            return GROUP
-        if which == enums.BuiltIn_SubgroupLocalInvocationId:
-            return at
-        masks = {
-            enums.BuiltIn_SubgroupEqMask: 1 << at, enums.BuiltIn_SubgroupLtMask: (1 << at) - 1,
-            enums.BuiltIn_SubgroupLeMask: (2 << at) - 1,
-            enums.BuiltIn_SubgroupGtMask: 15 & ~((2 << at) - 1),
-            enums.BuiltIn_SubgroupGeMask: 15 & ~((1 << at) - 1),
-        }  # fmt: skip
-        if which in masks:
-            low = masks[which].astype(np.uint32)
-            return V(np.stack([low, low * 0, low * 0, low * 0]))
-        return None
-
     # -- tessellation ------------------------------------------------------------------------------
 
     def run_control(self, stage: Stage, patch: int) -> tuple[Outputs, Outputs]:
@@ -273,17 +237,6 @@ class Run:
 
     # -- what is seen ------------------------------------------------------------------------------
 
-    def keep(self, m: Machine) -> None:
-        """The stores of a stage that ran."""
-        if m.log:
-            for entry in m.log:
-                if m.wild.any():
-                    by = m.wild[entry.lanes]
-                    entry.u = by if entry.u is None else entry.u | by
-            self.seen.stores.setdefault(m.stage.name, []).extend(m.log)
-            if m.wild.any():
-                self.seen.doubts.append("stores where control flow is undefined")
-
     def show(self, last: Stage) -> None:
         made = self.made()
         for tables in (made.vertices, made.own):
@@ -301,13 +254,6 @@ class Run:
                 for (location, lane), value in tables.cells.items():
                     name = f"Location {location}.{'xyzw'[lane]}"
                     self.seen.add(last.name, name, value, tables.count)
-
-
-def getter(feed: Outputs, at: Array, there: bool) -> Any:
-    def get(location: int, component: int, scalar: Inst) -> V | None:
-        return feed.read(location, component, scalar, at) if there else None
-
-    return get
 
 
 def trees_of(m: Machine) -> dict[Inst, Tree]:

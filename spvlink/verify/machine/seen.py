@@ -61,13 +61,13 @@ def unlike(a: Array, b: Array, exact: bool, loose: bool, fine: bool = False) -> 
     both_nan = np.isnan(a) & np.isnan(b)
     if exact:
         signs = np.signbit(a) != np.signbit(b)
-        return ~both_nan & ((a != b) | ((a == 0) & signs))
+        return np.asarray(~both_nan & ((a != b) | ((a == 0) & signs)))
     with np.errstate(all="ignore"):
         size = np.maximum(np.abs(a), np.abs(b)).astype(np.float64)
         floor = NEAR_DOUBLE if loose else NEAR
         part, floor = (NEAR_FINE, NEAR_FINE) if fine else (NEAR, floor)
         near = np.abs(a.astype(np.float64) - b) <= np.maximum(part * size, floor)
-    return ~(near | both_nan | (a == b))
+    return np.asarray(~(near | both_nan | (a == b)))
 
 
 def first_difference(

@@ -69,6 +69,11 @@ def either(*parts: Array | None) -> Array | None:
     return found
 
 
+def across(u: Array | None) -> Array | None:
+    """Of a vector's components, whether one is undefined."""
+    return None if u is None else np.asarray(u.any(axis=0)) if u.ndim == 2 else u
+
+
 def row(value: V, at: int) -> V:
     """One component of a vector."""
     u = value.u
@@ -198,7 +203,7 @@ class Kinds:
 
     def float_of(self, raw: Array, width: int) -> Array:
         """The floats of these bits, as they are held."""
-        found = raw.view(FLOATS[width])
+        found: Array = raw.view(FLOATS[width])
         return found.astype(np.float64) if self.loose else found
 
     def bits_of(self, type: Inst, value: Array) -> Array:
