@@ -16,7 +16,7 @@ from spvlink.verify.machine.values import Unsupported
 from spvlink.verify.machine.world import World, prepared
 from spvlink.verify.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
 
-SEEDS: Final = 3
+SEEDS: Final = 4
 
 
 def execute(

@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums, glsl
+from spvlink.grammar import enums, glsl, ops
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import Machine
@@ -23,7 +23,7 @@ from spvlink.verify.machine.running import Running
 from spvlink.verify.machine.values import Array, Tree, V, Value, either, gathered, mapped
 
 QUADS: Final = 2  # of each primitive
-MOST: Final = 12  # primitives that are shaded
+MOST: Final = 16  # primitives that are shaded
 CENTER, CENTROID, SAMPLE = "center", "centroid", "sample"
 
 
@@ -129,16 +129,22 @@ class Feed:
         at = made.at[:, plan.primitive]
         self.at = [at[c] for c in range(len(at))]
 
-    def qualifiers(self, variable: Inst, type: Inst) -> tuple[Any, bool, bool]:
-        """Where, whether with perspective, whether flat."""
+    def qualifiers(self, variable: Inst, type: Inst, member: int) -> tuple[Any, bool, bool]:
+        """Where, whether with perspective, whether flat: of a variable, or a member of a block."""
         stage = self.m.stage
+
+        def has(decoration: int) -> bool:
+            if stage.find(variable, decoration) is not None:
+                return True
+            block = type.op == ops.OpTypeStruct
+            return block and stage.member(type, member, decoration) is not None
+
         where = CENTER
-        if decorated(stage, variable, type, enums.Decoration_Centroid):
+        if has(enums.Decoration_Centroid):
             where = CENTROID
-        if decorated(stage, variable, type, enums.Decoration_Sample):
+        if has(enums.Decoration_Sample):
             where = SAMPLE
-        linear = decorated(stage, variable, type, enums.Decoration_NoPerspective)
-        return where, not linear, decorated(stage, variable, type, enums.Decoration_Flat)
+        return where, not has(enums.Decoration_NoPerspective), has(enums.Decoration_Flat)
 
     def cells(self, variable: Inst, type: Inst, vertex: int | None) -> Any:
         stage = self.m.stage
@@ -163,16 +169,25 @@ class Feed:
                 continue
             if decorated(stage, variable, type, enums.Decoration_PerPrimitiveEXT):
                 continue
-            where, perspective, flat = self.qualifiers(variable, type)
             if decorated(stage, variable, type, enums.Decoration_PerVertexKHR):
                 self.per_vertex(variable, type)
-                continue
-            if flat:
                 continue
             trees = [self.corner(variable, type, c) for c in range(len(self.at))]
             slot = m.slots[variable]
             self.corners[slot] = trees
-            slot.tree = together(m, trees, self.plan.weights(where, perspective))
+            if type.op == ops.OpTypeStruct:
+                slot.tree = [
+                    self.mixed(variable, type, n, [t[n] for t in trees])
+                    for n in range(len(type.args))
+                ]
+            else:
+                slot.tree = self.mixed(variable, type, 0, trees)
+
+    def mixed(self, variable: Inst, type: Inst, member: int, trees: list[Tree]) -> Tree:
+        where, perspective, flat = self.qualifiers(variable, type, member)
+        if flat:
+            return trees[0]
+        return together(self.m, trees, self.plan.weights(where, perspective))
 
     def corner(self, variable: Inst, type: Inst, corner: int) -> Tree:
         stage = self.m.stage
@@ -191,11 +206,14 @@ class Feed:
     def interpolate(self, at: Pointer, number: int, operand: Value, mask: Array) -> Value:
         """InterpolateAt..."""
         trees = self.corners.get(at.slot)
-        if trees is None:  # flat
+        if trees is None:
             return load_tree(at.slot.tree, at.path, mask)
         variable = next(v for v, slot in self.m.slots.items() if slot is at.slot)
         assert variable.type is not None
-        _, perspective, _ = self.qualifiers(variable, variable.type.args[0])
+        member = at.path[0] if at.path and isinstance(at.path[0], int) else 0
+        _, perspective, flat = self.qualifiers(variable, variable.type.args[0], member)
+        if flat:
+            return load_tree(at.slot.tree, at.path, mask)
         where: Any = CENTROID
         u = None
         if number == glsl.Glsl_InterpolateAtSample:

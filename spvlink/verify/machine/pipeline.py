@@ -33,7 +33,7 @@ from spvlink.verify.machine.seen import Seen
 from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered
 from spvlink.verify.machine.world import World
 
-PRIMITIVES: Final = 8
+PRIMITIVES: Final = 12
 PATCHES: Final = 4
 _PATCH: Final = enums.Decoration_Patch
 POINTS: Final = 12  # of a tessellated patch
@@ -134,8 +134,11 @@ class Run(Running):
             def get(location: int, component: int, scalar: Inst) -> V:
                 random = self.world.random("attribute", location, component)
                 raw = self.world.bits(random, scalar, count)
-                raw = same_in_some(raw, corners)
-                return V(m.kinds.of_bits(scalar, raw))
+                found = m.kinds.of_bits(scalar, same_in_some(raw, corners))
+                if found.dtype.kind == "f":  # each primitive has its own order of magnitude
+                    scale = np.array([1, 0.5, 0.125, 1, 0.03125])[at // corners % 5]
+                    found = (found * scale).astype(found.dtype)
+                return V(found)
 
             return get
 

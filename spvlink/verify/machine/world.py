@@ -74,6 +74,13 @@ class World:
             found = np.where(random.random(count) < 0.25, random.choice(EDGES, count), found)
         return found
 
+    def near_identity(self, raw: Array, scalar: Inst, line: int) -> Array:
+        """A line of a matrix that changes little, as those of real scenes do."""
+        small = raw.view(FLOATS[scalar.imm[0]]) * FLOATS[scalar.imm[0]](0.125)
+        if line < len(small):
+            small[line] += 1
+        return np.asarray(small.view(raw.dtype))
+
     def integers(self, random: np.random.Generator, count: int, width: int) -> Array:
         small = random.integers(0, 4, count)
         found = small.astype(UNSIGNED[width])
@@ -147,7 +154,10 @@ class World:
             lines, width = (rows, columns) if by_row else (columns, rows)
             scalar = type.args[0].args[0]
             for n in range(lines):
-                raw = self.bits(random, scalar, width).view(np.uint8)
+                raw = self.bits(random, scalar, width)
+                if self.seed % 2 and scalar.op == ops.OpTypeFloat:
+                    raw = self.near_identity(raw, scalar, n)
+                raw = raw.view(np.uint8)
                 data[at + n * stride : at + n * stride + len(raw)] = raw
         elif type.op == ops.OpTypeStruct:
             for n, part in enumerate(type.args):
