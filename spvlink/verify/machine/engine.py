@@ -17,7 +17,7 @@ from spvlink.ir.core import Block, Function, Inst
 from spvlink.verify.machine.control import Flow
 from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.memory import Entry, Pointer, Slot
-from spvlink.verify.machine.values import Array, Kinds, Unsupported, V, Value, merged
+from spvlink.verify.machine.values import Array, Endless, Kinds, Unsupported, V, Value, merged
 from spvlink.verify.machine.world import World, resource_of
 
 MOST_STEPS: Final = 20_000  # blocks that a run may take
@@ -155,7 +155,7 @@ class Machine:
             if frame.mask.any():
                 self.steps += 1
                 if self.steps > MOST_STEPS:
-                    raise Unsupported("loops that take too long", self.stage.name)
+                    raise Endless("loops that take too long", self.stage.name)
                 frame.full = bool(frame.mask.all())
                 self.block(frame, block)
         self.depth -= 1

@@ -132,8 +132,8 @@ class Run(Running):
 
         def cells(variable: Inst, type: Inst, vertex: int | None) -> Any:
             def get(location: int, component: int, scalar: Inst) -> V:
-                random = self.world.random("attribute", location, component)
-                raw = self.world.bits(random, scalar, count)
+                dice = self.world.dice("attribute", location, component)
+                raw = self.world.bits(dice, scalar, count)
                 found = m.kinds.of_bits(scalar, same_in_some(raw, corners))
                 if found.dtype.kind == "f":  # each primitive has its own order of magnitude
                     scale = np.array([1, 0.5, 0.125, 1, 0.03125])[at // corners % 5]
@@ -183,8 +183,10 @@ class Run(Running):
             if is_arrayed(stage, variable, type, True):
                 have = types.size_of(type) or size
                 per_vertex[variable] = split_vertices(m, tree, min(size, have), PATCHES)
-            else:
+            elif decorated(stage, variable, type, _PATCH):
                 per_patch[variable] = tree
+            else:
+                raise Unsupported("an output of a patch that is not Patch", stage.name)
         wild = np.zeros(PATCHES, dtype=bool)
         wild[groups[m.wild]] = True
         both = outputs_of(m, per_vertex, PATCHES * size), outputs_of(m, per_patch, PATCHES)

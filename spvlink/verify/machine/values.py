@@ -35,6 +35,10 @@ class Unsupported(Exception):
         self.instruction = instruction
 
 
+class Endless(Unsupported):
+    """A loop that takes too long."""
+
+
 class V:
     """A scalar or a vector: ``d`` the numbers, ``u`` where they are undefined (None: nowhere)."""
 

@@ -24,7 +24,16 @@ from spvlink.verify.machine.values import FLOATS, UNSIGNED, Array, Unsupported, 
 HEAP: Final = 1 << 32  # where addresses of buffers begin
 HEAP_SIZE: Final = 1 << 16
 FLOAT_SEEDS: Final = 5
+SEEDS_OF_INTEGERS: Final = 6
 EDGES: Final = (np.nan, np.inf, -np.inf, -0.0, 0.0, 1e-42, -1e-42, 3e38, 1e-30, 1.0, -1.0)
+
+
+class Dice:
+    """Random numbers of a name: of the seed, and such as all seeds have."""
+
+    def __init__(self, seed: int, key: int) -> None:
+        self.seeded = np.random.Generator(np.random.PCG64((seed + 1) * 7919 + key))
+        self.fixed = np.random.Generator(np.random.PCG64(key))
 
 
 class World:
@@ -53,8 +62,10 @@ class World:
         return made
 
     def random(self, *name: object) -> np.random.Generator:
-        key = zlib.crc32(repr(name).encode())
-        return np.random.Generator(np.random.PCG64((self.seed + 1) * 7919 + key))
+        return self.dice(*name).seeded
+
+    def dice(self, *name: object) -> Dice:
+        return Dice(self.seed, zlib.crc32(repr(name).encode()))
 
     # -- numbers -----------------------------------------------------------------------------------
 
@@ -81,23 +92,27 @@ class World:
             small[line] += 1
         return np.asarray(small.view(raw.dtype))
 
-    def integers(self, random: np.random.Generator, count: int, width: int) -> Array:
-        small = random.integers(0, 4, count)
-        found = small.astype(UNSIGNED[width])
-        if self.seed % FLOAT_SEEDS in (1, 3):
+    def integers(self, dice: Dice, count: int, width: int) -> Array:
+        """Small ones, each of 0 to 3 with one of four seeds, since much code asks for these; with
+        later seeds others, too."""
+        found = ((dice.fixed.integers(0, 4, count) + self.seed) % 4).astype(UNSIGNED[width])
+        if self.seed % SEEDS_OF_INTEGERS > 3:
             top = (1 << width) - 1
-            odd = random.choice([top, top >> 1, (top >> 1) + 1, 0, 7], count).astype(found.dtype)
-            found = np.where(random.random(count) < 0.15, odd, found)
+            odd = dice.seeded.choice([top, top >> 1, (top >> 1) + 1, top - 4], count)
+            wide = dice.seeded.integers(0, 256 if width > 8 else 128, count)
+            which = dice.seeded.random(count)
+            other = np.where(which < 0.2, odd.astype(found.dtype), wide.astype(found.dtype))
+            found = np.where(which < 0.6, other, found)
         return found
 
-    def bits(self, random: np.random.Generator, type: Inst, count: int) -> Array:
+    def bits(self, dice: Dice, type: Inst, count: int) -> Array:
         """Bit patterns of a numeric scalar."""
         width = type.imm[0]
         if type.op == ops.OpTypeFloat and types.is_ieee(type):
             with np.errstate(all="ignore"):
-                made = self.floats(random, count).astype(FLOATS[width])
+                made = self.floats(dice.seeded, count).astype(FLOATS[width])
             return made.view(UNSIGNED[width])
-        return self.integers(random, count, width)
+        return self.integers(dice, count, width)
 
     # -- specialization ----------------------------------------------------------------------------
 
@@ -127,9 +142,9 @@ class World:
             size = max(size_in_buffer(stage, type), 16)
             size = (size + 63) // 64 * 64
             data = np.zeros(size * count, dtype=np.uint8)
-            random = self.random("buffer", key)
+            random = self.dice("buffer", key)
             if not size_in_buffer(stage, type):
-                data[:] = random.integers(0, 4, len(data))
+                data[:] = random.seeded.integers(0, 4, len(data))
             for n in range(count):
                 self.fill(random, stage, data, n * size, type)
             found = self.regions[key] = Region(str(key), data, size)
@@ -190,7 +205,7 @@ class World:
         self.heap_end += (size * count + 255) // 256 * 256
         if self.heap_end > HEAP_SIZE:
             raise Unsupported("too many buffers behind addresses", stage.name)
-        random = self.random("heap", key)
+        random = self.dice("heap", key)
         for n in range(count):
             self.fill(random, stage, self.heap().data, at + n * size, pointer.args[0])
         return HEAP + at
