@@ -82,7 +82,7 @@ class World:
         else:
             found = np.full(count, random.uniform(0.2, 0.9))
         if self.edges:
-            found = np.where(random.random(count) < 0.25, random.choice(EDGES, count), found)
+            found = np.where(random.random(count) < 0.12, random.choice(EDGES, count), found)
         return found
 
     def near_identity(self, raw: Array, scalar: Inst, line: int) -> Array:
