@@ -13,7 +13,7 @@ import numpy as np
 
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
-from spvlink.ir.core import Block, Function, Inst
+from spvlink.ir.core import Block, Function, Inst, name_of_set, says_nothing
 from spvlink.verify.machine.control import Flow
 from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.memory import Entry, Pointer, Slot
@@ -103,19 +103,19 @@ class Machine:
         assert type is not None
         if op in (ops.OpConstantTrue, ops.OpConstantFalse):
             return self.kinds.scalar(type, int(op == ops.OpConstantTrue))
-        if op in (ops.OpSpecConstantTrue, ops.OpSpecConstantFalse, ops.OpSpecConstant):
-            return self.kinds.scalar(type, self.world.specialized(self.stage, inst))
         if op == ops.OpConstant:
             bits = types.bits_of(inst)
             assert bits is not None
             return self.kinds.scalar(type, bits)
-        if op in (ops.OpConstantComposite, ops.OpSpecConstantComposite):
+        if op == ops.OpConstantComposite or op == ops.OpSpecConstantComposite:
             frame = Frame(_NO_FLOW, self.base)
             return HANDLERS[ops.OpCompositeConstruct](self, frame, inst)
         if op == ops.OpConstantNull:
             return self.kinds.filled(type, False)
         if op == ops.OpUndef:
             return self.kinds.filled(type, True)
+        if op == ops.OpExtInst and says_nothing(name_of_set(inst.args[0])):
+            return None
         if op == ops.OpSpecConstantOp:
             made = Inst(inst.imm[0], type, inst.args, inst.imm[1:])
             frame = Frame(_NO_FLOW, self.base)

@@ -12,6 +12,7 @@ from spvlink.pipeline import Source
 from spvlink.verify.machine.declared import Stage, stages_of
 from spvlink.verify.machine.pipeline import Run
 from spvlink.verify.machine.seen import Difference, Seen, first_difference
+from spvlink.verify.machine.specialize import frozen
 from spvlink.verify.machine.values import Endless, Unsupported, V
 from spvlink.verify.machine.world import World, prepared
 from spvlink.verify.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
@@ -30,6 +31,9 @@ def execute(
     except Unsupported as error:
         place = Place(error.stage, "", error.instruction)
         verdict = Verdict(UNKNOWN, EXECUTED, place, error.why)
+    except Exception as error:  # whatever it is, nothing was shown to be equal
+        reason = f"the interpreter failed: {type(error).__name__}: {error}"
+        verdict = Verdict(UNKNOWN, EXECUTED, Place(), reason)
     verdict.seconds = perf_counter() - start
     return verdict
 
@@ -39,7 +43,7 @@ def compared(
 ) -> Verdict:  # fmt: skip
     if options.state is not None:
         raise Unsupported("what is known of the pipeline's state is not interpreted")
-    sides = stages_of(before), stages_of(after)
+    sides = read(before, options), read(after, options)
     names = [[stage.name for stage in side] for side in sides]
     if names[0] != names[1]:
         return Verdict(UNEQUAL, EXECUTED, Place(), "the stages are others")
@@ -66,6 +70,17 @@ def compared(
     if ended * 2 < seeds:
         return Verdict(UNKNOWN, EXECUTED, Place(), "loops that take too long")
     return Verdict(EQUAL, EXECUTED)
+
+
+def read(sources: list[Source], options: Options) -> list[Stage]:
+    """The stages of a pipeline, specialized."""
+    made = stages_of(sources)
+    for n, stage in enumerate(made):
+        data = frozen(stage.source.data, stage, options)
+        if data is not stage.source.data:
+            one = Source(data, stage.source.file, stage.source.entry, stage.name)
+            made[n] = stages_of([one])[0]
+    return made
 
 
 def differing(

@@ -34,9 +34,9 @@ from spvlink.verify.machine.values import Array, Tree, Unsupported, V, gathered
 from spvlink.verify.machine.world import World
 
 PRIMITIVES: Final = 12
-PATCHES: Final = 4
+PATCHES: Final = 8
 _PATCH: Final = enums.Decoration_Patch
-POINTS: Final = 12  # of a tessellated patch
+POINTS: Final = 6  # of a tessellated patch
 _CORNERS: Final = {
     enums.ExecutionMode_InputPoints: 1, enums.ExecutionMode_InputLines: 2,
     enums.ExecutionMode_InputLinesAdjacency: 4, enums.ExecutionMode_Triangles: 3,

@@ -6,13 +6,11 @@ which the original declares it.
 
 from __future__ import annotations
 
-import struct
 import zlib
 from typing import Any, Final
 
 import numpy as np
 
-from spvlink.errors import SpvlinkError
 from spvlink.grammar import enums, info, ops
 from spvlink.ir import types
 from spvlink.ir.core import Inst
@@ -114,26 +112,6 @@ class World:
             return made.view(UNSIGNED[width])
         return self.integers(dice, count, width)
 
-    # -- specialization ----------------------------------------------------------------------------
-
-    def specialized(self, stage: Stage, inst: Inst) -> int:
-        """The bits of a specialization constant."""
-        number = stage.find(inst, enums.Decoration_SpecId)
-        default = int(inst.op == ops.OpSpecConstantTrue)
-        if inst.op == ops.OpSpecConstant:
-            default = sum(w << 32 * n for n, w in enumerate(inst.imm))
-        assert inst.type is not None
-        width = 1 if inst.type.op == ops.OpTypeBool else inst.type.imm[0]
-        default &= (1 << width) - 1
-        if number is None:
-            return default
-        given = self.options.spec.get((stage.name, number))
-        if given is None:
-            return default
-        if isinstance(given, bytes):
-            return int.from_bytes(given, "little") & ((1 << width) - 1)
-        return _bits_of_text(given, inst.type) & ((1 << width) - 1)
-
     # -- buffers -----------------------------------------------------------------------------------
 
     def region(self, key: object, stage: Stage, type: Inst, count: int) -> Region:
@@ -217,18 +195,6 @@ def _shape(type: Inst, depth: int) -> str:
         return "..."
     parts = ", ".join(_shape(a, depth - 1) for a in type.args if a.type is None)
     return f"{type.op}{type.imm}({parts})"
-
-
-def _bits_of_text(text: str, type: Inst) -> int:
-    if type.op == ops.OpTypeBool:
-        return int(text.strip().lower() in ("true", "1"))
-    if type.op == ops.OpTypeInt:
-        return int(text, 0)
-    form = {16: "<e", 32: "<f", 64: "<d"}[type.imm[0]]
-    try:
-        return int.from_bytes(struct.pack(form, float(text)), "little")
-    except (SpvlinkError, ValueError) as error:
-        raise Unsupported(f"a specialization constant of {text!r}") from error
 
 
 class Handle:
