@@ -17,7 +17,7 @@ from spvlink.verify.machine.values import Endless, Unsupported, V
 from spvlink.verify.machine.world import World, prepared
 from spvlink.verify.verdict import EQUAL, EXECUTED, UNEQUAL, UNKNOWN, Place, Verdict
 
-SEEDS: Final = 6
+SEEDS: Final = 10
 
 
 def execute(

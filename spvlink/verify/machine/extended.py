@@ -111,7 +111,7 @@ def lanewise(number: int, given: list[V]) -> V | None:
         return _clamp(number, data, u)
     if number == glsl.Glsl_SmoothStep:
         low, high, x = data
-        bad = ~(low < high)
+        bad = ~(low != high)  # the other way round: drivers compute the same formula
         t = np.fmin(np.fmax((x - low) / (high - low), 0), 1)
         d = t * t * (t.dtype.type(3) - t.dtype.type(2) * t)
         return V(d.astype(x.dtype), either(u, bad if bad.any() else None))

@@ -6,7 +6,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from spvlink.grammar import enums
+from spvlink.grammar import enums, ops
+from spvlink.ir import types
 from spvlink.ir.core import Inst
 from spvlink.verify.machine.declared import Stage
 from spvlink.verify.machine.engine import GROUP, Frame, Machine
@@ -37,6 +38,7 @@ class Payload:
 
     def __init__(self, tree: Tree | None, task: Array, number: Array, counts: Array) -> None:
         self.tree = tree
+        self.type: Inst | None = None
         self.task = task
         self.number = number
         self.counts = counts  # (3, groups)
@@ -105,6 +107,7 @@ def run_task(run: Running, stage: Stage) -> Payload:
     m, _ = workgroups(run, stage, np.arange(TASKS), np.array([[TASKS], [1], [1]]))
     counts = np.zeros((3, TASKS), dtype=np.int64)
     trees: list[Tree] = []
+    held: list[Inst] = []
 
     def tasks(frame: Frame, end: Inst) -> None:
         for n in range(3):
@@ -112,6 +115,7 @@ def run_task(run: Running, stage: Stage) -> Payload:
             counts[n] = np.where(_there(m, frame), per_group(m, value, frame.mask), counts[n])
         if len(end.args) > 3:
             trees.append(m.slots[end.args[3]].tree)
+            held.append(end.args[3])
 
     m.on_tasks = tasks
     m.run()
@@ -123,7 +127,23 @@ def run_task(run: Running, stage: Stage) -> Payload:
         total = min(int(np.prod(np.minimum(counts[:, n], 1000))), MOST)
         task += [n] * total
         number += list(range(total))
-    return Payload(trees[-1] if trees else None, np.array(task, int), np.array(number, int), counts)
+    made = Payload(trees[-1] if trees else None, np.array(task, int), np.array(number, int), counts)
+    if held and held[-1].type is not None:
+        made.type = held[-1].type.args[0]
+    return made
+
+
+def same_shape(a: Inst, b: Inst | None) -> bool:
+    """Whether two types, of two modules, are made of the same parts."""
+    if b is None or a.op != b.op or a.imm != b.imm:
+        return False
+    if not types.is_composite(a):
+        return True
+    size = types.size_of(a)
+    parts = range(size if a.op == ops.OpTypeStruct else 1)
+    return size == types.size_of(b) and all(
+        same_shape(types.part_type(a, n), types.part_type(b, n)) for n in parts
+    )
 
 
 def _there(m: Machine, frame: Frame) -> Array:
@@ -152,7 +172,9 @@ def run_mesh(run: Running, stage: Stage, payload: Payload | None) -> Primitives:
     m, _ = workgroups(run, stage, number, counts)
     if payload is not None and payload.tree is not None:
         for variable in stage.variables(enums.StorageClass_TaskPayloadWorkgroupEXT):
-            m.slots[variable].tree = gathered(payload.tree, payload.task)
+            assert variable.type is not None
+            if same_shape(variable.type.args[0], payload.type):
+                m.slots[variable].tree = gathered(payload.tree, payload.task)
     sizes = np.zeros((2, len(number)), dtype=np.int64)
 
     def outputs(frame: Frame, inst: Inst) -> None:
