@@ -1,6 +1,5 @@
-"""setuptools, which asks for mypyc where the core is to be compiled (docs/speed.md): with
-SPVLINK_COMPILE=1, or ``pip wheel . --config-settings compile=1``. Who wants pure Python need not
-get mypy."""
+"""setuptools, with mypyc where the core is to be compiled (docs/measurements/speed.md): with
+SPVLINK_COMPILE=1, or ``pip wheel . --config-settings compile=1``. Pure Python needs no mypy."""
 
 from __future__ import annotations
 

@@ -161,7 +161,7 @@ def link_frozen(
     interface: object = None,
     options: Options | None = None,
 ) -> tuple[Linked, dict[str, object]]:
-    """Link stages against a frozen interface, each as if the others were not there (docs/sets.md).
+    """Link stages against a frozen interface, each without the others (docs/explanation/sets.md).
 
     ``stages``: modules as ``link`` takes them, one or more of a pipeline. ``interface``: the
     document, as ``json.load`` gives it; None to make it of the stages: what they do not need of

@@ -18,72 +18,86 @@ if TYPE_CHECKING:  # typing costs start-up time
 HELP: Final = """\
 usage: spvlink link STAGE_FILE... -o OUT_DIR [options]
        spvlink batch --help: link all pipelines of a game at once
-       spvlink check --help: look for what is wrong between the stages of a pipeline
+       spvlink check --help: find mismatches between the stages of a pipeline
        spvlink layer --help: link the pipelines of a Vulkan program while it runs
        spvlink library --help: build the C library for engines
        spvlink passes | cmake-dir | completions bash|zsh|fish | --version | --help
 
-Optimizes the SPIR-V modules of ONE Vulkan pipeline together: what one stage writes and the next
-does not need goes away on both sides, the rest is packed into fewer Locations, and every stage
-is cleaned up behind it. This is stage linking: unlike spirv-link, it joins no modules that
-import and export symbols. One module a stage goes in and one module a stage comes out.
+Optimize the SPIR-V modules of ONE Vulkan pipeline together: remove the varyings that the next
+stage does not need, pack the rest into fewer Locations, and clean up every stage behind that.
+This is stage linking: one module per stage goes in and one comes out. To join modules that
+import and export symbols use spirv-link.
 
-STAGE_FILE   a SPIR-V module of the pipeline, in any order; the stage is read from the module.
-             FILE:ENTRY picks one of several entry points (of a file given twice, the outputs are
-             NAME.ENTRY.spv), FILE:ENTRY:STAGE one of several of that name, as in all.spv:main:frag
-             (NAME.ENTRY.STAGE.spv); without STAGE it is the one that the other modules leave
-             over. Files .vert .tesc .tese .geom .task .mesh .frag (GLSL) and .hlsl with a stage
-             before it (x.frag.hlsl) or said (x.hlsl:ENTRY:frag) are compiled with
-             glslangValidator; HLSL's entry point is main or ENTRY. - is SPIR-V on standard input.
--o OUT_DIR   one file a stage, under the input's name. All files are written or none is; a file
-             whose bytes would not change is not touched.
+STAGE_FILE   a SPIR-V module of the pipeline, in any order; spvlink reads the stage from the
+             module. FILE:ENTRY picks one of several entry points; FILE:ENTRY:STAGE picks one of
+             several with that name, as in all.spv:main:frag. Without STAGE it is the stage that
+             the other modules leave over. If one file is given twice, the outputs are
+             NAME.ENTRY.spv or NAME.ENTRY.STAGE.spv. GLSL (.vert .tesc .tese .geom .task .mesh
+             .frag) and HLSL (x.frag.hlsl, x.hlsl:ENTRY:frag) sources are compiled with
+             glslangValidator; the entry point of HLSL is main or ENTRY. - reads SPIR-V from
+             standard input.
+-o OUT_DIR   write one file per stage, under the name of the input. All files are written or none
+             is; a file whose bytes would not change is not touched.
 
-  --report FILE           write a JSON report (-: to standard output)
-  --html FILE             write a page for a browser: a picture of the interface before and after
-  --embed c|c-array       write each module as C, too: a header NAME.spv.h with an array of words,
+reports:
+  --explain               print a table: the fate of every varying, and the reason
+  --report FILE           write the same as JSON (-: to standard output)
+  --html FILE             write the same as a page for a browser, with a picture of the interface
+                          (-: to standard output)
+  --embed c|c-array       also write each module as C: a header NAME.spv.h with an array of words,
                           or NAME.spv.inc with its initializer alone
-  --explain               print a table: what became of every varying, and why
+
+facts about the pipeline:
   --layout FILE           the pipeline layout as JSON: which stages may read which resource
   --state FILE            what is known of the pipeline's state, as JSON: attachments, blending ...
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
   --spec-defaults         constants that no --spec names keep their defaults, so they are known
+  --complete              these are all stages of the pipeline: without a fragment shader, only
+                          fixed functions and transform feedback read the last outputs. With a
+                          fragment shader spvlink always assumes that
   --target-env ENV        vulkan1.0 ... vulkan1.4 (default: the lowest that fits the modules)
+
+choices:
+  --exact                 make only changes that keep every output bit of every stage
+  --keep-interface STAGE  leave that stage byte for byte as it is; its neighbours still gain: they
+                          drop outputs that it does not read and know the values that it writes;
+                          repeatable
   --enable PASS, --disable PASS
-                          switch one optimization (see: spvlink passes); repeatable
-  --cost-limit N          in percent: what moving an expression to the next stage may cost, of
-                          what the components saved are worth (default 100; 0: only what is free)
-  --expect vertices=N,fragments=N
-                          how often each stage is expected to run, of which only the ratio
-                          counts: work moves to where it is done less often (default 1 and 8)
+                          switch one optimization, or a group (spvlink passes lists them);
+                          repeatable
   --pack locations|vectors|none
-                          what may be torn over two Locations to save one: everything, no vector;
-                          none: nothing moves (default: everything but image coordinates)
-  --clean                 write stages that linking does not need in their simplest form, too
-                          (default: they go out as they came)
-  --complete              these are all stages of the pipeline: if there is no fragment shader,
-                          only fixed functions and transform feedback read what the last one writes
-                          (with a fragment shader they are: no stage is left out in between)
-  --exact                 only changes that keep every output bit of every stage
-  --write-interface FILE  write what the given stages need of each other, as JSON, and link them
-                          so that others can be linked with it later; no code moves then
-  --interface FILE        link one stage or more against such a file, without the others: what it
-                          does not have is not written, and must not be read
-  --keep-interface STAGE  leave that stage as it is, byte for byte; its neighbours still
-                          gain what they can alone; repeatable
-  --no-validate           do not run spirv-val on what is written
-  --strict                a pipeline that is passed through unchanged is an error, and so is a
-                          warning: what `spvlink check` calls an error between the stages
+                          which vectors may be split over two Locations to save one: locations:
+                          all; vectors: no vector; none: every varying stays in its place
+                          (default: all but image coordinates)
+  --expect vertices=N,fragments=N
+                          how often each stage is expected to run; only the ratio counts. Work
+                          moves to the stage that runs less often (default: 1 and 8)
+  --cost-limit N          percent of the worth of the saved components that moving an expression
+                          to the next stage may cost (default: 100; 0: only what is free)
+  --clean                 simplify stages that linking does not need, too (default: they go out
+                          as they came)
+
+interfaces that are frozen:
+  --write-interface FILE  link the given stages and write their interface as JSON, so that other
+                          modules can be linked against it later; no code moves then
+  --interface FILE        link one or more stages against such a file, without the others: outputs
+                          that it lacks are not written, inputs that it lacks are an error
+
+trust:
+  --no-validate           do not run spirv-val on the output
+  --strict                end with an error if the pipeline passes through unchanged, or if
+                          `spvlink check` would report an error between its stages
 
 to debug the linker:
-  --dump DIR              one text file for each pass that changed something
-  --print-after PASS      that text on standard error, after one pass
-  --time                  milliseconds per phase, on standard error
+  --dump DIR              write one text file for each pass that changed something
+  --print-after PASS      print that text on standard error, after one pass
+  --time                  print milliseconds per phase on standard error
   --stop-after N          stop after N passes
   --check each            verify the module after each pass
 
-exit status: 0 done, or passed through unchanged (the report says why); 1 the input is not valid,
-or with --strict was passed through; 2 usage, or a file that cannot be read or written; 3 a defect
-of spvlink itself, with the inputs passed through.
+exit status: 0 done, or passed through unchanged (the report says why); 1 an input is not valid,
+or with --strict: passed through, or a mismatch; 2 usage, or a file that cannot be read or
+written; 3 a defect of spvlink itself: the inputs are passed through.
 """
 
 
@@ -369,7 +383,7 @@ def _check_inputs(command: Command) -> None:
     check_files(command.inputs)
     check_reports(command.report, command.html)
     if command.interface is not None and command.write_interface is not None:
-        raise Usage("--interface and --write-interface: an interface is obeyed, or written")
+        raise Usage("--interface and --write-interface exclude each other")
     if "-" in (command.report, command.html) and command.explain:
         name = "--report" if command.report == "-" else "--html"
         raise Usage(f"{name} - and --explain both want standard output")

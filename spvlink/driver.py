@@ -13,11 +13,10 @@ import gc
 import time
 
 from spvlink import patches, validate
-from spvlink.binary.decode import decode
 from spvlink.chain import split_at_fixed
 from spvlink.chain.runner import Runner
 from spvlink.chain.table import PASSES
-from spvlink.entry import count, described_bytes, read_pipeline, select_entry, without_debug
+from spvlink.entry import count, described_bytes, read_pipeline
 from spvlink.errors import BadSpirv, Broken, Refused, Usage
 from spvlink.grammar import enums
 from spvlink.ir.core import CAPABILITIES
@@ -33,12 +32,12 @@ from spvlink.pipeline import (
     PASSED,
     STAGES,
     UNCHANGED,
-    VALIDATED,
     Linked,
     Source,
     StageResult,
     stage_of,
 )
+from spvlink.verdicts import Judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -60,8 +59,6 @@ _TOGETHER: Final = (
     ("tese", "tesc", "pStages-00730"),
     ("task", "mesh", "stage-02096"),
 )
-# What faces no other stage: its Locations are numbers of attributes and attachments.
-_OUTER: Final = (("vert", enums.StorageClass_Input), ("frag", enums.StorageClass_Output))
 
 
 def link(
@@ -149,7 +146,8 @@ class _Session:
         except (BadSpirv, Usage, MemoryError):
             raise
         except Exception as error:  # a defect of ours must not cost the user his pipeline
-            return self.blame(error)
+            what = self.judge().blame(error)
+            return self.pass_through(DEFECT, f"a defect of spvlink: {what}", what)
         self.fill(outputs)
         if not any(stage.changed for stage in linked.stages):
             return self.leave(UNCHANGED, NOTHING_TO_GAIN)
@@ -220,12 +218,7 @@ class _Session:
     def fill(self, outputs: list[bytes]) -> None:
         """Figures before and after."""
         for stage, data, before in zip(self.stages, outputs, self.before):
-            result = StageResult(stage.name, stage.source.file, data, data != stage.source.data)
-            after = count(stage.module) if result.changed else before
-            result.instructions = (before[0], after[0])
-            result.body = (before[1], after[1])
-            result.bytes = (len(stage.source.data), len(data))
-            self.linked.stages.append(result)
+            self.linked.stages.append(stage_result(stage, stage.source, data, before))
         self.linked.seconds = self.runner.seconds
 
     def better(self) -> bool:
@@ -259,98 +252,21 @@ class _Session:
 
     def validate(self, outputs: list[bytes]) -> Linked:
         """spirv-val over what is about to go out."""
-        linked = self.linked
-        if not self.options.validate:
-            linked.validated = "not validated: switched off"
-            return linked
         begin = time.perf_counter()
-        verdicts = self.verdicts(outputs)
-        linked.seconds["spirv-val"] = time.perf_counter() - begin
-        bad = [n for n, verdict in enumerate(verdicts) if verdict is not None]
-        if not bad:
-            linked.validated = VALIDATED
-            return linked
-        originals = self.validate_originals()
-        for n in bad:
-            verdict, original = verdicts[n], originals[n]
-            judge = "spirv-val"
-            if original is not None and not validate.about_debug(original):
-                judge, verdict = "our verifier", own_verdict(outputs[n])
-            elif original is not None:  # the rest must be in order all the same
-                bare = without_debug(self.judged(self.stages[n], outputs[n]))
-                verdict = validate.validate(bare, linked.target_env)
-            if verdict is not None:
-                stage = self.stages[n]
-                what = f"{judge} refuses the new {stage.name} module: {verdict}"
-                return self.pass_through(DEFECT, what, what)
-        return linked
+        try:
+            self.linked.validated = self.judge().verdict(outputs, self.options)
+        except Broken as refused:
+            return self.pass_through(DEFECT, refused.message, refused.message)
+        self.linked.seconds["spirv-val"] = time.perf_counter() - begin
+        return self.linked
 
-    def verdicts(self, modules: list[bytes]) -> list[str | None]:
-        """What spirv-val says of the modules of all stages."""
-        judged = [self.judged(stage, data) for stage, data in zip(self.stages, modules)]
-        return validate.validate_all(judged, self.linked.target_env)
-
-    def judged(self, stage: Stage, data: bytes) -> bytes:
-        """A module as spirv-val is to see it."""
-        return patches.judged(stage.name, data, stage.source.entry) if self.overlaps else data
-
-    def validate_originals(self) -> list[str | None]:
-        """spirv-val's verdict on the inputs. Raises BadSpirv where it refuses one and is not just
-        too old for it."""
-        linked = self.linked
-        verdicts = self.verdicts([stage.source.data for stage in self.stages])
-        linked.validated = VALIDATED
-        unknown = False  # whether some stage is not validated at all
-        for stage, verdict in zip(self.stages, verdicts):
-            if verdict is None:
-                continue
-            bare: str | None = verdict
-            if validate.about_debug(verdict):  # no device looks at it
-                data = without_debug(self.judged(stage, stage.source.data))
-                bare = validate.validate(data, linked.target_env)
-            if bare is None:
-                what = "validated without debug information"
-            elif validate.too_old(bare):
-                what, verdict, unknown = "not validated", bare, True
-            else:
-                raise stage.bad(f"spirv-val refuses it: {bare}")
-            if bare is not None or not unknown:
-                linked.validated = f"{what}: spirv-val refuses the input too ({verdict})"
-        return verdicts
-
-    def blame(self, error: Exception) -> Linked:
-        """An exception that no input should cause: if the input is bad after all, say so; else it
-        is our defect."""
-        from spvlink.ir.check import check
-
-        for stage in self.stages:
-            try:
-                check(decode(stage.source.data), input=True)
-            except BadSpirv as bad:
-                bad.file = stage.source.file
-                raise bad from None
-        self.check_originals()
-        what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-        return self.pass_through(DEFECT, f"a defect of spvlink: {what}", what)
-
-    def check_originals(self) -> None:
-        """Whether the inputs' own interfaces are in order, by the same checker. Raises BadSpirv."""
-        for stage in self.stages:
-            module = decode(stage.source.data)
-            module.entry = select_entry(module, stage.source.entry, stage.name)
-            for storage in (enums.StorageClass_Input, enums.StorageClass_Output):
-                if (stage.name, storage) not in _OUTER:
-                    try:
-                        variables = interface.declared(module, storage)
-                        if stage.name == "frag":
-                            interface.check_fragment(variables)
-                    except Broken as error:
-                        raise stage.bad(error.message) from None
+    def judge(self) -> Judge:
+        return Judge(self.stages, self.linked.target_env, self.overlaps)
 
     def leave(self, outcome: Outcome, why: str, defect: str | None = None) -> Linked:
         """The originals, which have to be valid too, and why nothing is better."""
         if self.options.validate and self.linked.validated is None:
-            self.validate_originals()
+            self.linked.validated = self.judge().originals()[1]
         self.linked.stay(outcome, why, defect)
         return self.linked
 
@@ -363,13 +279,19 @@ class _Session:
             interface_result.components = (interface_result.components[0],) * 2
             interface_result.locations = (interface_result.locations[0],) * 2
         for stage, before in zip(self.stages, self.before):
-            result = StageResult(stage.name, stage.source.file, stage.source.data, False)
-            result.instructions = (before[0], before[0])
-            result.body = (before[1], before[1])
-            result.bytes = (len(stage.source.data),) * 2
-            linked.stages.append(result)
+            linked.stages.append(stage_result(stage, stage.source, stage.source.data, before))
         linked.seconds = self.runner.seconds
         return linked
+
+
+def stage_result(stage: Stage, source: Source, data: bytes, before: tuple[int, int]) -> StageResult:
+    """A stage after linking; ``source``: its module as it came; ``before``: its size then, as
+    ``entry.count`` has it."""
+    result = StageResult(stage.name, source.file, data, data != source.data)
+    after = count(stage.module) if result.changed else before
+    result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
+    result.bytes = len(source.data), len(data)
+    return result
 
 
 def read_stages(sources: list[Source]) -> list[Stage]:
@@ -450,14 +372,3 @@ def check_primitives(stages: list[Stage]) -> None:
 def _against(rule: str, what: str) -> str:
     """A message that names the rule (Vulkan, "Graphics Pipeline Creation")."""
     return f"{what} ({CREATION}{rule})"
-
-
-def own_verdict(data: bytes) -> str | None:
-    """What our own verifier says of a module that spirv-val is too old for; None: nothing."""
-    from spvlink.ir.check import check
-
-    try:
-        check(decode(data), input=True)
-    except (BadSpirv, Broken) as error:
-        return str(error)
-    return None

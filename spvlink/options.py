@@ -60,8 +60,8 @@ class Options:
                     unknown
     spec_defaults   constants that ``spec`` does not name have the value in the module, as they do
                     in a pipeline whose specialization data says nothing of them (default False)
-    state           what is known of the pipeline's state and not dynamic, as a dict in the form of
-                    ``--state`` (docs/state.md) or a ``PipelineState`` (default None: nothing)
+    state           the known state of the pipeline, without dynamic state, as a dict in the form of
+                    ``--state`` (docs/reference/state.md) or a ``PipelineState`` (default None)
     target_env      "vulkan1.0" ... "vulkan1.4" (default None: the lowest that fits the modules)
     validate        run spirv-val on every module that is written (default True)
     strict          for the command: a pipeline that had to be passed through is an error, and so is

@@ -82,7 +82,7 @@ def back(made: Sequence[tuple[str, bytes, Source, Source]]) -> list[bytes]:
     while not near.isdisjoint([location + by for location in far]):
         by += 1
     if by and max(far) + by >= _MOST:
-        raise Refused("what is left of Patch variables that lie over others has no place")
+        raise Refused("the rest of overlapping Patch variables has no free place")
     out: list[bytes] = []
     for at, (name, data, apart, original) in enumerate(made):
         if at in modules and _move(modules[at], _SIDES[name], by - APART):
@@ -111,7 +111,7 @@ def _move(module: Module, storage: int, by: int) -> bool:
     }
     structs = {one.label.type for one in moving.values() if one.label.index >= 0}
     if structs and any(_struct_of(v) in structs for v in _variables(module) if v not in moving):
-        raise Refused("Patch variables lie over others, and their block is one of these, too")
+        raise Refused("a block with overlapping Patch variables overlaps another one")
     for target in (*moving, *structs):
         ungroup(module, target)
     for note in list(module.annotations):

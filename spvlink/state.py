@@ -1,7 +1,7 @@
-"""What is known of a pipeline's state beside its modules, and is not dynamic.
+"""The known state of a pipeline beside its modules, without dynamic state.
 
-All of it is optional: what is not said is unknown. ``docs/state.md`` describes the JSON that
-``--state`` reads; ``read`` makes the facts of it that passes ask for.
+All of it is optional: whatever is left out is unknown. ``docs/reference/state.md`` describes the
+JSON that ``--state`` reads; ``read`` turns it into the facts that passes ask for.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ class PipelineState:
                 return mask
         return 0
 
-    def facts(self) -> tuple[object, ...]:
+    def known_fields(self) -> tuple[object, ...]:
         """All of it, to be compared and written into keys."""
         return (
             self.outputs, self.discards, self.one_sample, self.view_mask, self.culled,
@@ -125,14 +125,14 @@ class PipelineState:
         )  # fmt: skip
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, PipelineState) and self.facts() == other.facts()
+        return isinstance(other, PipelineState) and self.known_fields() == other.known_fields()
 
     def __hash__(self) -> int:
-        return hash(self.facts())
+        return hash(self.known_fields())
 
     def __bool__(self) -> bool:
         """Whether anything is known."""
-        return self.facts() != PipelineState().facts()
+        return self.known_fields() != PipelineState().known_fields()
 
 
 def state_of(given: object) -> PipelineState:

@@ -13,5 +13,6 @@ Nothing here links, and nothing here is on the path of ``spvlink link``. In the 
     archive     ``Archive``: the pipelines and modules of an input
     writer      ``ArchiveWriter``: the same archive with other modules
 
-The format was learned from ValveSoftware/Fossilize at de951cf1f; docs/archives.md has the facts.
+The format was learned from ValveSoftware/Fossilize at de951cf1f. docs/reference/archives.md has
+the facts.
 """

@@ -1,6 +1,6 @@
 """The 64-bit keys of an archive's entries: FNV-1 over 32-bit words (fossilize_hasher.hpp).
 
-They name, they do not protect: whoever wants to can make two modules of one hash.
+They name, they do not protect: two modules of one hash can be made on purpose.
 """
 
 from __future__ import annotations

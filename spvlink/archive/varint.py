@@ -53,7 +53,7 @@ def decode(data: bytes, count: int) -> bytes:
     """``count`` words, little endian, from exactly these bytes. Raises ValueError."""
     chunks = _WORD.findall(data)
     if len(chunks) != count or sum(map(len, chunks)) != len(data):
-        raise ValueError("its words are not what it says")
+        raise ValueError("its data does not have the stated length")
     return _little(array("I", map(_decoded.__getitem__, chunks))).tobytes()
 
 

@@ -16,46 +16,53 @@ from spvlink.system import cores
 
 HELP: Final = """\
 usage: spvlink batch IN... -o OUT [options]
-
        spvlink batch FOLDER --plan
 
-Links many pipelines. Those that differ in state only are linked once, equal modules are stored
-once, and what is killed goes on where it was when the same command comes again.
+Link many pipelines. Those that differ in state only are linked once; equal modules are stored
+once. A run that was killed goes on when you give the same command again.
 
 IN           Fossilize archives (.foz; several are one union, the first wins), or one manifest
              (.jsonl) with a pipeline a line:
              {"id": "water", "stages": [{"file": "a.vert.spv"}, {"file": "b.frag.spv",
               "entry": "main", "spec": {"3": 1}}], "layout": {...} or "FILE", "complete": true}
-             Files are relative to the manifest; all but id, stages and file may be left out. Beside
-             "entry", "stage": "frag" picks one of several entry points of that name.
-             Or a folder: modules whose names, entry points or interfaces say that they belong
-             together are a pipeline. FOLDER/spvlink.toml has exceptions and options: docs/batch.md.
--o OUT       an archive, or a folder: OUT/manifest.jsonl with the same lines and OUT/modules. Of
-             a folder, OUT has the same names and folders. It appears complete or not at all; until
-             then there is OUT.partial.
+             Files are relative to the manifest. Only id, stages and file are required. Beside
+             "entry", "stage": "frag" picks one of several entry points with that name.
+             Or a folder: spvlink finds its pipelines by the names, entry points and interfaces of
+             the modules. FOLDER/spvlink.toml holds exceptions and options: see
+             docs/reference/batch.md.
+-o OUT       an archive, or a folder with OUT/manifest.jsonl and OUT/modules. For a folder, OUT has
+             the same names and folders. OUT appears complete or not at all; until then there is
+             OUT.partial.
 
-  --plan                  of a folder: only print the manifest of the pipelines that were found
+work:
+  --plan                  for a folder: print the manifest of the pipelines found; link nothing
   --jobs N                worker processes (default: the cores of this machine)
-  --dask ADDRESS          the jobs run on a Dask cluster; local: on one that is started here
-  --timeout S             seconds that one job may take (default 60)
-  --memory MB             memory that one job may take (default 2048; 0: no limit)
+  --dask ADDRESS          run the jobs on a Dask cluster; local: start one on this machine
+  --timeout S             seconds that one job may take (default: 60)
+  --memory MB             memory that one job may take (default: 2048; 0: no limit)
+
+choices:
   --variants all|1|K      linked versions of one module: as many as its pipelines want (default),
                           one for all of them, at most K
-  --report FILE           totals, a line for each pipeline and each job, as JSON (-: standard
-                          output)
-  --html FILE             the same as a page for a browser, with a picture of every interface
-  --progress always|never whether to show how far it is (default: if standard error is a terminal)
-  --prune                 of archives: leave out modules that only linked pipelines used
-  --strict                a pipeline that had to be passed through, or whose stages do not match, is
-                          an error, and OUT is not made
+  --layout FILE           the layout of pipelines that have none of their own
+  --prune                 for archives: leave out modules that only linked pipelines used
 
-These are for every pipeline, as in spvlink link (see: spvlink --help): --complete --cost-limit
---disable --enable --exact --expect --keep-interface --no-validate --pack --spec-defaults
---target-env --check each. --layout FILE is for those that have none of their own.
+reports:
+  --report FILE           write totals and a line for each pipeline and each job as JSON
+                          (-: to standard output)
+  --html FILE             write the same as a page for a browser, with a picture of every interface
+  --progress always|never
+                          show or hide the progress (default: shown on a terminal)
+  --strict                if a pipeline passes through unchanged, or its stages do not match, end
+                          with an error and write nothing
 
-exit status: 0 done (also with pipelines passed through, which the report lists); 1 the input is
-not valid, or with --strict a pipeline was passed through; 2 usage, or a file that cannot be read
-or written; 3 a defect of spvlink, with that pipeline passed through.
+These options hold for every pipeline, as in spvlink link (see: spvlink --help): --complete
+--cost-limit --disable --enable --exact --expect --keep-interface --no-validate --pack
+--spec-defaults --target-env --check each.
+
+exit status: 0 done (pipelines that passed through are in the report); 1 the input is not valid,
+or with --strict: a pipeline passed through; 2 usage, or a file that cannot be read or written;
+3 a defect of spvlink: that pipeline is passed through.
 """
 SEE: Final = "spvlink batch --help"
 WORDS: Final = OptionWords(

@@ -79,7 +79,7 @@ def _settle(future: Future[Any], inner: Future[Any]) -> None:
         return
     error = CancelledError() if inner.cancelled() else inner.exception()
     if isinstance(error, KilledWorker):
-        future.set_exception(Trouble(CRASHED, "it cost several workers of the cluster"))
+        future.set_exception(Trouble(CRASHED, "several workers of the cluster died of it"))
     elif error is not None:
         future.set_exception(error)
     else:

@@ -24,7 +24,7 @@ class PipelineFamily:
         index = {digest: at for at, digest in enumerate(self.modules)}
         self.places = [[index[digest] for digest in job.modules] for job in parts]
         self.kept = [digest for digest in self.modules if digest in kept]
-        # A result hangs on all parts; another part makes it another one.
+        # A result depends on all parts; another part makes it another one.
         digest = blake2b(f"{most}".encode(), digest_size=32)
         for key in sorted(job.key for job in parts):
             digest.update(key)

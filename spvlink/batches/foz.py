@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from spvlink.batches.ends import New
     from spvlink.batches.store import JobStore
 
-_SHARING: Final = "a pipeline that shares a module with it could not get its new ones"
+_SHARING: Final = "another pipeline with one of its modules could not be stored"
 _NAMES: Final = {bit: name for name, bit in STAGE_BITS.items()}
 
 

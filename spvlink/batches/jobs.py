@@ -111,7 +111,7 @@ class JobSettings:
             pipeline.target_env,
             pipeline.layout.digest if pipeline.layout is not None else self.layout,
             [[name, _plain(getattr(job.options, name))] for name in names],
-            state_of(job.options.state).facts(),
+            state_of(job.options.state).known_fields(),
             [[*key, _plain(value)] for key, value in sorted(job.options.spec.items())],
             [
                 [digest, stage.entry, stage.stage, [[n, _plain(v)] for n, v in stage.spec]]

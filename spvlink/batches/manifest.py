@@ -1,7 +1,7 @@
 """Manifests: pipelines as lines of JSON that name files, in and out.
 
-A line that makes no sense is an error of the whole input, found before anything is linked: whoever
-writes manifests wants to know. A module that cannot be read costs its pipeline only.
+A line that makes no sense is an error of the whole input, found before anything is linked. A module
+that cannot be read costs its pipeline only.
 """
 
 from __future__ import annotations

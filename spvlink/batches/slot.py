@@ -190,7 +190,7 @@ def _receive(stream: IO[bytes]) -> bytes | None:
 def serve(memory: int) -> None:
     """The life of the process; does not return."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    # Whoever hands out work is served first: else each worker waits for the others' time slices.
+    # Serve the process that hands out work first: else workers wait for each other's time slices.
     system.serve_others_first()
     incoming, outgoing = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
     empty = os.open(os.devnull, os.O_RDWR)

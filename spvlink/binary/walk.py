@@ -36,7 +36,7 @@ class Walk:
         self.literal_words = literal_words  # words of a context-dependent literal
         self.set_name = set_name  # of the extended instruction set, for OpExtInst
         self.enumerants: list[int] = []  # positions of the words that decided the shape
-        self.varies = False  # the shape hangs on more than these words
+        self.varies = False  # the shape depends on more than these words
         self.opaque = False  # the grammar lacks the set, so which words are ids is not known
 
     def operands(self, kinds: tuple[int, ...]) -> None:

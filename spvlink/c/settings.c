@@ -3,7 +3,7 @@
  *
  * For the layer, the setting `wait_ms` is VK_SPVLINK_STAGE_LINK_WAIT_MS in the environment,
  * spvlink_stage_link.wait_ms in the file, and "wait_ms" from the program (VK_EXT_layer_settings).
- * docs/layer.md lists them all.
+ * docs/reference/layer.md lists them all.
  *
  * BUILT_PYTHON and BUILT_PACKAGE come from config.h, which `spvlink layer install` writes.
  */

@@ -2,8 +2,8 @@
 
 The passes look at code in its simplest form, with all calls inlined. A driver's compiler has passes
 of its own for that, and what it makes of our form is a little worse about as often as it is better
-(docs/isa.md). A module that stays as it is can also be shared with other pipelines. So a stage is
-rewritten only if something crossed one of its borders, or if its interface is another one now.
+(docs/measurements/isa.md). A module that stays as it is can also be shared with other pipelines.
+So a stage is rewritten only if something crossed one of its borders or its interface changed.
 """
 
 from __future__ import annotations

@@ -177,7 +177,7 @@ def _fix(chain: Chain, border: Border) -> None:
         return
     patches = {p for d in declared if enums.Decoration_Patch in d.kind for p in d.covers}
     if any(enums.Decoration_Patch not in d.kind and patches & d.covers for d in declared):
-        why = f"{BY_OPTION}, whose Patch variables lie over others"  # slots cannot tell these apart
+        why = f"{BY_OPTION}, whose Patch variables overlap others"  # slots cannot tell these apart
         border.kept, border.refused = border.kept or why, False
         return
     if any(d.label.index >= 0 for d in declared):

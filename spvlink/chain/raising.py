@@ -31,11 +31,6 @@ def finish(chain: Chain, stage: Stage) -> None:
 
         act = state_attachments.store_plainly
         chain.runner.run("state.attachments", stage, act, stage.module)
-    if stage.filled:
-        from spvlink.passes.lowering import state_attributes
-
-        plainly = state_attributes.load_plainly
-        chain.runner.run("state.attributes", stage, plainly, stage.module, stage.filled)
     if stage.module.borrowed_capabilities:
         chain.runner.run("settle", stage, storage16.settle, stage.module)
         chain.runner.on_entry(stage, "simplify")

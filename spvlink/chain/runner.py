@@ -64,18 +64,15 @@ def reverse_if_conversion(module: Module, function: Function, made: dict[Inst, i
 
 STAGE_PASSES: Final = (
     StagePass(
-        "simplify", simplify.simplify, "Fold constants, merge equal values, apply algebra",
+        "simplify", simplify.simplify, "Fold constants, apply algebra",
     ),
     StagePass(
-        "branches", branches.branches, "Resolve constant branches and empty selections", True,
+        "branches", branches.branches, "Resolve constant branches", True,
     ),
-    StagePass(
-        "if_conversion", if_conversion,
-        "Look at small branches without side effects as selects", True,
-    ),
-    StagePass("dce", dce.dce, "Remove dead code, component by component"),
+    StagePass("if_conversion", if_conversion, "Read small branches as selects", True),
+    StagePass("dce", dce.dce, "Remove dead code"),
     StagePass("tidy", tidy.tidy),
-    StagePass("join", branches.join, "Join blocks that always follow each other", True),
+    StagePass("join", branches.join, "Join consecutive blocks", True),
     StagePass("reverse_if_conversion", reverse_if_conversion),
     StagePass("images", images.images),
     StagePass("indices", indices.indices),
@@ -144,7 +141,7 @@ class Runner:
         return True
 
     def show(self, name: str, stage: Stage) -> None:
-        """To whoever looks between the passes."""
+        """For observers between the passes."""
         if self.options.check_each:
             from spvlink.ir.check import check
 
@@ -211,6 +208,9 @@ class Runner:
             flow = module.flow
             done = self.on_entry(stage, "dce") or dce.DceOutcome()
             trimmed, stage.trimmed = done.trimmed or stage.trimmed, False
+            if trimmed and not self.enabled("simplify"):  # which would resolve copies
+                assert module.entry is not None
+                sweep(module, module.entry.function)
             cut = module.flow != flow
             flow = module.flow
             if cut or done.emptied:

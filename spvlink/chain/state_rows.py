@@ -151,8 +151,7 @@ def state_viewport(at: StateContext) -> None:
 def state_attributes(at: StateContext) -> None:
     from spvlink.passes.lowering import state_attributes
 
-    known = state_attributes.state_attributes(at.stage.module, at.state.attributes)
-    at.stage.filled.update(known)
+    state_attributes.state_attributes(at.stage.module, at.state.attributes)
 
 
 def _is_last(chain: Chain, stage: Stage) -> bool:
@@ -198,37 +197,37 @@ def _modes(stage: Stage) -> set[int]:
 STATE: Final = (
     StatePass(
         "state.rasterizer_discard", state_rasterizer_discard,
-        "Empty a fragment shader behind which nothing is rasterized",
+        "Empty unused fragment shaders",
         "first: it leaves nothing for the others", ("frag",),
         when=lambda state: state.discards is True,
     ),
     StatePass(
-        "state.attachments", state_attachments, "Drop colour outputs that no attachment takes",
+        "state.attachments", state_attachments, "Drop unattached colours",
         "early: what only these outputs need is dead for the other rows", ("frag",),
         when=lambda state: state.outputs is not None,
     ),
     StatePass(
-        "state.facing", state_facing, "Read gl_FrontFacing as known where one side is culled",
+        "state.facing", state_facing, "Replace gl_FrontFacing",
         "any time", ("frag",),
         when=lambda state: state.culled in (_FRONT, _BACK) and state.polygons == _FILLED,
     ),
     StatePass(
-        "state.samples", state_samples, "Read inputs at the only sample, in the middle of a pixel",
+        "state.samples", state_samples, "Read inputs at the only sample",
         "any time", ("frag",),
         when=lambda state: state.one_sample,
     ),
     StatePass(
-        "state.point_size", state_point_size, "Drop sizes of points where none are drawn",
+        "state.point_size", state_point_size, "Drop sizes without points",
         "any time", _LAST,
         when=lambda state: state.polygons in (_FILLED, _LINES),
     ),
     StatePass(
-        "state.viewport", state_viewport, "Drop the index of the only viewport",
+        "state.viewport", state_viewport, "Drop the only viewport's index",
         "behind all that may take its reader", _LAST,
         when=lambda state: state.viewports == 1,
     ),
     StatePass(
-        "state.attributes", state_attributes, "Know components that a vertex format lacks",
+        "state.attributes", state_attributes, "Fill attribute components",
         "any time", ("vert",),
         when=lambda state: state.attributes,
     ),

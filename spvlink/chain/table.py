@@ -5,7 +5,7 @@ Code that moves waits until everything dead is gone (``moving``). What brings co
 a stage has that stage cleaned whole afterwards, what only takes away has it swept (``adds_code``).
 
 Passes that few pipelines need are imported by the functions that run them: importing a dozen of
-them would take a tenth of the time of a process that links one pair (docs/speed.md).
+them would take a tenth of the time of a process that links one pair (docs/measurements/speed.md).
 """
 
 from __future__ import annotations
@@ -269,52 +269,52 @@ def narrow(at: PassContext) -> None:
 # At one border, again and again until none of them changes anything.
 TABLE: Final = (
     Pass(
-        "promote.repeated_reads", promote_repeated_reads, "Reuse the first read-back of an output",
+        "promote.repeated_reads", promote_repeated_reads, "Reuse the first read-back",
         "first: later rows see one value", when=_in_place,
         adds_code=True, alone=(CONSUMER,), fixed_on=True, many=(PRODUCER,),
     ),
     Pass(
         "payload.constants", payload_constants,
-        "Read back constants of a task payload as constants",
-        "before what looks at values: the task stage may use them", when=_has_payload,
+        "Propagate payload constants",
+        "before rows that look at values: the task stage may use them", when=_has_payload,
         adds_code=True,
         single="a payload that several stages read stays as it is",
     ),
     Pass(
-        "payload.members", payload_members, "Remove payload struct members that nobody reads",
+        "payload.members", payload_members, "Remove unread payload members",
         "before dead: these members keep their values alive", when=_has_payload, adds_code=True,
         single="a payload that several stages read stays as it is",
     ),
     Pass(
-        "dead.varyings", dead_varyings, "Remove varyings that the other stage does not use",
+        "dead.varyings", dead_varyings, "Remove unused varyings",
         "before every row that looks at values: skip those that go", alone=(CONSUMER, PRODUCER),
         many=(CONSUMER, PRODUCER),
     ),
     Pass(
         "dead.unwritten_builtins", dead_unwritten_builtins,
-        "Read built-ins that nobody writes as their defined value",
+        "Replace unwritten built-ins",
         "with dead varyings", when=_has_builtins, beside=True,
         single="slots of built-ins are those of one border",
     ),
     Pass(
-        "dead.builtins", dead_builtins, "Remove built-ins that the next stage does not read",
+        "dead.builtins", dead_builtins, "Remove unread built-ins",
         "with dead varyings", when=lambda link: builtins.concerns(link), alone=(CONSUMER,),
         single="another consumer, or rasterization, may read them",
     ),
     Pass(
         "promote.late_indices", promote_late_indices,
-        "Split varyings whose dynamic index became constant",
+        "Split newly constant indices",
         "after rows that may make an index constant", when=_has_whole, adds_code=True,
         fixed_on=True,
         single="both sides are taken apart at once",
     ),
     Pass(
-        "unroll.loops", unroll_loops, "Unroll loops that index arrays of varyings",
+        "unroll.loops", unroll_loops, "Unroll loops over varyings",
         "before arrays: constant indices need no copies", when=_has_whole, adds_code=True,
         single="both sides are taken apart at once",
     ),
     Pass(
-        "arrays.dynamic", arrays_dynamic, "Split arrays of varyings with dynamic indices",
+        "arrays.dynamic", arrays_dynamic, "Split dynamic arrays",
         "before dedup: elements become slots like others", when=_has_whole, adds_code=True,
         single="both sides are taken apart at once",
     ),
@@ -324,60 +324,60 @@ TABLE: Final = (
         many=(CONSUMER,),
     ),
     Pass(
-        "dedup.captured", dedup_captured, "Merge outputs with captured ones that hold the same",
+        "dedup.captured", dedup_captured, "Read captured duplicates",
         "with duplicates: a captured output crosses in any case",
         when=lambda link: link.outputs.captured,
         single="what captures is one producer",
     ),
     Pass(
         "propagate.partial_constants", propagate_partial_constants,
-        "Treat outputs that are constant or undefined as constant",
+        "Complete partial constants",
         "before propagate, which takes constants alone", adds_code=True,
         single="it changes both sides",
     ),
     Pass(
         "propagate.blended", propagate_blended,
-        "Store values that hand-written interpolation keeps equal",
+        "Skip blends of equal values",
         "before propagate: the value may then move",
         when=lambda link: link.producer.name == "tese" and not link.exact, adds_code=True,
         single="it changes both sides",
     ),
     Pass(
         "propagate.values", propagate_values,
-        "Compute constant and uniform values where they are read",
+        "Propagate constants, uniforms",
         "before motion, which would pay for these components", alone=(PRODUCER,),
         many=(CONSUMER,),
     ),
     Pass(
         "propagate.builtins", propagate_builtins,
-        "Compute constant and uniform built-ins where they are read",
+        "Propagate known built-ins",
         "with varyings", when=_has_builtins, beside=True,
         single="slots of built-ins are those of one border",
     ),
     Pass(
-        "halves.words", halves_words, "Split 64-bit values if one word need not cross",
+        "halves.words", halves_words, "Drop words of 64-bit values",
         "after dedup and propagate, whose words it looks for", when=lambda link: link.wide,
         adds_code=True,
         single="it changes both sides",
     ),
     Pass(
-        "forward", forward, "Send fewer values and recompute outputs behind them",
+        "forward", forward, "Recompute in the next stage",
         "before backward: it saves whole components", moving=True, adds_code=True,
         single="the other consumers need the outputs",
     ),
     Pass(
-        "backward", backward, "Move work on inputs to the stage before where it is cheaper",
+        "backward", backward, "Move work to the stage before",
         "after forward: it takes the cheapest cut through the rest", moving=True, adds_code=True,
-        single="it saved next to nothing (docs/sets.md)",
+        single="it saved next to nothing (docs/explanation/sets.md)",
     ),
     Pass(
-        "weighted", weighted, "Move code through hand-written interpolation",
+        "weighted", weighted, "Move work across blends",
         "after backward, whose graph it extends",
         when=lambda link: link.consumer.name == "tese", moving=True, adds_code=True,
         single="it changes both sides",
     ),
     Pass(
-        "share.per_patch", share_per_patch, "Store values of a whole patch or workgroup once",
+        "share.per_patch", share_per_patch, "Store values once per patch",
         "last: it asks compact for the Locations that it would save",
         when=_in_place, needs=("compact",), moving=True, adds_code=True,
         single="it changes both sides",
@@ -387,13 +387,13 @@ TABLE: Final = (
 # At each border once all of them are settled, when it is known how many components are left.
 REPACKING: Final = (
     Pass(
-        "halves.locations", halves_locations, "Split 64-bit values if that saves a Location",
+        "halves.locations", halves_locations, "Split words to save Locations",
         "first: words may move where 64-bit numbers could not",
         when=lambda link: link.wide, needs=("compact",),
         single="it changes both sides",
     ),
     Pass(
-        "narrow", narrow, "Pack flags and small integers into shared components",
+        "narrow", narrow, "Pack flags and small integers",
         "after halves, whose words are components like others",
         when=lambda link: narrow_values.possible(link), needs=("compact",),
         single="it changes both sides",
@@ -402,39 +402,39 @@ REPACKING: Final = (
 
 
 # The switch of what comes first (``chain/builtins``).
-OPENING: Final = {"builtins": "Link built-ins that the next stage reads"}
+OPENING: Final = {"builtins": "Link built-ins"}
 
 # Switches of what comes last, when every border gets its new places (``sweep.place``).
 PLACING: Final = {
-    "compact": "Pack varyings into the fewest Locations",
-    "flatten": "Pack values of a whole primitive beside any interpolation",
+    "compact": "Pack into the fewest Locations",
+    "flatten": "Pack flat beside interpolated",
 }
 
 # Switches of several rows; what only sweep and raising run belongs to them too.
 _SWITCHES: Final = {
-    "arrays": "Take arrays of varyings apart",
-    "dead": "Remove what one side of an interface does not need",
-    "dedup": "Merge outputs that hold the same value",
-    "halves": "Send 64-bit values as two words where that pays",
-    "payload": "Link what a task shader hands to its mesh shaders",
-    "propagate": "Compute known values in the stage that reads them",
-    "share": "Store values of many vertices once",
-    "state": "Use what is known of the pipeline's state",
+    "arrays": "Split arrays of varyings",
+    "dead": "Remove unused interface parts",
+    "dedup": "Merge equal outputs",
+    "halves": "Send 64-bit values as words",
+    "payload": "Link task payloads",
+    "propagate": "Propagate known values",
+    "share": "Store shared values once",
+    "state": "Use the state of the pipeline",
     "unroll": "Unroll loops over varyings",
 }
 
 # Rows of groups that run after the last look at a border (``chain/raising``).
-RAISING: Final = {"dead.builtin_blocks": "Remove members of built-in blocks that no stage uses"}
+RAISING: Final = {"dead.builtin_blocks": "Remove unused block members"}
 
 # What must come before what at a border, and why; held by a test.
 ORDER: Final = (
     ("payload.members", "dead.varyings", "unread members would keep their values alive"),
-    ("dead.varyings", "dedup.outputs", "others could be read from dead slots"),
-    ("unroll.loops", "arrays.dynamic", "copies would be made of what loops index"),
+    ("dead.varyings", "dedup.outputs", "values could be read from dead slots"),
+    ("unroll.loops", "arrays.dynamic", "arrays that loops index would be copied"),
     ("arrays.dynamic", "dedup.outputs", "elements of an array are compared with other slots"),
-    ("dedup.outputs", "propagate.values", "twins would be moved twice"),
-    ("propagate.values", "forward", "motion would pay for components that are gone anyway"),
-    ("propagate.values", "backward", "motion would pay for components that are gone anyway"),
+    ("dedup.outputs", "propagate.values", "duplicates would be moved twice"),
+    ("propagate.values", "forward", "motion would pay for components that go anyway"),
+    ("propagate.values", "backward", "motion would pay for components that go anyway"),
     ("backward", "weighted", "it runs when backward finds nothing more"),
     ("weighted", "share.per_patch", "it counts the Locations of what still crosses"),
 )  # fmt: skip

@@ -23,7 +23,7 @@ _UNTOUCHABLE: Final = {
     enums.Decoration_PerTaskNV: "it is per task",
 }
 _HARMLESS: Final = info.VARYING_DECORATIONS.difference(_UNTOUCHABLE)
-_UNKNOWN: Final = "what one of its decorations means for a varying is not known"
+_UNKNOWN: Final = "spvlink does not know one of its decorations"
 
 
 class Decorations:

@@ -72,7 +72,7 @@ class Divergence:
             if block.terminator.op in _CHOOSING:
                 for header in [block, *self.structure.around(block)]:
                     self.inside.setdefault(header, []).append(block.terminator)
-        # without a loop everything comes after what it hangs on
+        # without a loop everything comes after what it depends on
         while self.raise_levels() and self.structure.loops:
             pass
 

@@ -168,7 +168,7 @@ def describing(module: Module) -> set[Inst]:
 IMAGE_MASK_AT: Final = frozenset(
     op for op, name in ops.NAMES.items() if name.startswith("OpImage") and FLAGS.get(op, 0)
 )
-# Whose facts hang on their operands.
+# Whose facts depend on their operands.
 _HANGS: Final = by_opcode(IMAGE_MASK_AT | {ops.OpExtInst, ops.OpLoad, LOAD_INPUT})
 _STRONG: Final = enums.ImageOperands_VolatileTexel | enums.ImageOperands_NonPrivateTexel
 

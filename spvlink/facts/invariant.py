@@ -1,6 +1,6 @@
-"""What two pipelines must agree on to the bit, and all that it hangs on.
+"""What two pipelines must agree on to the bit, and all that it depends on.
 
-``frozen``: what an Invariant output hangs on. Two pipelines that share the expression of such an
+``frozen``: what an Invariant output depends on. Two pipelines that share the expression of such an
 output must compute the same bits, whatever their other stages are (Vulkan, "Invariance"; GLSL 4.60,
 section 4.8.1: the same operations on the same operands in the same order, under the same control
 flow). We cannot know the other pipeline, so nothing may come into such an expression, and nothing
@@ -11,8 +11,8 @@ distances, tessellation levels. Engines draw a depth pre-pass with the same vert
 for equality, and forget ``invariant``. So no code crosses a border into or out of these either.
 What their stage reads for them from the stage before is settled there too (``hold``).
 
-A value hangs on its operands; what is read from a variable on all that is stored there, and on the
-conditions of these stores; a phi on the conditions that chose. A store hangs on the conditions
+A value depends on its operands; a value read from a variable depends on all stores to it and on
+their conditions; a phi depends on the conditions that chose. A store depends on the conditions
 around it, and on those of all early ends: discards and returns.
 """
 
@@ -52,12 +52,12 @@ LOOSE, SETTLED, FROZEN = range(3)  # how much an output must stay as it is
 
 
 def frozen(module: Module) -> set[Inst]:
-    """The instructions of the entry point that an Invariant output hangs on."""
+    """The instructions of the entry point that an Invariant output depends on."""
     return fact(module, _find, module.version)[0] if fact(module, _decorated, ALWAYS)[0] else _NONE
 
 
 def settled(module: Module) -> set[Inst]:
-    """Those, and what positions, depths and the like hang on."""
+    """Those, and what positions, depths and the like depend on."""
     if module.settled_slots or module.settled_variables or fact(module, _decorated, ALWAYS)[1]:
         return fact(module, _find, module.version)[1]
     return _NONE
@@ -120,7 +120,7 @@ Seed = tuple[Inst, Block | None]  # a value that is stored, and where
 
 
 class Dependences:
-    """What values of a module hang on."""
+    """What values of a module depend on."""
 
     def __init__(self, module: Module) -> None:
         assert module.entry is not None
@@ -234,7 +234,7 @@ class Dependences:
         return [c for b in ends for c in self.conditions(b)]
 
     def behind(self, seeds: list[Seed]) -> set[Inst]:
-        """All that these hang on."""
+        """All that these depend on."""
         behind: set[Inst] = set()
         seen: set[Block | None] = set()
         todo: list[Inst] = self.early()

@@ -6,7 +6,8 @@ loop and is used there, to the loop's end. Drivers' compilers read an input wher
 not where the code does, so it lives from there on, and all reads of one slot are one value. What
 costs no register of a thread is not counted: constants, what is made of uniforms alone (scalar
 registers, or computed once a draw), booleans (masks), copies of lanes, addresses. On ``shaders/``
-and Vulkan-Samples the peak is near what RADV counts before it schedules (docs/motion.md).
+and Vulkan-Samples the peak is near the count of RADV before it schedules
+(docs/measurements/motion.md).
 """
 
 from __future__ import annotations

@@ -149,7 +149,7 @@ def splits(inst: Inst, flags: int) -> bool:
 
 
 def unpacks(inst: Inst) -> bool:
-    """Whether it makes several numbers of one word: whoever has one has the word for the others."""
+    """Whether it makes several numbers of one word, so that one number has the word of all."""
     return inst.op == ops.OpExtInst and inst.imm[0] in _UNPACKS
 
 

@@ -172,7 +172,7 @@ class Declared:
         return ""
 
     def of_operands(self, inst: Inst) -> str | None:
-        """Where what is needed hangs on the operands' types."""
+        """Where what is needed depends on the operands' types."""
         kind, first = inst.type, inst.args[0].type
         if kind is None or first is None:
             return None

@@ -2,8 +2,8 @@
 
     fact(module, Calls, module.version)    Calls(module), made again once the version has moved
 
-Whoever finds it is its name: one maker, one type, no word to mistype. The stamps of a module, each
-moved by ``ir/edit.py`` alone:
+The function that finds it is its name: one maker, one type, no word to mistype. The stamps of a
+module, each moved by ``ir/edit.py`` alone:
 
     version     any edit
     flow        blocks or edges
@@ -57,7 +57,7 @@ def fact(of: K, make: Callable[[K], T], stamp: int) -> T:
 
 
 def forget(of: Known, make: Callable[..., object]) -> None:
-    """A fact hangs on something that its stamp does not tell of, and that has changed."""
+    """A fact depends on something that its stamp does not tell of, and that has changed."""
     of.facts.pop(make, None)
 
 

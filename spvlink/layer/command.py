@@ -19,31 +19,31 @@ usage: spvlink layer run [options] -- COMMAND...
        spvlink layer install [--implicit] | uninstall | log [--json]
        spvlink serve [options]
 
-Links the graphics pipelines of any Vulkan program while it creates them.
+Link the graphics pipelines of any Vulkan program while it creates them.
 
-layer run        start COMMAND with the layer; the layer is built first if need be
-  --wait MS        how long a pipeline may wait for its linked modules (default 100, and a tenth of
-                   the time that the program has run for all of them); what comes too late is there
-                   the next time
+layer run        start COMMAND with the layer; build the layer first if needed
+  --wait MS        how long a pipeline may wait for its linked modules (default: 100, and for all
+                   pipelines together a tenth of the running time). Modules that come too late are
+                   used at the next start
   --never-wait     do not wait at all
-  --exact          only changes that keep every output bit of every stage
-  --log FILE       a line for every pipeline (-: on standard error)
-layer warm       link what Fossilize archives hold, so that the programs that they were recorded of
-                 find it in the cache at their first start; pipeline libraries that hold half of the
-                 shaders against interfaces that all share which are joined
-  --exact          as the layer with this setting asks for it
+  --exact          make only changes that keep every output bit of every stage
+  --log FILE       write a line for every pipeline (-: to standard error)
+layer warm       link the pipelines of Fossilize archives into the cache, so that the programs
+                 that they were recorded from find them at their first start. Pipeline libraries
+                 that hold half of the shaders share one interface with all that they meet
+  --exact          link for a layer with this setting
   --cache-dir DIR, --cache-mb N   as below
   --jobs N         links at the same time (default: one a processor)
-layer install    build VK_LAYER_SPVLINK_stage_link and tell the Vulkan loader of it; it stays off
-                 until VK_INSTANCE_LAYERS names it
+layer install    build VK_LAYER_SPVLINK_stage_link and register it with the Vulkan loader; it
+                 stays off until VK_INSTANCE_LAYERS names it
   --implicit       as an implicit layer, which ENABLE_SPVLINK_STAGE_LINK=1 switches on
 layer uninstall  remove it, with its cache and its log
-layer log        what the layer did in the last run, and since it was installed
+layer log        print what the layer did in the last run, and since it was installed
   --json           the same as JSON
-serve            the linker process that the layer asks; it starts one when there is none
-  --idle SECONDS   end after this time without work (default 60; 0: never)
+serve            the linker process that the layer asks; the layer starts one if there is none
+  --idle SECONDS   end after this time without work (default: 60; 0: never)
   --cache-dir DIR  the folder of linked modules (default: spvlink/linked in XDG_CACHE_HOME)
-  --cache-mb N     the most it may hold (default 256): the oldest go first
+  --cache-mb N     the most that the folder may hold (default: 256); the oldest modules go first
   --workers N      links at the same time (default: one a processor)
 """
 

@@ -100,7 +100,7 @@ def link_family(family: LibraryFamily) -> Frozen:
     before = [wire.read_request(data) for data in family.producers]
     last = _most([_last(request) for request in before])
     for request in [r for r in before if _last(r) != last]:
-        frozen.reasons.append("its last stage is another one than that of others it is joined like")
+        frozen.reasons.append("its last stage differs from that of other libraries in its place")
         before.remove(request)
     behind = [wire.read_request(data) for data in family.consumers]
     sides = [[_member(request) for request in side] for side in (before, behind)]

@@ -112,7 +112,7 @@ class Server:
         _remove(fresh)  # of a process that was killed: we hold the lock
         self.listener.bind(fresh)
         self.listener.listen(128)
-        os.replace(fresh, self.path)  # whoever finds it there is not refused
+        os.replace(fresh, self.path)  # a client that finds it there is not refused
         self.listener.setblocking(False)
         self.selector.register(self.listener, selectors.EVENT_READ, self.accept)
         while not self.finished():

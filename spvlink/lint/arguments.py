@@ -17,31 +17,36 @@ HELP: Final = """\
 usage: spvlink check STAGE_FILE... [options]
        spvlink check IN.foz... | IN.jsonl | FOLDER [options]
 
-Looks for what is wrong between the stages of a pipeline, and writes nothing. Errors: an input that
-no stage writes, types, sizes or qualifiers that do not match, a limit exceeded. Warnings: outputs
-that nobody reads, inputs whose output is never written.
+Find mismatches between the stages of a pipeline; write nothing. Errors: an input that no stage
+writes; types, sizes or qualifiers that do not match; an exceeded limit. Warnings: outputs that no
+stage reads, inputs whose output is never written.
 
 STAGE_FILE   the modules of one pipeline, as for spvlink link (see: spvlink --help).
 IN           Fossilize archives, a manifest or a folder, as for spvlink batch: all their
              pipelines.
 
-  --potential             also what linking could win in each module, at most and of unread outputs,
-                          and what it costs that pipelines share modules: those that share are
-                          linked both ways, and whose own versions would pay most is listed
+reports:
   --format text|json|sarif|github
-                          how to print the findings: for people (default), as JSON, as SARIF 2.1.0,
-                          as annotations of a GitHub workflow
+                          print the findings as text (default), as JSON, as SARIF 2.1.0, or as
+                          annotations of a GitHub workflow
   --json                  the same as --format json
-  --baseline FILE         what an earlier run printed with --json: findings that it has are only
-                          counted, and are no errors
-  --limits FILE           limits of a device, as JSON with the names of VkPhysicalDeviceLimits, or
-                          what vulkaninfo --json writes (default: what Vulkan requires of all)
+  --baseline FILE         the output of an earlier run with --json: findings in it are counted, but
+                          are not errors
+  --potential             also report how much linking could remove from each module at most, and
+                          how much sharing modules costs: link those that share both ways and list
+                          the pipelines that would gain most from versions of their own
+
+facts about the pipeline:
+  --limits FILE           the limits of a device: JSON with the names of VkPhysicalDeviceLimits, or
+                          the output of vulkaninfo --json (default: the limits that Vulkan
+                          requires of every device)
   --maintenance4          the feature is on: an output vector may be longer than its input
-  --complete              these are all stages: without a fragment shader nobody reads the last one
+  --complete              these are all stages: without a fragment shader nobody reads the last
+                          outputs
   --spec STAGE:ID=VALUE   a specialization constant that pipeline creation will use; repeatable
 
-exit status: 0 nothing is wrong (there may be warnings); 1 there are errors, or the input is not
-valid; 2 usage, or a file that cannot be read.
+exit status: 0 no errors (there may be warnings); 1 errors, or the input is not valid; 2 usage, or
+a file that cannot be read.
 """
 SEE: Final = "spvlink check --help"
 WORDS: Final = OptionWords(

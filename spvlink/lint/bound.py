@@ -194,7 +194,7 @@ class _Staying:
         return self.fixed and self.name != "mesh" and kind != enums.BuiltIn_PrimitiveId
 
     def sure(self, target: Block) -> bool:
-        """Whether a block is reached whichever way each branch goes that hangs on an input."""
+        """Whether a block is reached whichever way each branch goes that depends on an input."""
         reached = {target}
         changed = True
         while changed:

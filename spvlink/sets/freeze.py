@@ -40,7 +40,7 @@ if TYPE_CHECKING:  # typing costs start-up time
 
     Same = dict[int, list[int]]  # key -> others that hold the same
 
-_MESH: Final = "an interface says nothing of task and mesh stages"
+_MESH: Final = "task and mesh stages cannot be linked against a frozen interface"
 
 
 def link_frozen(

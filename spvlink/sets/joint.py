@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     from spvlink.sets.stub import Wanted
 
 
-ALONE: Final = "none of those on the other side can be linked"
+ALONE: Final = "no partner of this module can be linked"
 
 
 class Member:

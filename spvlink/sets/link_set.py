@@ -18,9 +18,9 @@ from spvlink.chain.border import Border
 from spvlink.chain.chain import link_stages
 from spvlink.chain.runner import Runner
 from spvlink.chain.state import InterfaceMismatch
-from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages
+from spvlink.driver import check_pipeline, link, rank, read_stage, read_stages, stage_result
 from spvlink.entry import count, described_bytes
-from spvlink.errors import BadSpirv, Broken, Refused, SpvlinkError, Usage
+from spvlink.errors import BadSpirv, Refused, SpvlinkError, Usage
 from spvlink.ir.known import forget_all
 from spvlink.layout import common_layout
 from spvlink.link.border.stage import Stage
@@ -33,13 +33,12 @@ from spvlink.pipeline import (
     UNCHANGED,
     Linked,
     Source,
-    StageResult,
 )
 from spvlink.sets.family import Family
 from spvlink.sets.shared import Shared, shared_wires
-from spvlink.sets.validated import verdict_of
 from spvlink.sets.versions import choose
 from spvlink.state import common as common_state
+from spvlink.verdicts import Judge
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -309,12 +308,17 @@ class _Linker:
         try:
             self.link()
         except Refused as why:
-            self.tell_unchanged(PASSED, str(why))
+            self.stay(PASSED, str(why))
         except (BadSpirv, Usage, MemoryError):
             raise
         except Exception as error:  # must not cost the user his pipelines
-            what = str(error) if isinstance(error, Broken) else f"{type(error).__name__}: {error}"
-            self.tell_unchanged(DEFECT, f"a defect of spvlink: {what}", what)
+            what = self.judge().blame(error)
+            self.stay(DEFECT, f"a defect of spvlink: {what}", what)
+
+    def stay(self, outcome: Outcome, why: str, defect: str | None = None) -> None:
+        """All as it came, which has to be valid too. Raises BadSpirv."""
+        word = self.judge().originals()[1] if self.options.validate else None
+        self.tell_unchanged(outcome, why, defect, word)
 
     def link(self) -> None:
         """Raises Refused where everything has to stay."""
@@ -344,9 +348,9 @@ class _Linker:
             if border.link is not None:
                 forget_all(border.link)
         if not self.better(family, outputs):
-            self.tell_unchanged(UNCHANGED, NOTHING_TO_GAIN)
+            self.stay(UNCHANGED, NOTHING_TO_GAIN)
             return
-        verdict = self.validated(outputs)
+        verdict = self.judge().verdict(outputs, self.options)
         for at, linked in zip(self.numbers, told):
             linked.validated = verdict
             self.made.pipelines[at] = linked
@@ -409,12 +413,7 @@ class _Linker:
         linked.remarks = linked.remarks  # while the code is there
         for source, at in zip(self.own_sources(number), row):
             data, stage = outputs[at], family.stages[at]
-            result = StageResult(stage.name, source.file, data, data != source.data)
-            before = self.before[at]
-            after = count(stage.module) if result.changed else before
-            result.instructions, result.body = (before[0], after[0]), (before[1], after[1])
-            result.bytes = len(source.data), len(data)
-            linked.stages.append(result)
+            linked.stages.append(stage_result(stage, source, data, self.before[at]))
         linked.warnings = self.reader.warnings[self.numbers[number]]
         linked.target_env = self.target_env()
         linked.seconds = self.runner.seconds
@@ -428,14 +427,17 @@ class _Linker:
         return [self.reader.rows[at][0][n] for n in self.reader.places[at]]
 
     def target_env(self) -> str:
-        versions = [stage.module.spirv_version for stage in self.stages]
+        versions = [stage.module.spirv_version for stage in self.read]
         return self.options.target_env or validate.lowest_env(versions)
 
-    def tell_unchanged(self, outcome: Outcome, why: str, defect: str | None = None) -> None:
-        """All pipelines as they came."""
+    def tell_unchanged(
+        self, outcome: Outcome, why: str, defect: str | None = None, word: str | None = None
+    ) -> None:
+        """All pipelines as they came; ``word``: the verdict on their modules."""
         for number, at in enumerate(self.numbers):
             linked = self.made.pipelines[at] = Linked()
             linked.stay(outcome, why, defect)
+            linked.validated = word
             linked.warnings = self.reader.warnings[at]
             linked.target_env = self.options.target_env or ""
             sources = self.own_sources(number)
@@ -444,11 +446,8 @@ class _Linker:
                 remarks.report(linked, Border(producer, consumer))
             linked.remarks = []
             for stage in stages:
-                result = StageResult(stage.name, stage.source.file, stage.source.data, False)
-                size = count(stage.module)
-                result.instructions, result.body = (size[0],) * 2, (size[1],) * 2
-                result.bytes = (len(stage.source.data),) * 2
-                linked.stages.append(result)
+                source, size = stage.source, count(stage.module)
+                linked.stages.append(stage_result(stage, source, source.data, size))
 
     def better(self, family: Family, outputs: list[bytes]) -> bool:
         """Fewer Locations or components, or fewer instructions in functions, or fewer bytes, over
@@ -475,15 +474,8 @@ class _Linker:
                 return more < 0
         return False
 
-    def validated(self, outputs: list[bytes]) -> str:
-        """spirv-val over what is about to go out. Raises Broken where it refuses a module that it
-        did not refuse before."""
-        made = [
-            (stage.name, source.data, data)
-            for stage, source, data in zip(self.stages, self.sources, outputs)
-            if data != source.data
-        ]
-        return verdict_of(made, self.options, self.target_env())
+    def judge(self) -> Judge:
+        return Judge(self.stages or self.read, self.target_env())
 
 
 def common(settings: list[Options]) -> Options:

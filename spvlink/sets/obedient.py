@@ -11,7 +11,7 @@ from spvlink.chain.runner import Runner
 from spvlink.chain.state import INPUT, OUTPUT, InterfaceMismatch
 from spvlink.chain.sweep import link_side, sweep
 from spvlink.chain.wires import Crossing, Unit
-from spvlink.driver import rank, read_stages
+from spvlink.driver import rank, read_stages, stage_result
 from spvlink.entry import count
 from spvlink.errors import BadSpirv, Broken, Refused
 from spvlink.grammar import enums
@@ -32,12 +32,11 @@ from spvlink.pipeline import (
     Linked,
     Remark,
     Source,
-    StageResult,
 )
 from spvlink.sets import stub
 from spvlink.sets.apart import Apart, aggregates, all_of, constant, unsupported
 from spvlink.sets.contract import Contract, place_of
-from spvlink.sets.validated import verdict_of
+from spvlink.verdicts import Judge
 
 
 def obey_all(sources: list[Source], contracts: list[Contract], options: Options) -> Linked:
@@ -56,8 +55,7 @@ def obey_all(sources: list[Source], contracts: list[Contract], options: Options)
     for contract in contracts:
         if contract.kept and contract.producer and contract.consumer:
             _tell_kept(linked, contract)
-    made = [(r.stage, source.data, r.data) for r, source in zip(linked.stages, sources)]
-    linked.validated = verdict_of(made, options, env)
+    linked.validated = Judge(stages, env).verdict([r.data for r in linked.stages], options)
     if not any(result.changed for result in linked.stages):
         linked.stay(UNCHANGED, NOTHING_TO_GAIN)
     return linked
@@ -156,12 +154,8 @@ class _Obedient:
         if len(row) > 1:
             outputs = self.link(row)
         for stage, size in zip(self.row, sizes):
-            source, data = stage.source, outputs[row.index(stage)]
-            result = StageResult(stage.name, source.file, data, data != source.data)
-            after = count(stage.module) if result.changed else size
-            result.instructions, result.body = (size[0], after[0]), (size[1], after[1])
-            result.bytes = len(source.data), len(data)
-            self.linked.stages.append(result)
+            data = outputs[row.index(stage)]
+            self.linked.stages.append(stage_result(stage, stage.source, data, size))
 
     def producer(self, stage: Stage, contract: Contract) -> Stage:
         """What stands before a stage. It writes, too, what the stage reads and the interface does
@@ -269,7 +263,7 @@ class _Obedient:
                 fits, said = False, "never written"
             if not fits:
                 what = f"output {slots[fact.key].name} at Location {place_of(fact.key)}: the"
-                what += f" interface says that it is {said}, and this stage writes something else"
+                what += f" interface says that it is {said}, and this stage writes another value"
                 raise CannotObey(stage, what, contract, {fact.key})
 
     def place(self, crossing: Crossing, link: Link, contract: Contract, consumes: bool) -> None:

@@ -2,7 +2,8 @@
 
 Records tests/archive/recorded.foz: pipelines of shaders/, drawn by tests/render on lavapipe with
 Fossilize's layer in between. VK_LAYER_FOLDER holds VkLayer_fossilize.json and its library, as a
-build of ValveSoftware/Fossilize leaves them in build/layer. docs/archives.md says how to build it.
+build of ValveSoftware/Fossilize leaves them in build/layer. docs/reference/archives.md says how
+to build it.
 """
 
 from __future__ import annotations

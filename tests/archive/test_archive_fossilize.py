@@ -1,5 +1,6 @@
 """What we write, read by Fossilize's own tools. They are not in any package: FOSSILIZE_TOOLS names
-the folder of a build (docs/archives.md says how it is made); without it these tests are skipped."""
+the folder of a build (docs/reference/archives.md says how to make it); without it these tests are
+skipped."""
 
 from __future__ import annotations
 

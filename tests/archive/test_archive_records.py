@@ -300,7 +300,7 @@ def test_every_known_structure(tmp_path: Path) -> None:
         ({"layout": None}, "its pipeline layout is not in the archive"),
         ({"pass": None}, "its render pass is not in the archive"),
         (
-            {"layout": {"flags": 4, "setLayouts": []}},
+            {"layout": {"flags": 8, "setLayouts": []}},
             "its pipeline layout has something that spvlink does not know",
         ),
         (

@@ -197,6 +197,17 @@ def test_inputs_nobody_writes_stay_declared_on_both_sides(off: str) -> None:
         assert {"a", "b", "w"} <= {name.partition("_")[0] for name in done.table(inputs=True)}
 
 
+def test_dead_code_elimination_leaves_no_copies_without_simplify() -> None:
+    """A construct of which only whole parts live becomes the value that they come from."""
+    vert = vertex(
+        """layout(location = 0) out vec4 v;
+        void main() { vec4 s = p * p; v = sin(vec4(s.x, s.y, s.z, p.x)); }"""
+    )
+    frag = fragment("layout(location = 0) in vec4 v; void main() { o = vec4(v.xyz, 1.0); }")
+    linked = spvlink.link([vert, frag], options(clean=True, disabled=frozenset(("simplify",))))
+    assert linked.outcome == "linked", linked.passed_through
+
+
 # --- bisecting ---
 
 

@@ -334,4 +334,4 @@ def test_the_picture_of_the_docs(tmp_path: Path) -> None:
         assert made.width == committed.width and abs(made.height - committed.height) < 60
     assert shown.stat().st_size < 60_000
     assert "page.png" in (ROOT / "README.md").read_text()
-    assert "page.png" in (ROOT / "docs" / "batch.md").read_text()
+    assert "page.png" in (ROOT / "docs" / "reference" / "batch.md").read_text()

@@ -1,4 +1,4 @@
-"""What Invariant outputs, and what the rasterizer reads, hang on: ``facts/invariant.py`` asked
+"""What Invariant outputs, and what the rasterizer reads, depend on: ``facts/invariant.py`` asked
 directly. In each shader one product is looked at."""
 
 from __future__ import annotations

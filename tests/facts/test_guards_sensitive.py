@@ -1,5 +1,5 @@
-"""What hangs on the last bit of an operand: ``sensitive`` asked directly about single instructions
-(scripts/mutants found that no other test has these)."""
+"""Which values depend on the last bit of an operand: ``sensitive`` asked directly about single
+instructions (scripts/mutants found that no other test has these)."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ JUMPS = {
     GLSL.format("float", "Sin", "%x"): (False, True),
     "OpStore %o %x": (False, True),
     "OpCopyMemory %o %in_x": (False, True),
-}  # whether its result jumps; whether something may hang on an operand
+}  # whether its result jumps; whether something may depend on an operand
 
 
 def inst_of(text: str) -> tuple[Inst, list[Inst]]:

@@ -329,7 +329,7 @@ CONDITIONS = {
 @pytest.mark.parametrize("name", CONDITIONS)
 @pytest.mark.parametrize("decorated", [True, False])
 def test_what_chooses_stays_too(name: str, decorated: bool) -> None:
-    """The conditions that an output hangs on: a factor of y is as well multiplied per vertex, and
+    """The conditions that an output depends on: a factor of y is as well multiplied per vertex, and
     a constant as well known here."""
     declared = "invariant gl_FragDepth;" if decorated else ""
     for stored in ("b", "vec4(0.5)"):

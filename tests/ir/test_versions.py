@@ -74,7 +74,7 @@ def notes_state(module: Module) -> object:
 
 
 STATES = {"version": graph_state, "flow": flow_state, "annotated": notes_state}
-# of facts that do not hang on the version
+# of facts that do not depend on the version
 COUNTERS = {
     cfg._graphs: "flow", structure._structures: "flow",
     Decorations: "annotated", Effects: "annotated",

@@ -24,7 +24,7 @@ struct driver {
     struct given {
         const void *code, *chain;
         size_t size;
-        bool kept; /* everything that `heaps` hangs on a stage */
+        bool kept; /* everything that `heaps` depends on a stage */
     } stages[ROOM]; /* of the last call */
     unsigned count, base_index;
 };

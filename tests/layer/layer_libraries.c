@@ -87,7 +87,7 @@ static PFN_vkVoidFunction driver_proc(void *handle, const char *name) {
 
 /* -- the application ------------------------------------------------------------------------------- */
 
-struct parts { /* VkGraphicsPipelineLibraryCreateInfoEXT, and what may hang on it */
+struct parts { /* VkGraphicsPipelineLibraryCreateInfoEXT, and what may depend on it */
     VkStructureType sType;
     const void *pNext;
     VkFlags flags;

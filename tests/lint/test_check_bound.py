@@ -102,7 +102,7 @@ def test_what_stays() -> None:
 
 
 def test_what_an_input_decides_about() -> None:
-    """Nothing behind a discard that hangs on an input is sure to stay, nor in an arm."""
+    """Nothing behind a discard that depends on an input is sure to stay, nor in an arm."""
     text = (
         "layout(location = 0) in vec4 v;\nlayout(push_constant) uniform P {{ vec4 a; }} pc;\n"
         "void main() {{ {} o = sin(pc.a) * 2.0; }}"

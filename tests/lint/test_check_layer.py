@@ -122,7 +122,7 @@ def test_a_link_tells_what_check_finds(row: Row) -> None:
 
 
 def test_the_page_has_the_right_numbers() -> None:
-    page = (ROOT / "docs" / "check.md").read_text()
+    page = (ROOT / "docs" / "reference" / "check.md").read_text()
     assert (
         f"has {len(BROKEN)} pipelines" in page
         and f"`tests/support/interface_good.py` {len(GOOD)}" in page

@@ -153,7 +153,7 @@ def test_as_text(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["check", "--potential", str(folder / "set.jsonl")]) == 0
     text = capsys.readouterr().out
     assert "normal stays: read by 1 of 6\n" in text
-    assert "3 components, 1 Locations, 9 instructions: depth\n" in text
+    assert "3 components, 1 Locations, 7 instructions: depth\n" in text
     assert cli.main(["check", str(folder / "set.jsonl")]) == 0
     assert "stays" not in capsys.readouterr().out
     pair = [str(folder / "a.vert.spv"), str(folder / "all.frag.spv")]

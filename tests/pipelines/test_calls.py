@@ -177,7 +177,7 @@ def test_what_a_callee_rounds_is_not_moved(function: str, call: str) -> None:
     ],
 )
 def test_what_a_callee_makes_a_position_of_stays(function: str, call: str, fewer: bool) -> None:
-    """Sums over vertices keep their rounding where a position hangs on them."""
+    """Sums over vertices keep their rounding where a position depends on them."""
     arrays = "layout(location = 0) {0} vec4 x[]; layout(location = 1) {0} vec4 y[];\n"
     own = """vec4 own = x[0] * w.x + x[1] * w.y + x[2] * w.z
     + (y[0] * w.x + y[1] * w.y + y[2] * w.z);\n"""

@@ -143,7 +143,7 @@ void main() { gl_Layer = 1; }
     last = frag("layout(location = 0) in vec4 c;", "color = c;")
     codes = build([first, ("geom", second), last])
     linked = run(codes)
-    assert linked.passed_through == "it hands on inputs without code (PassthroughNV)"
+    assert linked.passed_through == "it passes inputs without code (PassthroughNV)"
     assert [stage.data for stage in linked.stages] == codes
 
 
@@ -162,7 +162,7 @@ def test_a_stage_with_untyped_pointers_to_images_goes_out_as_it_came() -> None:
     assert linked.passed_through is None
     assert linked.stages[2].data == codes[2]
     (kept,) = (r for r in linked.remarks if r.interface == "geom->frag")
-    why = "it uses untyped pointers to more than buffers, which are not followed"
+    why = "it uses untyped pointers to more than buffers, which spvlink does not follow"
     assert (kept.action, kept.why) == ("kept", why)
     assert ("d", "removed") in {(r.name, r.action) for r in linked.remarks}
     alone = run(codes[1:], validate=False)

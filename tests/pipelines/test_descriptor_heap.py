@@ -72,7 +72,7 @@ APART = {
     "no stage maps set 0, binding 0": heap(),
     "only one of the stages maps set 0, binding 0": heap(entry(VERTEX)),
     "the stages map set 0, binding 0 differently": heap(entry(VERTEX), entry(FRAGMENT, 5, (64,))),
-    "set 0, binding 0 is mapped in a way that is not compared": heap(entry(BOTH, None)),
+    "set 0, binding 0 is mapped in a way that spvlink does not compare": heap(entry(BOTH, None)),
     "a stage maps set 0, binding 0 twice": heap(entry(BOTH), entry(VERTEX, 5, (0,))),
 }
 
@@ -137,7 +137,7 @@ def test_robustness_of_the_stages(kinds: tuple[int, int], moves: bool) -> None:
     if moves:
         assert_moved(done)
     else:
-        assert_kept(done, "the stages differ in what a uniform buffer gives beyond its end")
+        assert_kept(done, "the stages have different robustness for uniform buffers")
     pushed = PUSH + IN + "--o = a + u.pad;"
     assert_moved(linked(check_layout({"robustness": robust}), pushed, PUSH + OUT + "--a = u.tint;"))
 

@@ -86,7 +86,7 @@ TABLE = (
     Rule("*", "*ward", "f64", "kept"),
     # what is rounded to 16 bits before it is interpolated is not made of what is interpolated
     Rule("*->frag *", "forward", "f16", "kept"),
-    Rule("*", "backward", "*", "moved-backward", "stage computes what was made of it"),
+    Rule("*", "backward", "*", "moved-backward", "stage does the work on it"),
     Rule("*", "forward", "*", "moved-forward", "stage computes it from"),
     Rule("*", "compaction", "*", "kept"),
 )  # fmt: skip

@@ -50,7 +50,7 @@ def test_they_go_out_as_they_came(name: str, clean: bool) -> None:
         if result.stage != "frag":
             assert result.data == codes[result.stage]
     if "frag" in codes:
-        why = "it is a stage of SPV_NV_mesh_shader, which is not followed"
+        why = "it is a stage of SPV_NV_mesh_shader, which spvlink does not follow"
         assert linked.passed_through == why
 
 

@@ -195,7 +195,7 @@ def test_accesses_of_the_vulkan_memory_model_stay() -> None:
     codes[0] = _assembled(codes[0], (store, r"\1 NonPrivatePointer"))
     # Debian's spirv-val knows these operands for fewer storage classes than there are
     assert remarks(link(codes, validate=False)) == {
-        ("kept", "accesses to the payload say who sees them")
+        ("kept", "spvlink does not follow the memory semantics of its accesses")
     }
 
 

@@ -17,6 +17,7 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
+from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
@@ -134,7 +135,7 @@ def test_validation_layer_has_nothing_new(case: str, built: dict[str, list[bytes
 
 def read_components(module: Module) -> set[tuple[int, int]]:
     """(Location, Component) of everything the fragment shader declares as user input."""
-    module.entry = spvlink.driver.select_entry(module, None)
+    module.entry = select_entry(module, None)
     return {place for d in declared(module, enums.StorageClass_Input) for place in d.covers}
 
 
@@ -144,7 +145,7 @@ def test_no_component_is_left_that_nobody_reads(case: str, built: dict[str, list
     input variable."""
     vertex, fragment = (decode(s.data) for s in link(built[case]).stages)
     inputs = read_components(fragment)
-    vertex.entry = spvlink.driver.select_entry(vertex, None)
+    vertex.entry = select_entry(vertex, None)
     tables = Decorations.of(vertex)
     for output in declared(vertex, enums.StorageClass_Output):
         if tables.find(output.label.variable, enums.Decoration_XfbBuffer) is not None:

@@ -69,7 +69,7 @@ def fates(done: Result, name: str = "a") -> dict[str, tuple[str, str]]:
 
 # --- constants and uniforms that may not come exact ---------------------------------------------
 
-KEPT = {  # (what a is, what is made of it): what hangs on it
+KEPT = {  # (what a is, what is made of it): what depends on it
     "floor": ("3.0", "floor(a.x)", "Floor"),
     "ceil": ("3.0", "ceil(a.x)", "Ceil"),
     "fract": ("1.0", "fract(a.x)", "Fract"),
@@ -253,7 +253,7 @@ def test_an_interpolated_value_in_a_flat_location(use: str) -> None:
 
 ATTRIBUTES = "a = vec4(p.yz, k.xy * 0.125) * 3.0 + u.d;"
 SUM = "(a + b * u.c)"
-HANGING = {  # what is made of a sum: what hangs on it
+HANGING = {  # what is made of a sum: what depends on it
     "comparison": (f"{SUM}.x < 0.7 ? b.z : b.w", "OpFOrdLessThan"),
     "floor": (f"floor({SUM}.x)", "Floor"),
     "lookup": (f"textureLod(t, {SUM}.xy, 0.0).x", "OpImageSampleExplicitLod"),
@@ -283,7 +283,7 @@ def test_a_sum_that_is_read_through_another_buffer(use: str) -> None:
     body = f"int n = int(gl_FragCoord.x) & 63; first[n] = {SUM}.x; o = vec4({use}) + u.d * 0.0001;"
     modules = [compiled(ATTRIBUTES), fragment(f"{inputs} void main() {{ {body} }}")]
     whys = {why for _, why in {**fates(linked(modules)), **fates(linked(modules), "b")}.values()}
-    moved = any("computes" in why for why in whys)
+    moved = any("does the work" in why for why in whys)
     assert moved != any("not moved: Floor" in why for why in whys), whys
     assert moved == (use == "second[n]")
 
@@ -381,7 +381,7 @@ PUSH = "layout(push_constant) uniform P { vec4 k; } pc;\n"
 
 @pytest.mark.parametrize(("use", "count"), [("cos(f)", 4), ("floor(f * 8.0) * 0.1", 8)])
 def test_a_sum_in_front_of_a_later_stage_s_floor(use: str, count: int) -> None:
-    """The geometry shader's outputs are interpolated, and then something hangs on them."""
+    """The geometry shader's outputs are interpolated, and then something depends on them."""
     outs = "layout(location = 0) out vec4 c; layout(location = 1) out vec4 d;"
     inputs = "layout(location = 0) in vec4 c[]; layout(location = 1) in vec4 d[];"
     emit = """for (int i = 0; i < 3; i++) { gl_Position = gl_in[i].gl_Position;

@@ -59,6 +59,7 @@ RANKS = {
     "formats": 13,
     "state": 13,
     "state_use": 13,
+    "verdicts": 14,
     "driver": 15,
     "archive": 15,  # Fossilize archives: bytes and JSON, layouts and state, nothing of SPIR-V
     "arguments": 16,
@@ -437,7 +438,18 @@ def test_the_prose_test_sees_breaches(planted: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["grammar", "isa", "passes", "readme", "rules", "vulkan", "walkthrough"]
+    "name",
+    [
+        "grammar",
+        "guides",
+        "isa",
+        "passes",
+        "readme",
+        "reference",
+        "rules",
+        "vulkan",
+        "walkthrough",
+    ],
 )
 def test_generated_files_are_fresh(name: str) -> None:
     done = subprocess.run(

@@ -12,13 +12,14 @@ from unittest.mock import patch
 import pytest
 
 from spvlink.chain.runner import STAGE_PASSES
+from spvlink.chain.state_rows import STATE
 from spvlink.chain.table import REPACKING, TABLE
 from tests.support.once import NOT_COMPILED, runs_once
 
 ROOT = Path(__file__).resolve().parents[2]
 TESTS = ROOT / "tests"
 FILES = sorted(TESTS.rglob("test_*.py"))
-ROWS = [row.name.replace(".", "_") for row in (*TABLE, *REPACKING, *STAGE_PASSES)]
+ROWS = [row.name.replace(".", "_") for row in (*TABLE, *REPACKING, *STAGE_PASSES, *STATE)]
 
 
 def imported(path: Path) -> set[str]:

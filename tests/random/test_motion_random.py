@@ -124,5 +124,5 @@ def test_much_moves(verdicts: dict[int, object]) -> None:
 def test_same_bytes_whatever_the_hash_seed(seed: int, tmp_path: Path) -> None:
     stages = compile_pair(seed)
     linked = spvlink.link(list(stages), settings(seed))
-    options = f"from test_motion_random import settings; options = settings({seed})"
+    options = f"from tests.random.test_motion_random import settings; options = settings({seed})"
     check_hash_seeds(stages, linked, options, tmp_path)

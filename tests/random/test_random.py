@@ -15,7 +15,7 @@ import pytest
 
 import spvlink
 from spvlink.binary.decode import decode
-from spvlink.driver import select_entry
+from spvlink.entry import select_entry
 from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types

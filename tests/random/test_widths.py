@@ -220,7 +220,7 @@ def test_a_part_of_64_bits_is_packed(mode: str, by_bits: int) -> None:
     for value in (as_word(pair.vert, ("u", 64, 1), part, False), *others):
         pair.shown.append(pair.cross(value, WORD))
     (linked,) = prove(pair.texts(), (mode,))
-    packed = [r for r in linked.remarks if "of a word that holds" in r.why]
+    packed = [r for r in linked.remarks if "of a word; the word holds" in r.why]
     assert len(packed) == (2 if by_bits == 40 else 0)
 
 

@@ -1,4 +1,4 @@
-"""Runs draws in a child process, because a driver may crash or hang on a bad module."""
+"""Runs draws in a child process, because a driver may crash or depend on a bad module."""
 
 from __future__ import annotations
 

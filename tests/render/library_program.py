@@ -79,7 +79,7 @@ def draw_pairs(device: Device, pairs: list[list[bytes]]) -> dict[str, Result]:
 
 
 # tests/archive/libraries.foz is this program with the first three of the pairs of
-# tests/layer/test_layer_libraries.py, as docs/archives.md says for recorded.foz.
+# tests/layer/test_layer_libraries.py, as docs/reference/archives.md says for recorded.foz.
 
 
 def main(words: list[str]) -> int:

@@ -11,13 +11,16 @@ import pytest
 
 import spvlink
 from spvlink import cli
+from spvlink.binary.encode import encode
 from spvlink.errors import SpvlinkError
+from spvlink.grammar import enums
+from spvlink.ir.core import EXECUTION_MODES
 from spvlink.pipeline import Linked, Source
 from spvlink.sets.link_set import link_set, link_versions
 from spvlink.sets.versions import choose
 from tests.render import compare, draw, draw_covering, mismatches
 from tests.support.chains import NAMES, build, environment, stages_of
-from tests.support.linking import fragment, vertex
+from tests.support.linking import fragment, module_of, vertex
 from tests.support.random_sets import make
 from tests.support.samples import compile_glsl
 from tests.support.set_results import drawn, results, rows_of
@@ -62,6 +65,22 @@ def test_one_version_serves_all(exact: bool) -> None:
         [([Source(s.data, s.file) for s in linked.stages], rows[0][1]) for linked in found]
     )
     assert all(linked.passed_through == "nothing to gain" for linked in results(again))
+
+
+@pytest.mark.parametrize("shader", [X, "void main() { o = vec4(1.0); }"])
+def test_a_module_that_is_not_valid_is_an_error_of_its_pipelines_alone(shader: str) -> None:
+    """Whether linking would change it or not: spirv-val judges sets as it does single pipelines."""
+    module = module_of(fragment(shader))
+    modes = module.sections[EXECUTION_MODES]
+    modes[:] = [i for i in modes if i.imm[0] != enums.ExecutionMode_OriginUpperLeft]
+    rows = rows_of([vertex(A), vertex(B)], [encode(module), fragment(Y)])
+    made = link_set(rows)
+    for (sources, _), linked in zip(rows, made.pipelines, strict=True):
+        if sources[1].file == "f0":
+            assert isinstance(linked, spvlink.BadSpirv) and linked.file == "f0"
+            assert "spirv-val refuses it" in linked.message
+        else:
+            assert isinstance(linked, Linked) and linked.validated == "validated"
 
 
 def test_what_could_not_go_is_told() -> None:

@@ -50,7 +50,7 @@ def test_only_what_modules_ask_for_counts() -> None:
     )
     found = [DeclaredUse(compile_glsl(source, stage)) for stage, source in (vertex, plain)]
     state = used(read(), found)
-    assert state.told() == PipelineState(attributes=((1, 3),)).told()
+    assert state == PipelineState(attributes=((1, 3),))
     two = text("frag", "layout(location = 0) in vec4 v;\nlayout(location = 0) out vec4 o;",
                "o = gl_FrontFacing ? v : v.wzyx;")  # fmt: skip
     found[1] = DeclaredUse(compile_glsl(two[1], two[0]))

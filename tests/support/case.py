@@ -7,7 +7,7 @@ import inspect
 import json
 from collections.abc import Callable, Sequence
 
-from spvlink import arguments
+from spvlink import arguments, state
 from spvlink.binary.encode import encode
 from spvlink.ir.check import check
 from spvlink.ir.core import Module
@@ -108,16 +108,20 @@ def shortened(modules: list[Module]) -> list[str]:
 
 
 def options_of(lines: list[str]) -> Options:
-    """Options of the command line, one a line; the layout stands there itself. All code is to come
-    in its simplest form."""
+    """Options of the command line, one a line; layout and state stand there themselves. All code is
+    to come in its simplest form."""
     words = [word for line in lines for word in line.split(None, 1)]
-    layout = None
-    if "--layout" in words:
-        at = words.index("--layout")
-        layout = check_layout(json.loads(words[at + 1]))
-        del words[at : at + 2]
+    documents: dict[str, object] = {}
+    for name in ("--layout", "--state"):
+        if name in words:
+            at = words.index(name)
+            documents[name] = json.loads(words[at + 1])
+            del words[at : at + 2]
     options = arguments.parse([*words, "-o", "nowhere", "nothing"]).options
-    options.layout = layout
+    if "--layout" in documents:
+        options.layout = check_layout(documents["--layout"])
+    if "--state" in documents:
+        options.state = state.read(documents["--state"])
     options.clean = True
     return options
 
@@ -140,7 +144,7 @@ def apply(
             run(module, slots)
         return []
     if needed[-1].name == "options":
-        lines = run(*modules, options)
+        lines = run(*modules, options=options)
         assert isinstance(lines, list)
         return lines
     if needed[1:2] and needed[1].name == "function":

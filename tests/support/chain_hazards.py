@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from tests.support.chain_hazards_any_stage import ANY_STAGE
 from tests.support.chain_hazards_geometry import GEOMETRY
-from tests.support.chain_hazards_more import MORE
 from tests.support.chain_hazards_motion import MOTION
 from tests.support.chain_hazards_patches import MESH, TESSELLATION
 from tests.support.chain_text import PASS, Chain, frag, geom, mesh, tesc, tese, text, vert
@@ -12,7 +12,7 @@ __all__ = [
     "CHAINS", "HAZARDS", "PASS", "Chain", "frag", "geom", "mesh", "tesc", "tese", "text", "vert",
 ]  # fmt: skip
 
-CHAINS = GEOMETRY + TESSELLATION + MESH + MOTION + MORE
+CHAINS = GEOMETRY + TESSELLATION + MESH + MOTION + ANY_STAGE
 # What can go wrong, and which chains are about it.
 HAZARDS: dict[str, tuple[str, ...]] = {
     "a duplicate of what is stored on some paths only": (

@@ -5,8 +5,8 @@ stays below ``LIMIT``, so a rounding of one part in 2^24 at any place shows in t
 error that is small beside LIMIT. What keeps it so:
 
 * whatever could grow beyond LIMIT is scaled down at once; divisors are at least 1;
-* branches hang on uniforms, on Flat integers and on gl_FragCoord; a choice by an interpolated value
-  is between things that meet there (``e > 0.0 ? e : 0.0``);
+* branches depend on uniforms, on Flat integers and on gl_FragCoord; a choice by an interpolated
+  value is between things that meet there (``e > 0.0 ? e : 0.0``);
 * fract, floor and int() are asked only of inputs that are made from attributes: these must keep
   every bit, since no pass may round what goes there;
 * where inputs are read beside the centre (centroid, sample, interpolateAt), w is 1: lavapipe

@@ -81,9 +81,9 @@ def machine() -> str:
 
 
 def write_docs(script: str, text: str) -> None:
-    """Put a table into docs/layer.md, between the marks of the script that made it."""
-    page = ROOT / "docs" / "layer.md"
+    """Put a table into docs/reference/layer.md, between the marks of the script that made it."""
+    page = ROOT / "docs" / "reference" / "layer.md"
     head, begin, rest = page.read_text().partition(f"<!-- written by {script} -->\n")
     _, end, tail = rest.partition("<!-- end -->\n")
-    assert begin and end, f"docs/layer.md has no place for the table of {script}"
+    assert begin and end, f"docs/reference/layer.md has no place for the table of {script}"
     page.write_text(f"{head}{begin}{text}{end}{tail}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import spvlink
 from spvlink.binary.decode import decode
 from spvlink.chain import table
-from spvlink.driver import select_entry
+from spvlink.entry import select_entry
 from spvlink.grammar import enums, ops
 from spvlink.ir.core import Inst, Module
 from spvlink.link.check import interface

@@ -1,4 +1,5 @@
-"""Draws a scene with another state than the harness's own: attachments, blending, culling."""
+"""Links pipelines with what is known of their state, and draws scenes with another state than the
+harness's own: attachments, blending, culling."""
 
 from __future__ import annotations
 
@@ -12,6 +13,9 @@ from tests.render.device import Pool, get_device, new
 from tests.render.draw import Draw, draw_covering
 from tests.render.reflect import Stage
 from tests.render.scene import Code, Scene, read_stages
+from tests.support.samples import compile_glsl
+
+Document = dict[str, object]
 
 
 @dataclass
@@ -57,12 +61,27 @@ def draw_state(codes: Sequence[Code], scene: Scene, settings: Settings) -> Resul
         return StateDraw(device, pool, read_stages(codes), scene, settings).run()
 
 
-def linked_with(
-    codes: list[bytes], given: dict[str, object] | None, **options: object
-) -> spvlink.Linked:
+def compiled(*stages: tuple[str, str]) -> list[bytes]:
+    return [compile_glsl(source, stage) for stage, source in stages]
+
+
+def state(**facts: object) -> Document:
+    return {"version": 1, **facts}
+
+
+def linked_with(codes: list[bytes], given: Document | None, **options: object) -> spvlink.Linked:
     linked = spvlink.link(codes, state=given, **options)  # type: ignore[arg-type]
     assert linked.defect is None and linked.validated == "validated"
     return linked
+
+
+def unchanged(codes: list[bytes], given: Document) -> bool:
+    """Whether links with this state are as without."""
+    for exact in (False, True):
+        told, plain = [linked_with(codes, facts, exact=exact) for facts in (given, None)]
+        if [stage.data for stage in told.stages] != [stage.data for stage in plain.stages]:
+            return False
+    return True
 
 
 def crossing(linked: spvlink.Linked) -> int:

@@ -180,7 +180,7 @@ class Stage:
         return self.emit("OpPhi", WORD, *pairs)
 
     def folded(self, value: str, type: Type) -> str:
-        """A scalar or vector as one u32 that hangs on all bits of it."""
+        """A scalar or vector as one u32 that depends on all bits of it."""
         letter, width, lanes = type
         parts = [value]
         if lanes > 1:

@@ -6,7 +6,7 @@
  * pipeline on with the new modules or as it was (pipelines.c, shaders.c). On any doubt: as it was.
  *
  * Locks: the lists of devices (devices.c) and instances (layer.c), one mutex a table (blobs.c), two in
- * log.c, and one for whoever starts a linker process (client.c). Each is held
+ * log.c, and one for the thread that starts a linker process (client.c). Each is held
  * for a few memory accesses, none while another one of the layer is taken, while the next layer is
  * called or while anybody is waited for. The one exception is log.c's writer, which holds its own
  * mutex over a write of some kilobytes to the cache of a disk.

@@ -1,7 +1,7 @@
 /* vkCreateGraphicsPipelines: which pipelines may be linked, and creating them so or as they were.
  *
  * A pipeline is linked if all of its stages are in one VkGraphicsPipelineCreateInfo, given as
- * modules that we saw or inline, and if nothing hangs on it that we do not know. If there is no
+ * modules that we saw or inline, and if nothing depends on it that we do not know. If there is no
  * fragment shader among them, then there is none, and nobody reads what the last stage writes.
  * Parts of pipelines (libraries of one stage) are shared, and pipelines made from libraries have no
  * stages.

@@ -29,8 +29,8 @@ class Stage:
     """One stage while it is being linked."""
 
     __slots__ = (
-        "filled", "held", "inputs", "linked", "literal", "lost", "masked", "module", "name",
-        "outputs", "per_sample", "selects", "source", "trimmed", "visible",
+        "held", "inputs", "linked", "literal", "lost", "masked", "module", "name", "outputs",
+        "per_sample", "selects", "source", "trimmed", "visible",
     )  # fmt: skip
 
     def __init__(self, source: Source, name: str, module: Module) -> None:
@@ -46,8 +46,6 @@ class Stage:
         self.selects: dict[Inst, int] = {}
         # variables that it read, and why the pipeline's state lets it do without
         self.lost: dict[Inst, str] = {}
-        # vertex attributes -> the lanes that their formats lack
-        self.filled: dict[Inst, int] = {}
         self.masked = False  # parts of what it stores are undefined, since no attachment takes them
         self.linked = False  # a pass over one of its borders changed it
         # what it reads counts as it stands: an undefined value is nothing that we may choose

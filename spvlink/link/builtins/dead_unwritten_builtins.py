@@ -1,11 +1,15 @@
-"""Gives built-ins that nobody writes the value that they have in Vulkan.
+"""Read built-ins that nobody writes as their defined value.
 
     VS never writes gl_ViewportIndex        FS: gl_ViewportIndex is 0
     VS never writes gl_PointSize            GS: gl_in[i].gl_PointSize is 1
 
-A built-in that nobody writes is undefined, so any value is right, except where fixed functions have
-one: Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables"), points have the size 1 with
-maintenance5. These are the values that are read.
+Why it is right. A built-in that nobody writes is undefined, so any value is right, except where
+fixed functions define one. Layer and ViewportIndex are 0 (Vulkan, "Built-In Variables"); points
+have size 1 with maintenance5. The pass takes these values.
+
+What breaks it. Views, which may choose Layer and ViewportIndex: ``opening`` leaves them out then.
+
+Cost. None.
 """
 
 from __future__ import annotations

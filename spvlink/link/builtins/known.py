@@ -39,7 +39,7 @@ def counted_clip_distances(built: BuiltIns) -> set[int]:
     clip = distances.get(enums.BuiltIn_ClipDistance, set())
     if built.consumer.name != "frag" or enums.BuiltIn_CullDistance not in distances:
         return set()
-    why = "gl_CullDistance is read, too, and drivers count its elements behind these"
+    why = "the stage reads gl_CullDistance, too; drivers count it after these"
     built.remarks.notes.update(dict.fromkeys(clip, why))
     return clip
 

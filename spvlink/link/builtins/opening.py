@@ -12,7 +12,7 @@ these slots: they are those of a Link of their own (``Link.built``), with keys b
 
 ``%copy`` is a local variable, which promotion turns into values. A control or mesh shader stores
 where others may see it, so there the slot is stored right behind; a control shader may read its own
-outputs back, which becomes LOAD_OUTPUT, as of varyings (``read_back``).
+outputs back, which becomes LOAD_OUTPUT, like a varying (``read_back``).
 
 Which values come over to the bit: all but ClipDistance and CullDistance in a fragment shader, which
 are interpolated (Vulkan, "Built-In Variables"). The slots of these have a qualifier that no varying

@@ -1,4 +1,14 @@
-"""Computes constant and uniform built-ins in the stage that reads them."""
+"""Compute constant and uniform built-ins in the stage that reads them.
+
+    GS: gl_Layer = pc.layer             FS: f(gl_Layer)    ->    f(pc.layer)
+
+Why it is right. The slots of ``opening`` hold the values that the next stage reads, so the rules of
+``propagate_values`` hold for them.
+
+What breaks it. The same as for varyings. Fixed functions get every store as before.
+
+Cost. The same estimate as for varyings.
+"""
 
 from __future__ import annotations
 

@@ -161,9 +161,9 @@ class Side:
         elif variable in Calls.of(self.module).variables:
             self.obstacles[builtin] = "a function that could not be inlined uses it"
         elif variable in self.tables.with_ids or any(w[0] not in _STAYS for w in words):
-            self.obstacles[builtin] = "one of its decorations may say how it is accessed"
+            self.obstacles[builtin] = "one of its decorations may restrict how it is accessed"
         elif self.storage == _INPUT and holder.has(enums.Decoration_PerVertexKHR):
-            self.obstacles[builtin] = "it is read of single vertices"
+            self.obstacles[builtin] = "it is read per vertex"
 
     def scan(self) -> None:
         """Find every access. What a chain of pointers leads to, its last user says."""
@@ -218,4 +218,4 @@ class Side:
                 return "it is stored for all vertices at once"
             self.stores.append(BuiltinAccess(inst, holder, vertex, number))
             return ""
-        return "it is accessed in a way that is not followed"
+        return "it is accessed in a way that spvlink does not follow"

@@ -1,7 +1,7 @@
 """What breaks a rule between the stages of a pipeline that is linked all the same.
 
 An input that no stage writes is undefined, so a link may read it as zero, and variables that do not
-match may still do so component by component. Whoever wrote that would like to know: these are the
+match may still do so component by component. Its author would like to know: these are the
 errors of ``spvlink check``, all but those on limits of devices.
 """
 

@@ -1,13 +1,17 @@
-"""Built-in outputs in the middle of a chain.
+"""Remove built-in outputs that the next stage does not read.
 
     VS: gl_PointSize = 2.0     and the control shader never reads gl_in[i].gl_PointSize:
-                               the store goes, with what only it needed
+                               the store goes, with the code that only it needed
 
-Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the last stage before
-rasterization (Vulkan, "Built-In Variables"); in the stages before it they are varyings without
-a Location, alive only if the next stage reads them. Only the stores go here; the members of blocks
-that nobody uses go at the end, from both sides (``builtin_blocks``). PrimitiveId is a varying of
-that kind between a geometry or mesh shader and the fragment shader: fixed functions do not take it.
+Why it is right. Fixed functions take Position, PointSize, ClipDistance, Layer and so on from the
+last stage before rasterization (Vulkan, "Built-In Variables"). In the stages before it they are
+varyings without a Location, alive only if the next stage reads them. PrimitiveId is such a varying
+between a geometry or mesh shader and the fragment shader: no fixed function takes it.
+
+What breaks it. Interface matching of blocks: only stores go here. ``builtin_blocks`` removes
+members from both sides at the end.
+
+Cost. None.
 """
 
 from __future__ import annotations

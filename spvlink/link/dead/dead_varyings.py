@@ -1,13 +1,17 @@
-"""Dead varyings, by component and both ways.
+"""Remove dead varyings, component by component, on both sides.
 
     producer stores 2.w, no consumer loads it     ->  the store goes, with the code behind it
     consumer loads 5.x, no producer stores it     ->  the load is zero
 
-A slot is alive if an instruction says so, not if a declaration does: the code was cleaned before
-(dead code elimination by component), so a load that is still there has a use. An input that nothing
-writes is undefined by Vulkan ("Shader Input and Output Interfaces"); zero is one of the values it
-may have, and unlike OpUndef it is the same at every use. What the fixed functions or transform
-feedback consume is no slot (built-ins) or stays (captured ones).
+Why it is right. An instruction keeps a slot alive, a declaration does not: dead code elimination by
+component ran before, so a load that remains has a use. An input that nothing writes is undefined
+in Vulkan ("Shader Input and Output Interfaces"). Zero is one of the values that it may have, and
+unlike OpUndef it is the same at every use.
+
+What breaks it. Fixed functions and transform feedback: built-ins are no slots, and captured outputs
+stay.
+
+Cost. None.
 """
 
 from __future__ import annotations
@@ -65,7 +69,7 @@ def unread(link: Link) -> set[int]:
         )
         keys -= link.outputs.captured.keys()
     if link.relied:
-        why = f"the {link.consumer.name} stage stays, and may not go on with another value"
+        why = f"the {link.consumer.name} stage stays as it is and relies on this value"
         link.remarks.notes.update(dict.fromkeys(keys & link.relied, why))
         keys -= link.relied
     return keys

@@ -1,18 +1,20 @@
-"""Members of the structs in an array of a task payload that nobody reads.
+"""Remove payload struct members that nobody reads.
 
     task:  payload.rocks[i].place = p        mesh:  payload.rocks[k].place
            payload.rocks[i].debug = d
     ->     rocks is an array of structs without debug, in both stages
 
-An array that is indexed dynamically stays whole (``lower_io``), and so would every member of its
-elements. But a member is named by a constant, so it is known which members are read: those that
-a load of either stage reaches, by an access chain or by extracting them from an element that was
-loaded. The others have their stores taken away, and the struct is declared anew without them, on
-both sides. Elements that are loaded or stored whole are so still, as the smaller struct.
+Why it is right. An array with a dynamic index stays whole (``lower_io``), and so would every member
+of its elements. But a constant names each member, so the read members are known: those that a load
+of either stage reaches by an access chain, or by extraction from a loaded element. Stores to the
+others go, and both stages declare the struct anew without them. Loads and stores of whole elements
+remain, with the smaller struct.
 
-All that is done with the variable must be understood: access chains with a constant where they
-enter the struct, loads, stores; an atomic on a member reads it. Otherwise (functions, copies of the
-whole array) the array stays as it is.
+What breaks it. A use of the variable that is not understood: a function, a copy of the whole array,
+an access chain without a constant where it enters the struct. The array stays as it is. An atomic
+on a member reads it.
+
+Cost. None.
 """
 
 from __future__ import annotations

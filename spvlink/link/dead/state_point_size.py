@@ -1,9 +1,13 @@
-"""The size of points where no points are drawn.
+"""Drop the size of points where no points are drawn.
 
     gl_PointSize = 3.0;        ->    goes        only triangles or lines are rasterized
 
-Fixed functions take PointSize for points alone, and for polygons that polygonMode draws as points
-(Vulkan, "Points", "Polygon Mode"). What transform feedback captures stays.
+Why it is right. Fixed functions read PointSize for points alone, and for polygons that polygonMode
+draws as points (Vulkan, "Points", "Polygon Mode").
+
+What breaks it. Transform feedback: a captured size stays. So does a size that another stage reads.
+
+Cost. None.
 """
 
 from __future__ import annotations

@@ -1,10 +1,15 @@
-"""The index of the viewport where there is one.
+"""Drop the index of the viewport where there is only one.
 
     gl_ViewportIndex = i;      ->    goes
 
-Without it viewport 0 is used; with one viewport any other index has no defined result (Vulkan,
-"Controlling the Viewport"). It stays where the fragment shader reads it. The variable leaves the
-interface: one that is declared and not written would be undefined.
+The variable leaves the interface: a declared one that is not written would be undefined.
+
+Why it is right. Without the variable viewport 0 is used; with one viewport any other index has no
+defined result (Vulkan, "Controlling the Viewport").
+
+What breaks it. A fragment shader that reads it: the index stays.
+
+Cost. None.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ interpolated values, an absolute value, a maximum, a comparison are not linear: 
 
 What breaks it, and what is done about it:
 * Rounding. Theorem 2 holds for real numbers; floats differ in the last bits of the terms, not of
-  what is left where these cancel (docs/proof.md has the bound). ``--exact`` moves
+  what is left where these cancel (docs/explanation/proof.md has the bound). ``--exact`` moves
   nothing across interpolation, and of Flat values only what no compiler may round or contract.
 * Poles. A quotient, a root, ``normalize`` enlarge that without bound beside a zero: what goes
   there stays, unless it is known to stay away from zero (``poles``).
@@ -158,7 +158,7 @@ class Cloner:
         raise NotImplementedError
 
     def free(self, inst: Inst) -> bool:
-        """Whether a value hangs on nothing but constants and uniforms."""
+        """Whether a value depends on nothing but constants and uniforms."""
         raise NotImplementedError
 
     def complete(self, inst: Inst) -> bool:

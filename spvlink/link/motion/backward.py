@@ -1,25 +1,33 @@
-"""Backward motion: what the consumer makes of its inputs is made by the producer.
+"""Move work on inputs to the stage before, where it is cheaper.
 
     vertex:   outA = a; outB = b             ->   outA = a * pc.k + b
     fragment: f(inA * pc.k + inB)                 f(inA)
 
-``motion`` says why that is right. What is chosen: every value of the consumer that could be made by
-the producer is a node; an edge leads from each operand to what is made of it, and to the sink from
-what something immovable uses. A cut through the nodes is a set of values that may cross in place
-of the inputs, and the cheapest cut is taken:
+Every value of the consumer that the producer could compute is a node. An edge leads from each
+operand to the values made of it, and to the sink from the operands of code that cannot move. A cut
+through the nodes is a set of values that may cross in place of the inputs; the cheapest cut wins.
+So ``t0 = a + b + c; t1 = a + b * 2 + c * 3`` sends t0 and t1 and not a, b, c. Loads of one input in
+different blocks are one value, and so are equal expressions of it.
+
+A node is an expression over the producer's stored values, whichever way the consumer reads them: at
+one vertex or another, at the pixel, at an offset.
+
+Why it is right. ``motion/algebra.py`` has the theorems: expressions of Flat inputs commute with the
+border, sums and products with constants commute with interpolation.
+
+What breaks it. ``algebra`` lists it: rounding, poles, jumps, weights that do not sum to 1,
+infinities, NoContraction, undefined values, speculation, neighbours, visibility. An expression over
+several vertices stays.
+
+Cost.
 
     crossing         COMPONENT_PRICE operations per fragment
     work above it    its operations, once per vertex
     work below it    its operations, once per fragment (half as often for each construct around it)
 
-So ``t0 = a + b + c; t1 = a + b * 2 + c * 3`` needs t0 and t1 and not a, b, c. Loads of one input in
-different blocks are one value, and so is what is made of them alike. The number of components never
-grows: where the cheapest cut has more, the search is repeated with fewer components before all
-else. Work that moves without saving a component must save more per fragment than it costs per
-vertex.
-
-A node is an expression over what the producer stores, whichever way the consumer reads that: at
-one vertex or another, at the pixel, at an offset. What is made of several vertices stays.
+The number of components never grows: if the cheapest cut has more, the search is repeated with
+fewer components before all else. Work that moves without saving a component must save more per
+fragment than it costs per vertex.
 """
 
 from __future__ import annotations

@@ -158,7 +158,7 @@ class ConsumerGraph:
         return lane if self.free(lane[0]) else None
 
     def free(self, inst: Inst) -> bool:
-        """Whether a value hangs on nothing but what the producer can read too."""
+        """Whether a value depends on nothing but what the producer can read too."""
         if inst in self.table:
             return False
         return self.transfer.moves(inst)
@@ -315,7 +315,7 @@ class ConsumerGraph:
         return len(structure.around(self.block))
 
     def hangs(self, inst: Inst, number: int) -> Inst | None:
-        """What hangs on the last bit of a lane, here or in a later stage."""
+        """What depends on the last bit of a lane, here or in a later stage."""
         if self.sensitive is None:
             self.sensitive = sensitive.at(self.link)
         return self.sensitive.of(inst, number)
@@ -350,12 +350,12 @@ class ConsumerGraph:
         return True
 
     def rounds(self, inst: Inst, number: int, deps: list[Use]) -> bool:
-        """Whether something hangs on the last bit of a value; says so."""
+        """Whether something depends on the last bit of a value; says so."""
         place = self.hangs(inst, number)
         if place is None:
             return False
         what = sensitive.words(self.link.consumer.module, place)
-        self.remark(deps, f"{what} in the {self.link.consumer.name} stage hangs on its last bit")
+        self.remark(deps, f"{what} in the {self.link.consumer.name} stage depends on its last bit")
         return True
 
     def singular(self, inst: Inst, number: int, deps: list[Use]) -> bool:

@@ -1,25 +1,30 @@
-"""Forward motion: outputs that are cheap functions of fewer values are replaced by these.
+"""Send fewer values and recompute outputs behind them.
 
     vertex:   o0 = v + 1; o1 = v * 2         ->   o = v
     fragment: f(in0, in1)                    ->   f(in + 1, in * 2)
 
-The same algebra as backward (``motion``), read the other way, and the mirror image of its cut: a
-node is a value that the producer stores or makes stored ones from, "available" if it crosses or if
-the consumer computes it from what is available; what the outputs say must be available.
+It is the mirror image of ``backward``, over the same algebra (``motion/algebra.py``). A node is a
+value that the producer stores or computes stored values from. It is available if it crosses, or if
+the consumer computes it from available values. The values of all outputs must be available.
+
+Why it is right. The theorems of ``algebra`` hold in both directions.
+
+What breaks it. Cancellation. Across interpolation only operations move that keep the digits:
+negation, products and quotients with values that are equal for the draw, sums with a small
+constant. Sums with uniforms or of two varying values stay (``camera - position`` is exact in the
+producer and would be a difference of two rounded large numbers here), and with them matrix
+products. Of Flat values any operation moves that may be speculated, so one word crosses in place of
+the two or four numbers that are unpacked from it.
+
+Cost.
 
     crossing         half of COMPONENT_PRICE per fragment, times ``--cost-limit`` / 100
     computing        its operations, once per fragment
 
-Half, since this adds work where most invocations run, and only for a smaller interface: a choice
-that saves no component is not made. The producer's work stays out of the account; it may need the
-values for itself. What the consumer would hold in registers for it may forbid a part (``brake``);
-what it computes stands in front of its first use (``sink``).
-
-Across interpolation only what keeps the digits: negation, products and quotients with what is equal
-for the draw, sums with a small constant. Sums with uniforms or of two varying values stay
-(``camera - position`` is exact in the producer and would be a difference of two rounded large
-numbers here), and with them matrix products. Of Flat values any operation that may be speculated;
-so a word crosses in place of the two or four numbers that are unpacked from it.
+Half, since the pass adds work where most invocations run, for a smaller interface only: a choice
+that saves no component is not made. The producer's work does not count, since it may need the
+values for itself. ``brake`` forbids a part if the consumer would hold too many registers for it.
+Moved code stands in front of its first use (``sink``).
 """
 
 from __future__ import annotations
@@ -91,7 +96,7 @@ class ProducerGraph:
         self.computed: set[object] = set()  # nodes that the consumer makes, once that is decided
 
     def add(self, key: int) -> None:
-        """An output; it is left alone if it hangs on nothing that varies."""
+        """An output; it is left alone if it depends on nothing that varies."""
         stored = single_value(self.link, key)
         if stored is None or not scalars.count(stored.type):
             return
@@ -104,7 +109,7 @@ class ProducerGraph:
         return scalars.origin(lane)
 
     def free(self, inst: Inst) -> bool:
-        """Whether a value hangs on nothing but what the consumer can read too."""
+        """Whether a value depends on nothing but what the consumer can read too."""
         return self.transfer.moves(inst)
 
     def expand(self, lane: Lane, depth: int) -> ProducerNode | Lane:
@@ -187,7 +192,7 @@ class ProducerGraph:
             if scalars.scalar(source.type).op != ops.OpTypeFloat:
                 continue
             loads = self.link.loads[key]
-            why = "hangs on its last bit"
+            why = "depends on its last bit"
             place = next((p for i in loads if (p := steps.of(i)) is not None), None)
             if place is None:
                 why = "may have a pole there"
@@ -340,7 +345,7 @@ def _group(
 
 
 def _kept(name: str, more: int) -> str:
-    return f"not moved: the {name} stage would hold {more} more value{'s' * (more > 1)} at once"
+    return f"not moved: the {name} stage would keep {more} more live value{'s' * (more > 1)}"
 
 
 def _families(

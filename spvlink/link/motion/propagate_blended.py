@@ -1,18 +1,22 @@
-"""An evaluation shader that interpolates by hand what is equal at all vertices.
+"""Store values that hand-written interpolation keeps equal.
 
     evaluation: out c = u * pc.k + v * pc.k + w * pc.k      ->   out c = pc.k
     fragment:   f(c)                                             (and ``propagate`` takes it there)
 
-What a vertex or control shader stores for all vertices, a constant or a uniform, has come to the
-evaluation shader by now, and its sum over the vertices is left there: a value times weights that
-sum to one as polynomials (``polynomials``: z is 1 - x - y in the triangle domain and 0 in the
-others; mix, fma, dot products, and products of vectors and matrices are sums, too).
+A constant or a uniform that a vertex or control shader stores for all vertices has come to the
+evaluation shader by now. Its sum over the vertices is left: a value times weights that sum to one
+as polynomials (``polynomials``: z is 1 - x - y in the triangle domain and 0 in the others; mix,
+fma, dot products, and products of vectors and matrices are sums, too).
 
-Why it is the same: in real numbers it is that value; with rounding it is off by a few last bits,
-and is interpolated again on the way to the fragment shader. So it is done where a value that all
-vertices agree on may come exact (``rounded``), for interpolated outputs alone, and with default
-options; not where a stage preserves infinities, NaNs or zeros, what is captured, read back,
-Invariant or goes into a position; nor does an instruction that says how it is rounded count.
+Why it is right. In real numbers the sum is that value. With rounding it is off by a few last bits,
+and it is interpolated again on the way to the fragment shader.
+
+What breaks it. Rounding that decides something. The pass runs only with default options, for
+interpolated outputs, and where a value that all vertices agree on may come exact (``rounded``). It
+leaves alone stages that preserve infinities, NaNs or zeros; values that are captured, read back,
+Invariant or part of a position; and instructions with a rounding of their own.
+
+Cost. None: operations go.
 """
 
 from __future__ import annotations
@@ -77,8 +81,8 @@ def _may(link: Link, key: int) -> bool:
 
 
 def _store(link: Link, lanes: dict[int, Lane]) -> bool:
-    """Store these lanes, where no decision hangs on it; whether any is. The module is only said to
-    have changed if it has."""
+    """Store these lanes, where no decision depends on them; whether any is stored. The module
+    counts as changed only if it is."""
     module = link.producer.module
     before = {store: store.args[0] for key in lanes for store in link.stores[key]}
     new: dict[Inst, list[Inst]] = {}

@@ -261,7 +261,7 @@ class Move:
     def describe(self) -> None:
         """The fate of the inputs that are gone."""
         link = self.link
-        why = f"the {link.producer.name} stage computes what was made of it"
+        why = f"the {link.producer.name} stage does the work on it"
         for key in self.freed:
             link.remarks.fate[key] = (MOVED_BACKWARD, why)
             link.remarks.notes.pop(key, None)

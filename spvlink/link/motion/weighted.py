@@ -1,4 +1,4 @@
-"""Backward motion through interpolation that an evaluation shader does itself.
+"""Move code through interpolation that an evaluation shader does itself.
 
     control:    c[id] = x; d[id] = y                     ->   c[id] = x + y * pc.k
     evaluation: C = u * c[0] + v * c[1] + w * c[2]       ->   C = u * c[0] + v * c[1] + w * c[2]
@@ -8,31 +8,30 @@
 Notation. A read of an input x is a linear functional of its values at the vertices: L(x) = sum of
 W_i * x_i: of one vertex, or with any weights W_i that the evaluation shader has at hand
 (gl_TessCoord, Bernstein polynomials of it, a value per patch). The same sum of another input is the
-same functional. Weights are compared as polynomials (``weights``), so the order of vertices and
-terms, mix against products, fma and matrix * vector make no difference; a functional is written
+same functional. Weights are compared as polynomials (``polynomials``), so the order of vertices and
+terms, mix against products, fma and matrix * vector make no difference. A functional is written
 down again as the code at that place had it.
 
-Theorem. A functional is linear: L(x) + L(y) = L(x + y) and c * L(x) = L(c * x) for c equal at all
-vertices; L(x) + c = L(x + c) if the W_i sum to one. And two functionals of one x add up to a third.
-So an evaluation shader's value is a pair (node of ``backward``, functional): an operation on equal
-functionals makes a new node, an operation on equal nodes a new functional, and anything else stays
-and needs its operands. The cut is that of ``backward``; here it is worth something only if an
-interface component is saved, since control and evaluation shaders are counted as run equally often.
+Why it is right. A functional is linear: L(x) + L(y) = L(x + y) and c * L(x) = L(c * x) for c equal
+at all vertices; L(x) + c = L(x + c) if the W_i sum to one. Two functionals of one x add up to a
+third. So an evaluation shader's value is a pair (node of ``backward``, functional): an operation on
+equal functionals makes a new node, an operation on equal nodes a new functional. Everything else
+stays and needs its operands. The weights sum to one as polynomials if they do in real numbers: z is
+1 - x - y in the triangle domain and 0 in the others, where ``x * a[0] + y * a[1] + z * a[2]`` takes
+no constant (Mesa does not look at the domain).
 
-The weights sum to one as polynomials if they do in real numbers: z is 1 - x - y in the triangle
-domain and 0 in the others, where ``x * a[0] + y * a[1] + z * a[2]`` takes no constant (Mesa does
-not look at the domain).
-
-What stays, for it would round differently:
-* everything under ``--exact``, where a stage preserves infinities, NaNs and zeros, and in stages
+What breaks it. Rounding. These stay:
+* everything under ``--exact``, in stages that preserve infinities, NaNs and zeros, and in stages
   whose rounding modes differ;
-* what is NoContraction, what something hangs on (``sensitive``, later stages included), and
-  whatever goes into a built-in output, an Invariant one, one that transform feedback captures, or
-  a branch, here or in a geometry shader that follows: the position of a vertex and what decides
-  about one must come out as in another pass that draws the same. Such an instruction stays, and
-  with it the inputs that it is made of.
+* NoContraction; values on which something depends (``sensitive``, later stages included); operands
+  of a built-in output, an Invariant one, a captured one, or a branch, here or in a geometry shader
+  that follows. The position of a vertex, and the decision about one, must come out as in another
+  pass that draws the same.
 Everything else is as in ``backward``: all outputs of one expression are stored at the same places
 (one block, one vertex), none is read back, and uniforms must be visible to the control stage.
+
+Cost. The cut of ``backward``. It is worth something only if it saves a component of the interface,
+since control and evaluation shaders count as run equally often.
 """
 
 from __future__ import annotations
@@ -69,7 +68,7 @@ if TYPE_CHECKING:  # typing costs start-up time
     Parts = dict[tuple[int, int], Polynomial]
 
 MAX_VERTICES: Final = 32  # of one sum
-_NOT_ONE: Final = "not moved: something is added to a sum over vertices whose weights are not 1"
+_NOT_ONE: Final = "not moved: a value is added to a sum whose weights do not add up to 1"
 _MIX: Final = (ops.OpExtInst, glsl.Glsl_FMix)
 _FMA: Final = (ops.OpExtInst, glsl.Glsl_Fma)
 _SUMS: Final = frozenset((ops.OpFAdd, ops.OpFSub))
@@ -263,7 +262,7 @@ class WeightedGraph(consumer_graph.ConsumerGraph):
 
     def note(self, inst: Inst) -> None:
         """Say of the inputs that are read here why they stay."""
-        why = "not moved: a position, a branch or a captured value is made of it"
+        why = "not moved: a position, a branch or a captured value depends on it"
         for arg in inst.args:
             for entry in self.table.get(arg, ()):
                 if isinstance(entry, Use) and entry.node.key is not None and entry.kind.args:

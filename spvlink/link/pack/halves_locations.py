@@ -1,6 +1,14 @@
-"""Splits the 64-bit varyings that are left as far as that saves a Location (rule: ``split64``).
+"""Split 64-bit values if that saves a Location.
 
-dvec2 d; uint a, b        2 Locations (64-bit values share none)   ->   uvec4 (d.x, a, b): fewer
+    dvec2 d; uint a, b        2 Locations (64-bit values share none)   ->   uvec4 (d.x, a, b): fewer
+
+Why it is right. ``split64`` has the rule. 64-bit values share Locations with nothing else; their
+words share them with all Flat values.
+
+What breaks it. The same as for ``halves_words``.
+
+Cost. A few moves in both stages. Two words never need more components than the number did, and the
+pass splits nothing unless the border needs fewer Locations.
 """
 
 from __future__ import annotations

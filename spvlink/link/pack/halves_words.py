@@ -1,7 +1,16 @@
-"""Splits a 64-bit varying into two words if one of them need not cross; ``split64`` has the rule.
+"""Split 64-bit values if one word need not cross.
 
-VS  d = packDouble2x32(uvec2(a, b))              w = b
-FS  x = unpackDouble2x32(d).y               ->   x = w
+    VS  d = packDouble2x32(uvec2(a, b))              w = b
+    FS  x = unpackDouble2x32(d).y               ->   x = w
+
+Why it is right. ``split64`` has the rule: only values that cross to the bit are split, and
+bit-casts give back every bit. A word need not cross if no reader uses it, if all stores give it the
+same constant, if it is the sign of the other word, or if another slot holds the same.
+
+What breaks it. Values that are captured, read back, Invariant or indexed dynamically, and doubles
+that must be flushed: they stay whole.
+
+Cost. A few moves in both stages; a component less crosses.
 """
 
 from __future__ import annotations

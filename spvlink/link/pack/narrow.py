@@ -1,5 +1,4 @@
-"""Narrow flat values share a component: up to 32 that know two values only, whole numbers that
-leave bits free, or two of 16 bits.
+"""Pack flags and small integers into shared components.
 
     VS  lit = uint(a > 0); kind = b ? 3.0 : 5.0      word = (a > 0 ? 1 : 0) | (b ? 2 : 0)
     FS  if (lit != 0) ...; x = kind             ->   if ((word & 1) != 0) ...; x = word & 2 ? 3 : 5
@@ -9,24 +8,27 @@ leave bits free, or two of 16 bits.
 
     VS  h = f16; i = f16_too                    ->   word = bitcast(f16vec2(f16, f16_too))
 
-A flag is a slot to which every store writes one of two values: constants, choices between these,
-numbers masked to one bit, conversions of such. Whatever its type, one bit says which. Only what
-comes over to the bit is packed (``Link.carries_bits``: Flat, per primitive, or between stages
-before rasterization), so the word, a u32, is as good. A whole number of 32 bits that the code
-shows to need less (``small_numbers``) is a field beside the flags. Values of 16 bits are put
+A component holds up to 32 flags, integers that leave bits free, or two values of 16 bits.
+
+Why it is right. A flag is a slot to which every store writes one of two values: constants, choices
+between these, numbers masked to one bit, conversions of such. Whatever its type, one bit says
+which. Only values that cross to the bit are packed (``Link.carries_bits``: Flat, per primitive, or
+between stages before rasterization), so the word, a u32, is as good. An integer of 32 bits that the
+code shows to need fewer (``small_numbers``) is a field beside the flags. Values of 16 bits are put
 together as a vector and cast; both stages can compute with them, or they would be whole; nothing is
 rounded.
 
-All parts of a word have the same qualifiers. A site that stores some of them stores zero bits for
-the others, which were undefined there; where stores are seen at once (control and mesh shaders)
-all parts must be stored at the same sites, once each, and not be read back. What transform
-feedback captures and Invariant values stay as they are.
+What breaks it.
+* Different qualifiers: all parts of a word have the same.
+* Partial stores. A site that stores some parts stores zero bits for the others, which were
+  undefined there. Where stores are seen at once (control and mesh shaders) all parts must be stored
+  at the same sites, once each, and must not be read back.
+* Transform feedback and Invariant: these values stay as they are.
 
-Does it pay? A bit costs the consumer three operations (and, compare, select; most often the code
-compared and chose already), a field two, a half one; each component that goes is worth
-``COMPONENT_PRICE`` (``propagate``). But three flags in one Location are no dearer to store or to
-fetch than one, so it is done only where it saves a whole Location, and with as few parts as that
-takes.
+Cost. A bit costs the consumer three operations (and, compare, select; most often the code compared
+and chose already), a field two, a half one. Each component that goes is worth ``COMPONENT_PRICE``
+(``propagate``). But three flags in one Location cost no more to store or fetch than one, so the
+pass packs only if it saves a whole Location, and as few parts as that takes.
 """
 
 from __future__ import annotations
@@ -587,4 +589,4 @@ def _replace(
     redefine(link, first, numbers, title, (0, group), link.inputs.slots[first].qualifiers)
     others = ", ".join(dict.fromkeys(n for n in names if n))
     for key in keys:
-        link.remarks.fate[key] = (PACKED, f"{what} of a word that holds {others}")
+        link.remarks.fate[key] = (PACKED, f"{what} of a word; the word holds {others}")

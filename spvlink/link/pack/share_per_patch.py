@@ -1,4 +1,4 @@
-"""Values that are equal for a whole patch, or for all that a mesh workgroup makes, are stored once.
+"""Store values of a whole patch, or of a whole mesh workgroup, once.
 
     control:    out vec4 tint[];                         ->   patch out vec4 tint;
                 tint[gl_InvocationID] = c[0] * pc.k           tint = c[0] * pc.k
@@ -10,32 +10,34 @@
     fragment:   in vec4 tint                             ->   perprimitiveEXT in vec4 tint
 
 An output per vertex is stored for each vertex of a patch, and counts as often against the limits; a
-Patch output is stored once. Constants and what the consumer can compute have been propagated; what
-is left here comes from PrimitiveId, the payload, uniforms that the consumer may not read, or from
-the stage before: one vertex of the patch, or what is equal at all of its vertices.
+Patch output is stored once. Constants, and values that the consumer can compute, have been
+propagated. The rest comes from PrimitiveId, the payload, uniforms that the consumer may not read,
+or the stage before: one vertex of the patch, or values that are equal at all of its vertices.
 
-Which values: all stores of the output write one value, which ``divergence`` shows to be equal for a
-patch or workgroup, and which is made outside of all loops (else it is one value after another). A
-vertex that nobody stored was undefined before, so it may have the value of the others.
+Why it is right. All stores of the output write one value, which ``divergence`` shows to be equal
+for a patch or workgroup and which is made outside of all loops. A vertex that nobody stored was
+undefined, so it may have the value of the others.
 
-Patch. All invocations may store it, since they store the same: undefined is what comes of "two
-invocations [that] attempt to write different values to the same per-patch output in a single phase"
-(Vulkan, "Tessellation Control Shader Execution"). So no store needs to move under a condition. What
-the control shader reads back stays, as does what is Invariant. The bits are those that came over
-before, at whichever vertex they were read, so ``--exact`` allows it.
+Patch: all invocations may store it, since they store the same. Undefined is only "two invocations
+[that] attempt to write different values to the same per-patch output in a single phase" (Vulkan,
+"Tessellation Control Shader Execution"). So no store needs to move under a condition. The bits are
+those that came over before, at whichever vertex they were read, so ``--exact`` allows it.
 
-Per primitive. Its stores go where the indices of the primitives are stored: a primitive whose
-indices nobody stored is undefined, so every primitive that is drawn gets its value. Each of these
-places must be a plain store to one element, and the value must be known there, or be made again of
-constants, uniforms, the payload and built-ins. What was smooth was interpolated between equal
-values, which may round: so not under ``--exact``, nor where the fragment stage preserves
-infinities, NaNs and zeros. The fragment stage must be SPIR-V 1.4, as SPV_EXT_mesh_shader needs it;
-the device feature is on, since the pipeline has a mesh shader.
+Per primitive: the stores go where the indices of the primitives are stored. A primitive whose
+indices nobody stored is undefined, so every drawn primitive gets its value. Each of these places
+must be a plain store to one element, and the value must be known there, or be made again of
+constants, uniforms, the payload and built-ins.
 
-Does it pay? Locations are what counts: per vertex times the number of vertices, and the others once
-for a patch and times the number of primitives for a mesh. That must become less, and the number of
-Locations no more; of one kind as many components are moved as makes it least. A mesh with as many
-primitives as vertices gains nothing.
+What breaks it.
+* Read-back in the control shader, and Invariant: these outputs stay.
+* Interpolation between equal values, which may round. A smooth output becomes per primitive only
+  without ``--exact`` and where the fragment stage preserves no infinities, NaNs and zeros.
+* The SPIR-V version: the fragment stage must be 1.4, as SPV_EXT_mesh_shader needs it.
+
+Cost. Locations count: per vertex times the number of vertices, and the others once for a patch and
+times the number of primitives for a mesh. That must become less, and the number of Locations no
+more; as many components of one kind move as make it least. A mesh with as many primitives as
+vertices gains nothing.
 """
 
 from __future__ import annotations

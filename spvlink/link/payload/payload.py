@@ -184,7 +184,7 @@ def _type_text(type: Inst) -> tuple[str, int]:
         wide = 2 if type.imm[0] > 2 and type.args[0].imm == (64,) else 1
         return f"{_type_text(type.args[0])[0]}v{type.imm[0]}", wide
     if type.op not in info.NESTED_TYPES:
-        raise Unlinkable("the payload holds something that is not understood")
+        raise Unlinkable("the payload has a type that spvlink does not handle")
     size = types.size_of(type)
     if size <= 0:
         raise Unlinkable("the size of an array in the payload is a specialization constant")
@@ -200,7 +200,7 @@ def _check_accesses(module: Module, variable: Inst, read_only: bool) -> None:
                 if inst.op not in _ACCESSES or all(root(a) is not variable for a in inst.args[:2]):
                     continue
                 if any(mask & ~_HARMLESS for mask in inst.imm[:1]):
-                    raise Unlinkable("accesses to the payload say who sees them")
+                    raise Unlinkable("spvlink does not follow the memory semantics of its accesses")
                 if read_only and inst.op in _WRITES and root(inst.args[0]) is variable:
                     raise Unlinkable("the mesh stage writes to the payload")
 

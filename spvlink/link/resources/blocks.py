@@ -126,9 +126,9 @@ class Blocks:
         """What a load reads. Raises Cannot."""
         pointer, indices = _chain(load.args[0])
         if not IS_VARIABLE[pointer.op] or load.type is None:
-            raise Cannot("a load through a pointer that is no variable's")
+            raise Cannot("a load through a pointer that does not lead to a variable")
         if pointer.imm[0] == enums.StorageClass_Input:
-            raise Cannot("it is made from what differs at each vertex")
+            raise Cannot("it depends on values that differ per vertex")
         key = resource_key(self.tables, pointer)
         if key is None or not self.effects.reads_constant(load):
             raise Cannot("it reads memory that may change or that only this stage has")

@@ -70,7 +70,7 @@ class SharedDescriptors:
         """None, or why it cannot be said that both stages have one resource there."""
         where = f"set {group}, binding {binding}"
         if self.source.robustness != self.target.robustness:
-            return "the stages differ in what a uniform buffer gives beyond its end"
+            return "the stages have different robustness for uniform buffers"
         there, here = self.source.find(group, binding), self.target.find(group, binding)
         if not there and not here:
             return f"no stage maps {where}" if self.heap else None
@@ -79,5 +79,5 @@ class SharedDescriptors:
         if len(there) > 1 or len(here) > 1:
             return f"a stage maps {where} twice"
         if there[0].source == UNKNOWN or here[0].source == UNKNOWN:
-            return f"{where} is mapped in a way that is not compared"
+            return f"{where} is mapped in a way that spvlink does not compare"
         return None if there[0].same(here[0]) else f"the stages map {where} differently"

@@ -126,7 +126,7 @@ class Transfer:
         todo, cost = [root_value], 0
         seen: set[Inst] = set()
         known, glsl = self.known, self.glsl
-        alone: list[Inst] = []  # what all the rest hangs on: lanes share it
+        alone: list[Inst] = []  # what all the rest depends on: lanes share it
         while todo:
             inst = todo.pop()
             if inst in seen:
@@ -232,7 +232,7 @@ class Transfer:
     def own_cost(self, inst: Inst) -> int:
         op = inst.op
         if op >= core.PRIVATE:
-            raise Cannot("it is made from an input of its stage")
+            raise Cannot("it depends on an input of its stage")
         if types.IS_CONSTANT[op]:
             self.check_type(inst.type)
             self.able(inst)
@@ -248,13 +248,13 @@ class Transfer:
             return LOAD_COST * max(1, size_of(access.type, access.words) // 4)
         if op in (ops.OpSpecConstant, ops.OpSpecConstantTrue, ops.OpSpecConstantFalse,
                   ops.OpSpecConstantComposite, ops.OpSpecConstantOp):  # fmt: skip
-            raise Cannot("it hangs on a specialization constant (give its value with --spec)")
+            raise Cannot("it depends on a specialization constant (give its value with --spec)")
         flags = self.from_blocks.effects.flags(inst)
         if not flags & info.SPECULATABLE or inst.type is None:
             raise Cannot(describe(inst))
         self.able(inst)
         if inst in self.signatures:
-            raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) ties it to its place")
+            raise Cannot("a decoration (NoContraction, RelaxedPrecision ...) does not let it move")
         self.check_type(inst.type)
         width = inst.type.imm[0] if inst.type.op in info.VECTOR_TYPES else 1
         if op == ops.OpExtInst:
@@ -291,7 +291,7 @@ class Transfer:
         if why is not None:
             raise Cannot(why)
         if path is None and scalars.scalar(access.type).imm[0] < _WORD:
-            raise Cannot("the other stage may not keep numbers of that size in its blocks")
+            raise Cannot("the other stage does not declare blocks with numbers of that size")
         if variable is not None and path is None and not self.extensible(variable):
             raise Cannot("the other stage's block cannot take another member")
         if variable is None and not self.grant.whole:
@@ -581,7 +581,7 @@ def describe(inst: Inst) -> str:
     """Why an instruction stays, for people."""
     name = ops.NAMES.get(inst.op, "an instruction")
     if inst.op == ops.OpPhi:
-        return "it hangs on the flow of control"
+        return "it depends on control flow"
     if inst.op == ops.OpLoad:
         return "it reads memory"
     return f"it is computed from {name}, which stays in its stage"

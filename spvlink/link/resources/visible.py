@@ -74,7 +74,7 @@ def used_resources(module: Module, mine: dict[Inst, Key], others: set[Key]) -> f
 # What a stage may use that linking does not follow, by the capability that it takes.
 _BEYOND: Final = {
     # then outputs, and who reads those, look dead
-    enums.Capability_GeometryShaderPassthroughNV: "it hands on inputs without code (PassthroughNV)",
+    enums.Capability_GeometryShaderPassthroughNV: "it passes inputs without code (PassthroughNV)",
 }
 
 
@@ -83,7 +83,7 @@ def unsupported_reason(module: Module) -> str:
     if module.opaque:
         return module.opaque
     if module.entry is not None and module.entry.model in NV_STAGES:
-        return "it is a stage of SPV_NV_mesh_shader, which is not followed"
+        return "it is a stage of SPV_NV_mesh_shader, which spvlink does not follow"
     declared = {inst.imm[0] for inst in module.sections[CAPABILITIES]}
     for capability, why in _BEYOND.items():
         if capability in declared:
@@ -92,5 +92,5 @@ def unsupported_reason(module: Module) -> str:
         followed = _HEAPS if enums.Capability_DescriptorHeapEXT in declared else _BUFFERS
         pointers = types.of_op(module, ops.OpTypeUntypedPointerKHR)
         if any(type.imm[0] not in followed for type in pointers):
-            return "it uses untyped pointers to more than buffers, which are not followed"
+            return "it uses untyped pointers to more than buffers, which spvlink does not follow"
     return ""

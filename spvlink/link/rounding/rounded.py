@@ -7,8 +7,8 @@
 Interpolating values that are equal at all vertices gives c * (1 + e), |e| small; 0 gives 0. Where
 c is to come exact instead (``propagate``, a Flat twin in ``dedup``, ``compact``, ``shared``) the
 picture stays the same if whatever is not continuous has one result for all of these values. That is
-looked at forward from the loads, lane by lane: each value that hangs on one is known as a range in
-which it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
+looked at forward from the loads, lane by lane: each value that depends on one has a range in which
+it lies before and after, and by whether it keeps its sign (c * u is zero exactly if it was,
 but c + u need not be). A comparison whose ranges do not meet, or of a sign with zero, is decided;
 so are floor, fract, a conversion to an integer and the like if both ends of the range come to the
 same. A sum of something so large that its last bit is much, and of which little may be left, is
@@ -17,8 +17,8 @@ texture coordinates, whose filter nobody knows, but for layers, which are rounde
 only known to be equal at all vertices is any value, and keeps its sign, unless it is a choice
 that may be a constant -0.
 
-All inputs are looked at together; each undecided place keeps all inputs that it hangs on, and what
-is not kept stays right, since a kept input lies in its range too.
+All inputs are looked at together; each undecided place keeps all inputs that it depends on. The
+others stay right, since a kept input lies in its range, too.
 """
 
 from __future__ import annotations
@@ -116,13 +116,13 @@ def _flat_between(step: Callable[[float], float], a: Range) -> float | None:
 
 
 class Rounded:
-    """What hangs on the interpolated inputs of a border's consumer."""
+    """What depends on the interpolated inputs of a border's consumer."""
 
     def __init__(self, link: Link) -> None:
         module = link.consumer.module
         assert module.entry is not None
         self.link = link
-        self.kept: dict[int, Inst] = {}  # keys that must not come exact -> what hangs on them
+        self.kept: dict[int, Inst] = {}  # keys that must not come exact -> what depends on them
         self.poles: dict[int, Inst] = {}  # keys -> what has a pole there
         self.ranges: dict[Inst, list[Range]] = {}
         self.memory: dict[Inst | None, Range] = {}
@@ -224,7 +224,7 @@ class Rounded:
         self.moved = True
 
     def keep(self, ranges: list[Range], place: Inst) -> None:
-        """An operation hangs on these."""
+        """An operation depends on these."""
         for one in ranges:
             for key in one.keys:
                 self.kept.setdefault(key, place)

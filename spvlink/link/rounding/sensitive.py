@@ -1,4 +1,4 @@
-"""What hangs on the last bit of a value, in the code behind it.
+"""What depends on the last bit of a value, in the code behind it.
 
 A value that is rounded in another way than before (moved across a border, ``motion``) must not
 decide anything: what goes through arithmetic, phis, variables and calls into an operation that is
@@ -78,7 +78,7 @@ def quantizes(inst: Inst) -> bool:
 
 
 def ends(inst: Inst) -> bool:
-    """Whether something may hang on the last bit of an operand (``Sensitive.decisive``)."""
+    """Whether something may depend on the last bit of an operand (``Sensitive.decisive``)."""
     return not _CONTINUOUS[inst.op] or quantizes(inst)
 
 
@@ -145,7 +145,7 @@ class Sensitive:
 
     @property
     def places(self) -> dict[Lane, Inst]:
-        """Lanes -> what hangs on them."""
+        """Lanes -> what depends on them."""
         if self.steep is None:
             todo: list[tuple[Lane, Inst]] = []
             for block in self.function.blocks:
@@ -202,7 +202,7 @@ class Sensitive:
         return self.written.get(place, [])
 
     def of(self, inst: Inst, number: int = -1) -> Inst | None:
-        """What hangs on a lane of a value, or on any of it."""
+        """What depends on a lane of a value, or on any of it."""
         if number >= 0:
             return self.places.get((inst, number))
         places = self.places
@@ -375,7 +375,7 @@ def beyond(link: Link) -> frozenset[int] | None:
 
 
 def at(link: Link) -> Sensitive:
-    """What hangs on the values of a border's consumer."""
+    """What depends on the values of a border's consumer."""
     return of(link.consumer.module, beyond(link))
 
 

@@ -1,4 +1,4 @@
-"""Arrays that one stage indexes dynamically and the other with constants only, or both in part.
+"""Split arrays that one stage indexes dynamically and the other with constants, or both in part.
 
     VS  colors[0] = a; colors[1] = vec4(1); colors[2] = b; colors[3] = a
     FS  c = colors[i]                  ->   vec4 local[4] = {in0, vec4(1), in1, in0}; c = local[i]
@@ -6,30 +6,31 @@
     VS  for (i ...) w[i] = f(i)             float local[8]; for (i ...) local[i] = f(i)
     FS  c = w[2] + w[5]                ->   out0 = local[2]; out1 = local[5]
 
-A dynamic index may reach every element, so an interface array that has one stays whole, on both
-sides, with all that is dead in it. If the other side names its elements by constants, the dynamic
-index need not touch the interface: the stage gets a local array, which is copied element by element
-at the border, and the interface array splits into slots like any other. What the constant side does
-not read dies; what it stores nothing or a constant to, or the same twice, crosses no more.
+A dynamic index may reach every element, so an interface array with one stays whole, on both sides,
+dead elements included. If the other side names its elements by constants, the dynamic index need
+not touch the interface: the stage gets a local array, copied element by element at the border, and
+the interface array splits into slots. Elements that the constant side does not read die; elements
+to which it stores nothing, a constant, or the same value twice do not cross.
 
-Why it is the same. A producer's outputs are read when its invocation ends (geometry: with each
-EmitVertex, after which they are undefined), so a local array copied there says what the output
-said. An input never changes, so a copy made on entry says what it says at every load, decorated as
-it was. Outputs of control and mesh shaders are seen by other invocations in between: these stay.
-So does what interpolateAt* reads through a dynamic index, whose operand must be an input.
-
-Does it pay? The producer's copy is what devices without indirect outputs do anyway, once a vertex:
-it is made if a component dies, or if elements that leave part of their Location empty can share.
-The consumer's costs it a store per component, ``COPY_COST`` operations each (nothing if all is
-constant: the array is an initializer then); it is made if the components that go are worth more, at
-``COMPONENT_PRICE`` (``propagate``).
-
-A dynamic index need not reach every element (``facts/index_values``): what no index of the consumer
-reaches need not cross, nor what none of the producer does. If both sides index dynamically, and
-not all of the array crosses, both get a copy; else it stays whole.
+If both sides index dynamically, both get a copy where not all of the array crosses: the index need
+not reach every element (``facts/index_values``).
 
     VS  for (i = 0; i < 6; ++i) c[i] = f(i)      local[0..5]; out0 = local[0], out1 = local[1]
     FS  o = c[n & 1]                       ->    local[0] = in0, local[1] = in1; o = local[n & 1]
+
+Why it is right. The next stage reads a producer's outputs when its invocation ends (geometry: at
+each EmitVertex, after which they are undefined), so a local array that is copied there holds the
+value of the output. An input never changes, so a copy made on entry holds the value of every load.
+
+What breaks it. Outputs of control and mesh shaders, which other invocations see in between: these
+arrays stay. So do arrays that interpolateAt* reads through a dynamic index: its operand must be an
+input.
+
+Cost. The producer's copy is the work that devices without indirect outputs do anyway, once a
+vertex: it is made if a component dies, or if elements that leave part of their Location empty can
+share. The consumer's copy costs a store per component, ``COPY_COST`` operations each (nothing if
+all is constant: the array gets an initializer). It is made if the components that go are worth
+more, at ``COMPONENT_PRICE`` (``propagate``).
 """
 
 from __future__ import annotations
@@ -118,7 +119,7 @@ def _through_local_output(
         vector = vector.args[0]
     full = vector.op == ops.OpTypeVector and vector.imm[0] == 4
     if full and live >= every:
-        out.why = "nothing would be saved by taking it apart: it is accessed with a dynamic index"
+        out.why = "it is accessed with a dynamic index, and splitting it saves nothing"
         return False
     _copy_out(producer, stored)
     return True
@@ -162,8 +163,7 @@ def _through_local_input(
     gain = saved * COMPONENT_PRICE * limit // 100
     if not saved or gain < cost:
         out.why = twin.why = (
-            "it is accessed with a dynamic index; to take it apart"
-            f" would cost {cost} and save {gain}"
+            f"it is accessed with a dynamic index; splitting it would cost {cost} and save {gain}"
         )
         return False
     _copy_in(link, consumer, live)

@@ -1,17 +1,22 @@
-"""Loops over arrays of varyings, unrolled where that takes the arrays apart.
+"""Unroll loops that index arrays of varyings, where that splits the arrays.
 
     VS  for (i = 0; i < 8; ++i) w[i] = f(i)        w[0] = f(0); w[1] = f(1); ...
     FS  for (i = 0; i < 8; ++i) s += g(w[i])  ->   s += g(w[0]); s += g(w[1]); ...
 
-An array with a dynamic index stays whole, on both sides, with a Location for each element. Where
-all such indices are made of the counters of loops whose rounds are known (``facts/trip_counts``),
-they are constants once these loops are unrolled, and the array becomes slots like any other.
+An array with a dynamic index stays whole, on both sides, with a Location for each element. If the
+counters of loops with known rounds (``facts/trip_counts``) make all such indices, unrolling turns
+them into constants, and the array becomes slots like any other.
 
-It is done on both sides, and only if something comes of it: a component that is not read or not
-stored, one that is the same in each round or made of the counter alone, or fewer Locations for what
-is left. At most ``MOST_ADDED`` instructions may be added to a stage for one array: drivers unroll
-such loops themselves, more so if the index names a varying. What a position hangs on stays a loop,
-since a depth pre-pass with the same shader keeps it.
+Why it is right. Every invocation that enters such a loop runs each round, so the unrolled code
+executes barriers, derivatives and subgroup operations with the same invocations.
+
+What breaks it. A position that depends on the loop: a depth pre-pass with the same shader keeps the
+loop, and the positions must agree to the bit. Such loops stay.
+
+Cost. Code size: at most ``MOST_ADDED`` instructions for one array in a stage. The pass runs only if
+it gains something: a component that is not read or not stored, one that is equal in each round or
+made of the counter alone, or fewer Locations. Drivers unroll such loops themselves, more so if the
+index names a varying.
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
-"""Outputs that say what a captured one says.
+"""Merge outputs with captured ones that hold the same value.
 
     captured: x = e; read: y = e        ->    the next stage reads x
 
-What transform feedback captures is stored anyway, so an equal output need not cross beside it.
+Why it is right. Transform feedback needs the captured output anyway, so an equal output need not
+cross beside it. Both must be stored at the same places.
+
+What breaks it. Another type, stores at other places, or an Invariant output: these outputs stay.
+
+Cost. None.
 """
 
 from __future__ import annotations

@@ -1,28 +1,32 @@
-"""Outputs that say the same twice: the second is read from the first.
+"""Merge duplicate outputs: the consumer reads the first in place of the second.
 
     outUv = uv; outUv2 = uv            ->   outUv2 is gone, its loads read outUv
     outNormal = n; outBack = -n        ->   the loads of outBack are -(load of outNormal)
     outBits = floatBitsToUint(outX)    ->   the loads of outX are bit-casts, if both are Flat
 
-The values were numbered before, so equal values are one Inst. Two slots are equal if at every
-return both store, or neither does, and what they store there is equal. A slot that stores on fewer
-paths may read one that stores on more (where it stored nothing it was undefined); never the other
-way round: what the other one stored there would be lost.
+Why it is right. Value numbering ran before, so equal values are one Inst. Two slots are equal if at
+every return both store, or neither does, and the stored values are equal. A slot that stores on
+fewer paths may read one that stores on more, since it was undefined on the other paths. The
+reverse would lose values. Equal values stay equal through equal interpolation, so both slots must
+have the same qualifiers.
 
-Equal values stay equal through equal interpolation; so both must have the same qualifiers. Negation
-commutes with every interpolation but for the sign of a zero (a sum that cancels is +0 either way),
-so under ``--exact``, or where the consumer preserves signed zeros, only Flat is negated. A bit-cast
-is read from the integer, never the integer from a float, which could lose a payload. A value that
-is equal at all vertices of a primitive may be read through another qualifier than its own, but a
-rounding may differ, so that is done only where nothing hangs on it (``rounded``), and under
-``--exact`` not at all. What is Flat is never read through an interpolated
-one: it comes over to the bit, and a shader may rely on it (``int(id)``).
+A Centroid copy of an output that is also read without is read by InterpolateAtCentroid: "the value
+that would be assigned if it were decorated as Centroid" (GLSL.std.450). The invocation interpolates
+at the same place as before. There is no way from Centroid back to the middle of the pixel.
 
-A Centroid copy of an output that is also read without is read by InterpolateAtCentroid, which gives
-"the value that would be assigned if it were decorated as Centroid" (GLSL.std.450): nothing is lost,
-the invocation interpolates at the same place as before, and a component less crosses. The function
-needs the device feature sampleRateShading, so the fragment stage must have asked for it already, by
-one of the capabilities that need it. There is no way from Centroid back to the middle of the pixel.
+What breaks it.
+* The sign of a zero. Negation commutes with every interpolation except for it (a sum that cancels
+  is +0 either way). Under ``--exact``, or where the consumer preserves signed zeros, only Flat
+  values are negated.
+* The payload of a NaN. A bit-cast is read from the integer, never the integer from a float.
+* Rounding. A value that is equal at all vertices of a primitive may be read through another
+  qualifier than its own, but rounding may differ. That is done only where nothing depends on it
+  (``rounded``), and under ``--exact`` not at all. Flat is never read through an interpolated slot:
+  it crosses to the bit, and a shader may rely on that (``int(id)``).
+* Device features. InterpolateAtCentroid needs sampleRateShading, so the fragment stage must declare
+  a capability that needs it already.
+
+Cost. None: a component less crosses.
 """
 
 from __future__ import annotations
@@ -303,8 +307,8 @@ def _way(link: Link, key: int, other: int, how: int, rules: DedupRules) -> int |
         if rules.functions:
             return AT_CENTROID
         link.remarks.notes[key] = (
-            f"{_WORDS[how]} {_called(link, other)}, but to read that at the centroid takes"
-            " InterpolationFunction, which the stage does not ask for"
+            f"{_WORDS[how]} {_called(link, other)}, but reading that at the"
+            " centroid needs the capability InterpolationFunction"
         )
     return way
 

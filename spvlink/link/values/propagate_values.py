@@ -1,41 +1,41 @@
-"""Values that cross a border although the other side could make them itself.
+"""Compute constant and uniform values in the stage that reads them.
 
     vertex:   outTint = pc.tint * 2.0                    (nothing: the output is gone)
     fragment: color = tex * inTint              ->       color = tex * (pc.tint * 2.0)
 
-What moves: an output all of whose stores write one value, an expression over constants and over
-resources that nothing writes during the draw (``transfer``), which the consumer may read. Paths
-that store nothing leave the output undefined, so any value is right there; but a buffer need not
-be bound for a draw none of whose vertices reads it, so every path must store what is read from one.
-What the first invocation of a workgroup stores was read for all of it (``first_invocation``). Push
-constants are always there.
+It moves an output if all of its stores write one value: an expression over constants and over
+resources that nothing writes during the draw (``transfer``) and that the consumer may read.
 
-Why it is the same: all vertices of all primitives store equal bits, so every interpolation of them
-is that value. It is so in real numbers; hardware interpolates with rounding, so the exact value
-differs from an interpolated one in its last bits. What is not Flat is therefore moved only where
-nothing behind it could come out otherwise (``rounded``), and under ``--exact`` not at all.
+Why it is right. All vertices of all primitives store equal bits, so every interpolation of them is
+that value, in real numbers.
 
-Infinities, NaNs and the sign of zero are another matter. Vulkan promises nothing of what their
-interpolation gives; hardware evaluates the plane through the vertices, p + i * (p1 - p) + j * (p2 -
-p), which for three equal values is (p - p) + p: infinities and NaNs become NaNs, -0 becomes +0, all
-else is itself. Lavapipe gives just that. So for a consumer that preserves them
-(SignedZeroInfNanPreserve), which may tell the difference, and where the expression has a pole
-(``sensitive.unbounded``), an interpolated value is moved as (x - x) + x, without contraction;
-Mesa's x * 0 + x would keep -0. A constant that it would change
-(-0, infinity, NaN) stays where it is, with or without that mode, and so does everything
-interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values, since
-these may not stand beside NoContraction. A producer that preserves what its consumer does not keeps
-its arithmetic: it may be a test for a NaN.
+What breaks it.
+* Rounding. Hardware interpolates with rounding, so the exact value differs from an interpolated one
+  in its last bits. A value that is not Flat moves only where nothing behind it could come out
+  otherwise (``rounded``), and under ``--exact`` not at all.
+* Paths that store nothing. The output is undefined there, so any value is right. But a buffer need
+  not be bound for a draw in which no vertex reads it, so every path must store a value that is read
+  from a buffer. The first invocation of a workgroup stores for all of it (``first_invocation``).
+  Push constants are always there.
+* Infinities, NaNs and the sign of zero. Vulkan promises nothing of their interpolation. Hardware
+  evaluates the plane p + i * (p1 - p) + j * (p2 - p), which is (p - p) + p for three equal values:
+  infinities and NaNs become NaN, -0 becomes +0, all else is itself. Lavapipe gives just that. So
+  for a consumer that preserves them (SignedZeroInfNanPreserve), and where the expression has a pole
+  (``sensitive.unbounded``), an interpolated value moves as (x - x) + x, without contraction; Mesa's
+  x * 0 + x would keep -0. A constant that this would change stays, and so does everything
+  interpolated if the fast-math decorations of SPV_KHR_float_controls2 ask for such values: these
+  may not stand beside NoContraction. A producer that preserves more than its consumer keeps its
+  arithmetic, which may be a test for a NaN.
 
-Does it pay? The expression runs per fragment instead of per vertex, and saves the interpolation of
-its components. One 32-bit component costs the hardware at least an attribute fetch and two
-multiply-adds per fragment, and the export of a word per vertex; on top of that it occupies
-parameter memory, which bounds how many vertices are in flight. We count that as ``COMPONENT_PRICE``
-ALU operations. An expression is moved if its cost (``semantics.toml``; each instruction once, loads
-2 a word) is at most the price of the components that it replaces, times ``--cost-limit`` / 100
-(default 100; 0 moves only what is free). Loads of uniforms are counted although they are the same
-for all fragments and often cost a scalar register only: that errs to the safe side. An input costs
-no register before it is used, what is computed does, so it goes down to its first use (``sink``).
+Cost. The expression runs per fragment in place of per vertex, and saves the interpolation of its
+components. One 32-bit component costs the hardware at least an attribute fetch and two
+multiply-adds per fragment, and the export of a word per vertex; it also occupies parameter memory,
+which bounds the vertices in flight. That counts as ``COMPONENT_PRICE`` ALU operations. An
+expression moves if its cost (``semantics.toml``; each instruction once, loads 2 a word) is at most
+the price of the components that it replaces, times ``--cost-limit`` / 100 (default 100; 0 moves
+only free ones). Loads of uniforms count although they are equal for all fragments and often cost a
+scalar register only, so the estimate errs to the safe side. An input costs no register before its
+use and a computed value does, so the code goes down to its first use (``sink``).
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _movable(link: Link, transfer: Transfer, key: int, exact: bool) -> Inst | No
         raise Cannot("the stages treat denormal numbers, rounding or NaNs differently")
     surely = link.always_stored(key) or first_invocation.stores(link, key)
     if not surely and transfer.may_be_unbound(stored):
-        raise Cannot("not every invocation reads what it is made from")
+        raise Cannot("not every invocation reads the resource that it depends on")
     if cast_to_denormal(link, key, types.bits_of(stored)):
         raise Cannot("it is cast to a denormal number, which a stage may flush to zero")
     if link.outputs.slots[key].extras:
@@ -200,7 +200,7 @@ def _check_agrees(
         return
     there = _movable(other, theirs, key, exact)
     if there is None or not same_value(transfer, stored, theirs, there):
-        raise Cannot("another producer of the set stores something else")
+        raise Cannot("another producer of the set stores another value")
 
 
 def _check_special(stored: Inst, preserved: bool, fast_math: bool) -> None:

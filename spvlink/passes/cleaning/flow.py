@@ -2,8 +2,8 @@
 control flow must name, and blocks stand after those that dominate them.
 
 An edge that goes may change what dominates a block: a switch on a constant that falls through into
-a ``default`` that stands first leaves that block before the case that alone leads to it. Whoever
-takes edges away calls ``drop_unreachable`` afterwards.
+a ``default`` that stands first leaves that block before the case that alone leads to it. A pass
+that takes edges away calls ``drop_unreachable`` afterwards.
 """
 
 from __future__ import annotations

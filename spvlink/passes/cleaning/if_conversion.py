@@ -1,4 +1,4 @@
-"""If-conversion: small branches without side effects become selects while linking.
+"""If-conversion: turn small branches without side effects into selects while linking.
 
     OpSelectionMerge %m; OpBranchConditional c %a %b          %x = OpFMul %p %two
     %a: %x = OpFMul %p %two; OpBranch %m                      %y = OpFMul %q %three
@@ -9,20 +9,20 @@ Passes over borders look at expressions. A phi is none, so they do not see throu
 compilers of GLSL write one for nearly every ``?:``. Linking therefore looks at selects; those that
 are left in the end become branches again (``reverse_if_conversion``).
 
-What may be in an arm runs where it did not run before, so it must be SPECULATABLE: no side effect,
-no trap, defined to go on for all operands. That leaves out integer division, conversions of floats
-to integers, and dynamic indices. Of memory only push constants and uniform blocks are read, through
-constant indices in bounds, and only bytes that are there for certain (``may_load``). What hangs on
-the neighbours that run (derivatives, lookups, subgroup operations) has none of these facts and
-stays; behind the branch it sees at least the invocations that it saw. A value that a way leaves
-undefined may be any, so it is that of the other way.
+Why it is right. Code in an arm runs where it did not run before, so it must be SPECULATABLE: no
+side effect, no trap, a result for all operands. That leaves out integer division, conversions of
+floats to integers, and dynamic indices. Of memory it reads only push constants and uniform blocks,
+through constant indices in bounds, and only bytes that are there for certain (``may_load``). A
+value that one way leaves undefined may be any value, so it is that of the other way. An operation
+keeps its decorations, NoContraction and fast-math modes among them.
 
-What positions and Invariant outputs hang on keeps its control flow (``facts.invariant``), and so
-does what the author marked [[branch]] (DontFlatten). Loops and switches are not looked at. An
-operation keeps its decorations, NoContraction and fast-math modes among them.
+What breaks it. Derivatives, lookups and subgroup operations depend on the neighbours that run: they
+stay in their arm, and the branch with them. Code that positions and Invariant outputs depend on
+keeps its control flow (``facts.invariant``), and so does a branch with DontFlatten. Loops and
+switches stay. A select crosses only with its condition: where a texture or an interpolated value
+decides, the branch stays (``may_cross``).
 
-A select crosses only with its condition. Where the caller knows that a condition cannot cross,
-because a texture or an interpolated value decides, the branch stays (``may_cross``).
+Cost. The reader of such a value computes both arms; so it may cost half as much as others.
 """
 
 from __future__ import annotations

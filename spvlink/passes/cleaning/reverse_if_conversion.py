@@ -1,16 +1,21 @@
-"""Reverse if-conversion: selects that linking made of branches, and did not need, become branches
-again, so that a stage runs no more than it did.
+"""Reverse if-conversion: turn selects that linking made of branches, and did not need, into
+branches again, so that a stage runs no more code than before.
 
     %x = OpFMul %p %two                     OpSelectionMerge %m; OpBranchConditional c %a %b
     %y = OpFMul %q %three                   %a: %x = OpFMul %p %two; OpBranch %m
     %z = OpSelect c %x %y            ->     %b: %y = OpFMul %q %three; OpBranch %m
                                             %m: %z = OpPhi %x %a %y %b
 
-An arm takes what only its side of these selects uses: pure operations, and loads of what nobody
-writes, of the same block. They run where they are used and nowhere else, so they may. What hangs on
-the neighbours that run stays above. Without any work in the arms a select stays one: it was an
-empty branch, or its arms went elsewhere. The merge instruction of a loop must stay in the block
-that its back edge names, so the header of a loop is not split.
+An arm takes the operations that only its side of these selects uses: pure ones, and loads of
+memory that nobody writes, of the same block. Without any work in the arms a select stays a select.
+
+Why it is right. A pure operation may run only where its result is used.
+
+What breaks it. Operations that depend on the neighbours that run stay above the branch. The merge
+instruction of a loop must stay in the block that its back edge names, so the header of a loop is
+not split.
+
+Cost. None.
 """
 
 from __future__ import annotations

@@ -9,11 +9,11 @@ Cooper, Simpson 1997).
 What may be merged is a fact of the opcode (grammar/info.py): PURE, and loads from memory that
 nothing writes during the draw. Convergent operations (derivatives, implicit-LOD sampling) are pure
 in this sense: the value that dominates was computed by at least the same invocations of the quad.
-Operations with the co-convergent fact (ballots and the like: their result hangs on which
+Operations with the co-convergent fact (ballots and the like: their result depends on which
 invocations take part) are merged only within one block. That images are used in the block that
 loads them is seen to at the end (passes/cleaning/images.py). Decorations count: a value with
 NoContraction or RelaxedPrecision is not the same as one without. Floats that an Invariant output
-hangs on are numbered, and that is all: another pipeline has the same operations.
+depends on are numbered, and that is all: another pipeline has the same operations.
 
 Two phis of one block are one value if they bring the same on every edge. What comes round a loop is
 not known when its header is visited, so afterwards two phis of a header that begin alike are taken
@@ -49,7 +49,7 @@ _RELAXED: Final = ((enums.Decoration_RelaxedPrecision,),)
 NUMBERED: Final = 0  # it gets a value number
 VECTOR: Final = 1  # and vectors are looked through
 ALGEBRA: Final = 2  # and algebraic rules are tried
-SPECIAL: Final = 3  # that hangs on its operands
+SPECIAL: Final = 3  # that depends on its operands
 
 
 class _Plan:
@@ -138,7 +138,7 @@ class _SimplifyWalk:
         self.seen: dict[object, Inst] = {}  # the first value of a key
         self.equal_to: dict[Inst, Dominating] = {}  # it and more, where there are
         self.phis: list[Inst] = []  # met in this walk
-        self.frozen: set[Inst] = set()  # what an Invariant output hangs on
+        self.frozen: set[Inst] = set()  # what an Invariant output depends on
         self.placed: dict[Inst, Block] = {}  # where values of the first ``done`` blocks are
         self.done = 0
 
@@ -274,8 +274,8 @@ class _SimplifyWalk:
                 out.append(inst)
 
     def special(self, inst: Inst) -> int:
-        """The facts of an instruction where they hang on more than its opcode; 0 if it stays as it
-        is, -1 if it went."""
+        """The facts of an instruction if they depend on more than its opcode; 0 if it stays as
+        it is, -1 if it went."""
         op = inst.op
         if op == ops.OpLoad:
             return FLAGS_OF[op] if self.effects.reads_constant(inst) else 0
@@ -320,7 +320,7 @@ class _SimplifyWalk:
         return True
 
     def same_invocations(self, above: Block, block: Block, flags: int) -> bool:
-        """Whether what such an operation gives hangs on no others than it did above."""
+        """Whether what such an operation gives depends on no others than it did above."""
         if above is block or not flags & (info.COCONVERGENT | info.CONVERGENT):
             return True
         return not flags & info.COCONVERGENT and self.same_loops(above, block)

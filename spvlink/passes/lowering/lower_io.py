@@ -303,7 +303,7 @@ class Lowering:
         if (inner.op == ops.OpTypeStruct and node.kind != MEMORY) or holds_slots(inner):
             return
         node.pin("")
-        node.why = "it holds something else than numbers of 16, 32 or 64 bits"
+        node.why = "it holds other things than numbers of 16, 32 or 64 bits"
 
     def spread_struct(self, node: PartNode, spot: Spot) -> int:
         struct = node.type
@@ -588,7 +588,7 @@ def keys_of_type(type: Inst, location: int, component: int, payload: bool = Fals
     scalar = type.args[0] if op == ops.OpTypeVector else type
     if scalar.op not in NUMBERS:
         if not payload:
-            raise BadSpirv("an interface variable holds something else than numbers")
+            raise BadSpirv("an interface variable holds other things than numbers")
         parts = 2 if scalar.op == ops.OpTypePointer else 1
     else:
         parts = 2 if scalar.imm[0] == 64 else 1

@@ -1,11 +1,17 @@
-"""Reuses the first read-back of an output.
+"""Reuse the first read-back of an output.
 
     %y = LOAD_OUTPUT 8                      %y = LOAD_OUTPUT 8
     %z = LOAD_OUTPUT 8               ->     (%z is %y)
     STORE_OUTPUT 10 %x; LOAD_OUTPUT 10      STORE_OUTPUT 10 %x      (it is %x)
 
-Within a block whatever is read back is known until a barrier, or anything else with an effect, lets
-others write. That also holds for the payload of a task shader, which is everybody's.
+Why it is right. Within a block the value of an output is known until a barrier, or another
+instruction with an effect, lets other invocations write. The same holds for the payload of a task
+shader, which the whole workgroup shares.
+
+What breaks it. A barrier, a call, or another store between the two reads: the pass forgets all
+values there.
+
+Cost. None: it only removes reads.
 """
 
 from __future__ import annotations

@@ -1,16 +1,21 @@
-"""Colour outputs that no attachment takes, component by component.
+"""Drop colour outputs that no attachment takes, component by component.
 
     color = f(x)                 ->    goes, with f            there is no attachment
     color = vec4(rgb, a)         ->    vec4(rgb, undefined)    the format has no alpha
 
-What a fragment shader writes is dropped where the Location has no attachment, the format lacks the
-component or the write mask is off (Vulkan, "Fragment Output Interface", "Color Write Mask"); what
-blending and alpha to coverage read counts as taken. Nothing else sees an output, so an undefined
-value is as good. Discards, depth, the sample mask and side effects are no colour outputs and stay.
+A variable without any taken component becomes Private; promotion and dead code elimination do the
+rest. If some components are taken and the shader reads the variable back, the shader works on a
+Private copy and stores the taken components at its returns.
 
-A variable of which nothing is taken becomes Private; promotion and dead code elimination do the
-rest. If a part is taken and the shader reads it back, the Private variable is what it works with,
-and what is taken is stored at its returns: a variable that is undefined there was so before.
+Why it is right. A value is dropped where the Location has no attachment, the format lacks the
+component or the write mask is off (Vulkan, "Fragment Output Interface", "Color Write Mask").
+Nothing else sees an output, so an undefined value does as well. Discards, depth, the sample mask
+and side effects are no colour outputs and stay.
+
+What breaks it. Blending and alpha to coverage read outputs: these components count as taken. A
+second source of blending has its own index.
+
+Cost. None.
 """
 
 from __future__ import annotations

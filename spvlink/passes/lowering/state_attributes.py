@@ -1,11 +1,16 @@
-"""Components of vertex attributes that their format lacks.
+"""Fill the components of vertex attributes that their format lacks.
 
     vec4 a, of R32G32_SFLOAT       ->    a.z is 0, a.w is 1
 
-Missing G, B and A are filled with (0, 0, 1), as integers or floats as the shader has them; an
-attribute of a null buffer is read as zeros, and then filled likewise (Vulkan, "Vertex Input
-Extraction", vkCmdBindVertexBuffers). What robustness reads out of bounds may be filled so, too.
-Numbers of 64 bits are not filled.
+Why it is right. Missing G, B and A are filled with (0, 0, 1), as integers or floats as the shader
+has them; an attribute of a null buffer is read as zeros, and then filled likewise (Vulkan, "Vertex
+Input Extraction", vkCmdBindVertexBuffers). Robust reads out of bounds may be filled so, too. The
+constants stay: an attribute that is needed whole could be loaded whole again, but not where the
+shader has its own constants in these lanes, since out of bounds the alpha of a load may be 0.
+
+What breaks it. Numbers of 64 bits are not filled: they stay.
+
+Cost. None.
 """
 
 from __future__ import annotations
@@ -14,7 +19,7 @@ from spvlink.facts.decorations import Decorations
 from spvlink.grammar import enums, ops
 from spvlink.ir import types
 from spvlink.ir.core import IS_CHAIN, Inst, Module
-from spvlink.ir.edit import become, resolve, sweep, value
+from spvlink.ir.edit import become, sweep, value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # typing costs start-up time
@@ -25,11 +30,9 @@ _ALPHA: Final = 3
 _ONE: Final = {16: 0x3C00, 32: 0x3F800000}
 
 
-def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> dict[Inst, int]:
-    """Make constants of what is filled; gives the variables that are read, and which of their lanes
-    are known. ``formats``: Location, components that there are."""
+def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> None:
+    """Make constants of what is filled. ``formats``: Location, components that there are."""
     known = _known(module, dict(formats))
-    used: dict[Inst, int] = {}
     for function in module.functions if known else ():
         for block in function.blocks:
             insts: list[Inst] = []
@@ -38,7 +41,6 @@ def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> dict
                 if variable is None or (lane >= 0 and not known[variable] >> lane & 1):
                     insts.append(inst)
                     continue
-                used[variable] = known[variable]
                 if lane >= 0:
                     insts.append(inst)
                     become(module, inst, _filling(module, variable, lane))
@@ -46,24 +48,6 @@ def state_attributes(module: Module, formats: Sequence[tuple[int, int]]) -> dict
                     insts += _filled(module, inst, variable, known[variable])
             block.insts = insts
         sweep(module, function)
-    return used
-
-
-def load_plainly(module: Module, known: dict[Inst, int]) -> None:
-    """In the end, take what is filled from the attribute itself where all of it is needed: it has
-    the same value there. ``known`` as ``state_attributes`` gave it."""
-    assert module.entry is not None
-    for block in module.entry.function.blocks:
-        for inst in block.insts:
-            load = inst
-            while load.op == ops.OpCompositeInsert and len(load.imm) == 1:
-                load = load.args[1]
-            if load is inst or load.op != ops.OpLoad or load.args[0] not in known:
-                continue
-            variable, lane = load.args[0], inst.imm[0]
-            if known[variable] >> lane & 1 and inst.args[0] is _filling(module, variable, lane):
-                become(module, inst, resolve(inst.args[1]))
-    sweep(module, module.entry.function)
 
 
 def _known(module: Module, formats: dict[int, int]) -> dict[Inst, int]:

@@ -1,10 +1,14 @@
-"""A fragment shader behind which nothing is rasterized never runs.
+"""Empty a fragment shader behind which nothing is rasterized.
 
     void main() { ... }        ->    void main() {}
 
-With rasterizerDiscardEnable primitives are discarded immediately before rasterization (Vulkan,
-"Rasterization"), so there are no fragments, and nothing of what the shader would do happens: no
-stores, no atomics, no queries of it. What the stages before do stays, transform feedback included.
+Why it is right. With rasterizerDiscardEnable primitives are discarded immediately before
+rasterization (Vulkan, "Rasterization"). There are no fragments, so the shader never runs: it
+stores nothing, and no query counts it.
+
+What breaks it. Stages before it run: their stores, atomics and captures stay.
+
+Cost. None.
 """
 
 from __future__ import annotations

@@ -1,11 +1,15 @@
-"""Which side fragments see, where the other one is culled.
+"""Replace gl_FrontFacing by a constant where one side is culled.
 
     cull back faces      gl_FrontFacing    ->    true
     cull front faces     gl_FrontFacing    ->    false, if only triangles are drawn
 
-Culling happens before polygons become lines or points, and what these see is that of their polygon.
-Points and lines are never culled and count as front-facing (Vulkan, "Basic Polygon Rasterization",
-"Built-In Variables"), so front faces that are culled say nothing where there may be any.
+Why it is right. Culling happens before polygons become lines or points, and these have the facing
+of their polygon (Vulkan, "Basic Polygon Rasterization").
+
+What breaks it. Points and lines are never culled and count as front-facing ("Built-In Variables"):
+nothing is known where front faces are culled and there may be points or lines.
+
+Cost. None.
 """
 
 from __future__ import annotations

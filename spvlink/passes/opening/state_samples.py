@@ -1,16 +1,19 @@
-"""One sample a pixel, in the middle of it, and fragments of one pixel.
+"""Read inputs in the middle of the pixel where there is one sample, and a fragment is one pixel.
 
     centroid in vec4 v;   sample in vec4 w;        ->    in vec4 v, w
     interpolateAtCentroid(v), ...AtSample(v, i)    ->    v
     gl_SampleID                                    ->    0
 
-A fragment that is shaded has its only sample covered, so the middle of the pixel is in the
-primitive: centroid and sample inputs are interpolated there, like all others (Vulkan,
+Why it is right. A shaded fragment has its only sample covered, so the middle of the pixel lies in
+the primitive: centroid and sample inputs are interpolated there, like all others (Vulkan,
 "Interpolation Decorations"; "Multisampling" has (0.5, 0.5) for one sample). Sample shading asks for
-one invocation a sample, which is one a fragment anyway, so nothing has to keep it on.
+one invocation a sample, which is one a fragment anyway.
 
-gl_SampleMaskIn stays: it is 0 in helper invocations, which derivatives see. gl_SamplePosition
-stays: only a device with standardSampleLocations promises its value. interpolateAtOffset stays.
+What breaks it. gl_SampleMaskIn is 0 in helper invocations, which derivatives see: it stays. Only
+a device with standardSampleLocations promises the value of gl_SamplePosition: it stays, and so does
+interpolateAtOffset.
+
+Cost. None.
 """
 
 from __future__ import annotations

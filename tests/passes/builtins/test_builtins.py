@@ -111,7 +111,7 @@ def test_distances_are_read_together_or_not_at_all() -> None:
         "gl_ClipDistance[0]", "gl_ClipDistance[1]", "gl_CullDistance[0]",
     }  # fmt: skip
     half = told([vert(CLIPPED, f"{clip} gl_CullDistance[0] = a.x * a.x + 1.0;"), f], exact=False)
-    why = "kept gl_CullDistance is read, too, and drivers count its elements behind these"
+    why = "kept the stage reads gl_CullDistance, too; drivers count it after these"
     assert half == {"gl_ClipDistance[0]": why, "gl_ClipDistance[1]": why}
 
 

@@ -402,8 +402,8 @@ def test_the_smooth_one_is_never_read_from_the_centroid_copy() -> None:
 
 
 def test_a_sum_that_a_driver_may_cancel() -> None:
-    """What merging lets a driver know (docs/proof.md): operations stay, and so do the bits where it
-    does not order sums otherwise. The control: it would be seen."""
+    """What merging lets a driver know (docs/explanation/proof.md): operations stay, and so do the
+    bits where it does not order sums otherwise. The control: it would be seen."""
     vert = vertex(
         "layout(location = 0) out vec2 a; layout(location = 1) out float b;"
         "void main() { gl_Position = p; a = vec2(p.w * 37.3 + p.x, p.x * 1000.0 + 3.0); b = a.y; }"

@@ -66,7 +66,7 @@ def test_exact_keeps_them() -> None:
 
 
 def test_what_decides_something_stays() -> None:
-    """A comparison hangs on their last bits."""
+    """A comparison depends on their last bits."""
     read = "vec4(greaterThan({}, vec4(0.5)))"
     linked = prove(
         pair("vec4", "unpackUnorm4x8(word)", "flat", read), disabled=frozenset({"backward"})

@@ -1,71 +1,16 @@
 """Small branches as selects while linking: what crosses by that, what may not run where it did not
-run, and that branches are there again where nothing crossed."""
+run, and that a trial in which nothing crosses leaves nothing."""
 
 from __future__ import annotations
 
-import numpy as np
 import pytest
 
-import spvlink
 from spvlink.chain import converted
-from spvlink.grammar import ops
 from spvlink.ir.core import Module
 from spvlink.link.border.stage import Stage
 from spvlink.text import print_module
-from tests.render import compare, draw, draw_covering
-from tests.support.chain_text import vert
-from tests.support.linking import all_insts, module_of
+from tests.support.branching import BOTH, UNIFORMS, VERT, built, frag, link, shown, vertex
 from tests.support.samples import compile_glsl
-
-UNIFORMS = """layout(push_constant) uniform Push { int n; float s; } pc;
-layout(set = 0, binding = 0, std140) uniform Block { vec4 u; vec4 w[4]; } block;
-layout(set = 0, binding = 1) uniform sampler2D image;
-layout(set = 0, binding = 2, std430) buffer Memory { vec4 m; } memory;
-"""
-READ = (
-    UNIFORMS
-    + """layout(location = 0) in vec4 p; layout(location = 1) in vec4 q;
-layout(location = 2) flat in int i; layout(location = 0) out vec4 o;
-"""
-)
-BOTH = """layout(location = 0) out vec4 p; layout(location = 1) out vec4 q;
-layout(location = 2) flat out int i;
-"""
-
-
-def vertex(declared: str, body: str) -> str:
-    return vert(declared, "gl_Position = vec4(position, 1.0); " + body)[1]
-
-
-VERT = vertex(UNIFORMS + BOTH, "p = a; q = b; i = int(a.x * 4.0 + block.u.w) + pc.n;")
-
-
-def frag(body: str, declared: str = "", version: str = "#version 450\n") -> str:
-    return f"{version}{READ}{declared}void main() {{ {body} }}\n"
-
-
-def link(codes: list[bytes], **settings: object) -> spvlink.Linked:
-    linked = spvlink.link(codes, **settings)
-    assert linked.defect is None, linked.defect
-    assert linked.validated == "validated"
-    return linked
-
-
-def built(body: str, source: str = VERT, declared: str = "") -> list[bytes]:
-    return [compile_glsl(source, "vert"), compile_glsl(frag(body, declared), "frag")]
-
-
-def shown(codes: list[bytes], linked: spvlink.Linked, tolerance: float = 0.0) -> None:
-    """The linked pipeline draws the same."""
-    scene, before = draw_covering(codes)
-    assert before.is_good()
-    after = draw([s.data for s in linked.stages], scene)
-    if not tolerance:
-        assert not compare(before, after), str(compare(before, after))
-        return
-    for name, image in before.images.items():
-        np.testing.assert_allclose(after.images[name], image, rtol=tolerance, atol=tolerance)
-
 
 CROSSING = {
     "?: of two lanes": ("o = vec4(pc.n > 0 ? p.x : q.x);", 1),
@@ -218,32 +163,7 @@ def test_what_is_invariant_or_a_position(body: str, expected: bool) -> None:
     assert ("vert" in stages_converted(codes)) == expected
 
 
-# -- and back --------------------------------------------------------------------------------------
-
-# One branch crosses, the other one stays: its arms hang on a texture.
-MIXED = """vec4 t = texture(image, p.xy);
-float x = p.z; if (pc.n > 0) x = q.x;
-vec4 y = t; if (pc.s > 0.5) y = t * t + sin(q.wwww); else y = t * 3.0 - vec4(0.5) * t.w;
-o = y + vec4(x) + 0.01 * q.yzwy;"""
-
-
-def counts(data: bytes, *wanted: int) -> int:
-    return sum(i.op in wanted for i in all_insts(module_of(data)))
-
-
-def test_branches_that_brought_nothing_are_branches_again() -> None:
-    codes = built(MIXED)
-    linked = link(codes)
-    without = link(codes, disabled=frozenset(["if_conversion"]))
-    assert linked.interfaces[0].components[1] < without.interfaces[0].components[1]
-    new = linked.stages[1].data
-    assert counts(new, ops.OpBranchConditional) == 1
-    assert counts(new, ops.OpSelect) == 0
-    assert not any(i.type and i.type.op == ops.OpTypeVector and i.type.args[0].op == ops.OpTypeBool
-                   for i in all_insts(module_of(new)))  # fmt: skip
-    assert counts(linked.stages[0].data, ops.OpSelect) == 1
-    shown(codes, linked, 1e-5)
-    shown(codes, link(codes, exact=True))
+# -- the trial -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("debug", [False, "-g", "-gVS"])

@@ -440,7 +440,7 @@ WRONGS = {
     "no numbers": Wrong(variable("Output", "bool"), "the interface variable v holds no numbers"),
     "no numbers in what stays whole": Wrong(
         variable("Output", "bool"),
-        "an interface variable holds something else than numbers",
+        "an interface variable holds other things than numbers",
         PLACE + "OpDecorate %v Volatile",
     ),
     "beyond the end": Wrong(

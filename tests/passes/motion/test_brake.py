@@ -77,10 +77,10 @@ UNIFORM = "s.c * s.k[{n}].x + s.k[1]"
 @pytest.mark.parametrize("top", [False, True])
 def test_forward_does_not_fill_the_registers_of_a_wide_shader(top: bool) -> None:
     found = linked(modules(PRODUCT, 40, top))
-    why = {r.why.partition("; ")[0] for r in found.linked.remarks if "at once" in r.why}
-    assert any(w.startswith("not moved: the frag stage would hold ") for w in why), why
+    why = {r.why.partition("; ")[0] for r in found.linked.remarks if "live value" in r.why}
+    assert any(w.startswith("not moved: the frag stage would keep ") for w in why), why
     narrow = linked(modules(PRODUCT, 4, top))
-    assert not [r for r in narrow.linked.remarks if "at once" in r.why]
+    assert not [r for r in narrow.linked.remarks if "live value" in r.why]
     assert len(narrow.locations) < len(found.locations)
 
 

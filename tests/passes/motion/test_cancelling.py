@@ -1,4 +1,4 @@
-"""Sums whose terms cancel, and what is promised of them where they move (docs/proof.md).
+"""Sums whose terms cancel, and the bound that holds where they move (docs/explanation/proof.md).
 
 A moved sum is rounded, and interpolated, as a whole and not term by term. Its error is a part of
 its terms, their magnitudes added up at the vertex where they are largest (SCALE below), and not of

@@ -99,7 +99,7 @@ LOADS = {  # member, notes, type of the variable, code -> why it is not copied
     "a whole block": ("%float", OFFSET, "%B", "%x = OpLoad %B %b", "a value of OpTypeStruct"),
     "by a copy of a pointer": (
         "%float", OFFSET, "%B", "%c = OpCopyObject %ptr %b\n%at = OpAccessChain %to %c %n0\n"
-        "%x = OpLoad %float %at", "a load through a pointer that is no variable's",
+        "%x = OpLoad %float %at", "a load through a pointer that does not lead to a variable",
     ),
 }  # fmt: skip
 

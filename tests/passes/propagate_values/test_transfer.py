@@ -121,7 +121,7 @@ def test_a_decorated_load_or_sum_stays(note: str) -> None:
         assert refused(source, target) == "the load is decorated"
     body = READ.replace("%x", "%y") + "\n%x = OpFAdd %v4float %y %y"
     assert refused(built(body), target) == ""
-    assert "ties it to its place" in refused(built(body, notes=f"OpDecorate %x {note}"), target)
+    assert "does not let it move" in refused(built(body, notes=f"OpDecorate %x {note}"), target)
 
 
 def test_a_derivative_stays() -> None:
@@ -184,7 +184,7 @@ def test_a_block_gets_no_member_of_another_size_of_numbers() -> None:
     target = built(READ, model="Fragment", capabilities="OpCapability Float16")
     own = Grant(frozenset((BLOCK,)), [], {(0, 0)})
     assert refused(source, target, own) == (
-        "the other stage may not keep numbers of that size in its blocks"
+        "the other stage does not declare blocks with numbers of that size"
     )
     same = built(body, SMALL, "%half", "Fragment", capabilities=kept, notes=notes)
     assert refused(source, same, own) == ""
