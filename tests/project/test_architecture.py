@@ -30,6 +30,7 @@ RANKS = {
     "text": 3,
     "facts": 3,
     "rules": 3,
+    "verify": 4,  # knows nothing of the linker (tests/verify/test_machine_room.py)
     "passes.cleaning": 4,  # the wings of ``passes``
     "passes.lowering": 5,
     "passes.opening": 5,
